@@ -7,7 +7,12 @@ import { SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Settings } from "./options.ts";
+import type { SourceReader } from "./remote/reader/source-reader.ts";
+import { parseSource } from "./remote/source.ts";
+import type { Copies } from "./remote/store/open-copies.ts";
+import { sourceRoot } from "./remote/store/source-root.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
+import type { RunStore } from "./runs/store/run-store.ts";
 import { diskSkillBytes, diskSkillFiles } from "./skills/files/disk-skill-files.ts";
 import type { SkillSource } from "./skills/files/skill-files.ts";
 import { openSkillHasher } from "./skills/hash/hash-skill.ts";
@@ -30,6 +35,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
+  /** The records of runs; loaded with the tools. */
+  runRecords(): Promise<Pick<RunStore, "read">>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
   readonly onTrust: (listener: (trust: Trust) => void) => void;
   /** Reads the files of skills. */
@@ -39,6 +46,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly clock: Clock;
   /** Of this package. */
   readonly version: string;
+  /** Looks at the sources of skills of others now, and resolves once the copies of all of them are as they should be, or kept. */
+  refreshSources(): Promise<void>;
   /** Loads what the first call needs. A failure is not kept: the next call tries again. */
   load(): Promise<void>;
   /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
@@ -54,6 +63,8 @@ export interface AppParts {
   /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
   readonly diskNow?: () => number;
   readonly approvals?: ApprovalStore;
+  /** The way to the skills of others. */
+  readonly openReader?: () => Promise<SourceReader>;
 }
 
 /** Not immediately: sweeping must not delay the first session. */
@@ -88,13 +99,15 @@ class SkillsApp implements App {
   readonly #skillset: Skillset;
   readonly #now: () => number;
   readonly #approvals: ApprovalStore | undefined;
+  readonly #openReader: AppParts["openReader"];
+  #sources: Promise<Copies | undefined> | undefined;
   #tools: Promise<OpenTools> | undefined;
   #trust: Trust | undefined;
   readonly #trustListeners: ((trust: Trust) => void)[] = [];
   #stopSweeping = (): void => undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals }: AppParts) {
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals, openReader }: AppParts) {
     const { log, clock, version, dataDirectory, blobs, home, policy } = settings;
     this.log = log;
     this.policyFor = openPolicies({ given: policy, home, log }).policyFor;
@@ -103,7 +116,9 @@ class SkillsApp implements App {
     this.#settings = settings;
     this.#now = now;
     this.#approvals = approvals;
-    this.#skillset = skillset ?? openSkillset(settings);
+    this.#openReader = openReader;
+    const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
+    this.#skillset = skillset ?? openSkillset({ ...settings, remote });
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
     this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
     this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
@@ -117,10 +132,41 @@ class SkillsApp implements App {
     };
   }
 
-  openSession: App["openSession"] = (directories) => this.#skillset.openSession(directories);
+  openSession: App["openSession"] = (directories) => {
+    if (this.#settings.sources.length > 0 && this.#closing === undefined) this.#sources ??= this.#openSources();
+    return this.#skillset.openSession(directories);
+  };
+
+  /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
+  async #openSources(): Promise<Copies | undefined> {
+    try {
+      const { openSources } = await import("./open-sources.ts");
+      const { hasher } = this;
+      const copies = openSources(this.#settings, {
+        hasher,
+        now: this.#now,
+        ...(this.#openReader && { openReader: this.#openReader }),
+      });
+      if (this.#closing === undefined) copies.start();
+      return copies;
+    } catch (error) {
+      this.log("error", `The skills of ${this.#settings.sources.length} sources are not refreshed: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  async refreshSources(): Promise<void> {
+    if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
+    this.#sources ??= this.#openSources();
+    await (await this.#sources)?.refresh(new AbortController().signal);
+  }
 
   async trust(): Promise<Trust> {
     return (await this.#opened()).trust;
+  }
+
+  async runRecords(): Promise<Pick<RunStore, "read">> {
+    return (await this.#opened()).environment.records;
   }
 
   onTrust: App["onTrust"] = (listener) => {
@@ -200,7 +246,12 @@ class SkillsApp implements App {
     // A failure to open was reported to those who called.
     const tools = await this.#tools?.catch(() => undefined);
     this.#stopSweeping();
-    await Promise.all([this.#skillset.close().catch(failed), tools?.environment.close().catch(failed)]);
+    const sources = await this.#sources;
+    await Promise.all([
+      sources?.close().catch(failed),
+      this.#skillset.close().catch(failed),
+      tools?.environment.close().catch(failed),
+    ]);
     await this.blobs.close().catch(failed);
     this.ledger.close();
   }

@@ -7,6 +7,7 @@ import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./base/log.ts";
 import { nearest } from "./base/nearest.ts";
 import { parseGrant, permissionNames } from "./trust/grants/configured-grants.ts";
+import { parseSource } from "./remote/source.ts";
 import { version as packageVersion } from "./base/version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
@@ -46,6 +47,13 @@ type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 export interface SkillsOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
   readonly skills?: readonly string[];
+  /**
+   * Where others publish skills: a domain or URL, `OWNER/REPO` of GitHub, any git URL, `registry:URL`. They are downloaded into the data
+   * directory, come after all local skills, and run only after approval.
+   */
+  readonly sources?: readonly string[];
+  /** Hosts, with a port or without, that sources may be on although their addresses are private. */
+  readonly allowPrivate?: readonly string[];
   /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
   readonly defaultRoots?: boolean;
   /** How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
@@ -110,11 +118,13 @@ const aText: OptionRule = {
 
 /** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
 const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
-  skills: {
-    expected: "an array of directory paths",
-    accepts: (value) => Array.isArray(value) && value.every(aText.accepts),
-  },
+  skills: { expected: "an array of directory paths", accepts: isListOfTexts },
   defaultRoots: aBoolean,
+  sources: {
+    expected: "an array of sources such as example.com, https://skills.example or OWNER/REPO",
+    accepts: isListOfTexts,
+  },
+  allowPrivate: { expected: "an array of hosts, with a port or without", accepts: isListOfTexts },
   emit: oneOf(emitForms),
   tools: oneOf(toolForms),
   teach: aBoolean,
@@ -158,6 +168,8 @@ export function readOptions(
   const policy = given.policy ?? (env.ACP_SKILLS_POLICY || undefined);
   return {
     skills: (given.skills ?? []).map((directory) => resolve(directory)),
+    sources: (given.sources ?? []).map(checkedSource),
+    allowPrivate: given.allowPrivate ?? [],
     defaultRoots: given.defaultRoots ?? true,
     emit: given.emit ?? "auto",
     tools: given.tools ?? "auto",
@@ -174,6 +186,12 @@ export function readOptions(
     blobs: given.blobs ?? {},
     version,
   };
+}
+
+/** Throws INVALID_OPTIONS for a text that names no source. */
+function checkedSource(text: string): string {
+  parseSource(text);
+  return text;
 }
 
 /** A grant with its path, if it is one, as a real path. */
@@ -198,6 +216,10 @@ function oneOf(choices: readonly string[]): OptionRule {
     accepts: (value) => (choices as readonly unknown[]).includes(value),
     choices,
   };
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(aText.accepts);
 }
 
 function isBlobLimits(value: unknown): boolean {

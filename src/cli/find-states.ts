@@ -16,7 +16,9 @@ export async function findStates(
   directory: string,
   terminal: Pick<Terminal, "home">,
 ): Promise<Standings> {
-  const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
+  const isWanting = skills.some(
+    ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
+  );
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
   if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
   const [{ openApp }, { localOwner }, { readOptions }, { openProcessLog }, { findStandings }] = await Promise.all([

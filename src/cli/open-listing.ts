@@ -9,6 +9,7 @@ import type { Root } from "../skills/scan/roots.ts";
 import { directoryFault } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
 import type { OptionValues } from "./command.ts";
+import type { FetchedSources } from "./fetch-sources.ts";
 import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
 
@@ -17,8 +18,16 @@ type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 export interface Listing {
   readonly catalog: Catalog;
   readonly roots: readonly Root[];
-  /** Whether every directory that an option names can be read. */
+  /** Whether everything that an option names can be read: each directory, and each source or a copy of it. */
   readonly complete: boolean;
+}
+
+async function fetchLazily(
+  given: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
+  terminal: Terminal,
+): Promise<FetchedSources> {
+  const { fetchSources } = await import("./fetch-sources.ts");
+  return await fetchSources(given, terminal);
 }
 
 /** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. */
@@ -30,16 +39,19 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
     ...explicit.flatMap((directory) => directoryFault("--skills", directory)),
   ];
   for (const fault of faults) terminal.tell(fault);
+  const { source: sources, "allow-private": allowPrivate = [] } = options;
+  const fetched = sources === undefined ? undefined : await fetchLazily({ sources, allowPrivate }, terminal);
   const { roots: searched } = sessionRoots({
     explicit,
     cwd,
     home: terminal.home,
     useDefaults: options["no-default-roots"] !== true,
+    ...(fetched !== undefined && { remote: fetched.roots }),
   });
   const log: Log = (_level, message) => terminal.tell(message);
   const files = showReads(diskSkillFiles(), terminal.progress);
   const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;
   terminal.progress.done();
-  return { catalog, roots: searched, complete: faults.length === 0 };
+  return { catalog, roots: searched, complete: faults.length === 0 && fetched?.complete !== false };
 }

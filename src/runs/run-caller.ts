@@ -2,8 +2,10 @@ import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
+import type { RemoteOrigin } from "../skills/scan/roots.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { Ask } from "../trust/asking/question.ts";
+import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { RunListener } from "./run-event.ts";
 
 /** The skills that a caller sees. */
@@ -16,6 +18,8 @@ export interface CallerSkills {
   isOwn(skill: Skill): boolean;
   /** The directory of skills under which it was found. */
   rootOf(skill: Skill): string;
+  /** Where it was published; undefined for skills of this machine and its projects. */
+  remoteOf(skill: Skill): RemoteOrigin | undefined;
   /** Another skill whose name looks the same as this one's. */
   lookAlike(skill: Skill): string | undefined;
   /** The directories of the user's own skills, and those searched for them. No run changes anything there. */
@@ -43,4 +47,8 @@ export interface RunCaller {
   readonly onEvent?: RunListener | undefined;
   /** How a person can be asked. Absent: there is nobody. */
   readonly ask?: Ask | undefined;
+  /** What a remote caller was granted: instead of the approvals of this machine's user. */
+  readonly grants?: ConfiguredGrants | undefined;
+  /** Names of the secrets that its runs may get. Absent: all that this machine has. */
+  readonly secrets?: readonly string[] | undefined;
 }

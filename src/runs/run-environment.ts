@@ -3,6 +3,11 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
+import { runInSlices } from "../base/slices.ts";
+import type { InvocationEnd } from "../remote/invoke/invocation-end.ts";
+import type { Invocation } from "../remote/invoke/invoke-skill.ts";
+import { frameLimits } from "../sandbox/frames/frames.ts";
+import { parseJson } from "../sandbox/frames/json.ts";
 import { LimitedMap } from "../base/limited-map.ts";
 import type { Log } from "../base/log.ts";
 import { identityOf } from "../base/paths/directory-identity.ts";
@@ -33,6 +38,8 @@ export interface RunSettings {
   readonly dataDirectory: string;
   readonly secretsFile: string | undefined;
   readonly isolation: NonNullable<SandboxOptions["isolation"]>;
+  /** Hosts with private addresses that skills on other machines may be on. */
+  readonly allowPrivate: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,7 +53,7 @@ export function runRecordsIn(dataDirectory: string): string {
 const waitingEach = 16;
 
 export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
-  const { secretsFile, isolation, dataDirectory, clock, log } = settings;
+  const { secretsFile, isolation, dataDirectory, allowPrivate, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
@@ -117,6 +124,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
       digests.set(key, digest);
       return { directory, digest: await digest };
     },
+    invoke: async (invocation, signal) => await stayingFor(invoke(invocation, { allowPrivate, clock, signal })),
     clock,
     concurrency,
     maxWaiting: concurrency * waitingEach,
@@ -168,6 +176,28 @@ async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } finally {
     clearInterval(hold);
+  }
+}
+
+/** Around the output, which may be as deep as that of a run here. */
+const deepestAnswer = 1 + frameLimits.depth;
+
+/** The endpoint is one that a person, or whoever a person trusts with that, has approved: also on this machine. */
+async function invoke(
+  invocation: Invocation,
+  { allowPrivate, clock, signal }: Pick<RunSettings, "allowPrivate" | "clock"> & { readonly signal: AbortSignal },
+): Promise<InvocationEnd> {
+  const [{ openFetcher }, { invokeSkill }] = await Promise.all([
+    import("../remote/fetch/open-fetcher.ts"),
+    import("../remote/invoke/invoke-skill.ts"),
+  ]);
+  const fetcher = openFetcher({ allowPrivate, typed: [invocation.endpoint], clock });
+  const parse = async (bytes: Uint8Array): Promise<unknown> =>
+    (await runInSlices(parseJson(Buffer.from(bytes), deepestAnswer))).value;
+  try {
+    return await invokeSkill(invocation, { fetcher, clock, parse }, signal);
+  } finally {
+    await fetcher.close();
   }
 }
 

@@ -1,7 +1,7 @@
 /** What happens in a run. No part of it holds a secret. */
 export type RunStep =
-  /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. */
-  | { readonly type: "queued"; readonly behind: number }
+  /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. `skill`: whose code it runs. */
+  | { readonly type: "queued"; readonly behind: number; readonly skill?: string }
   /** `packages`: the digest of the installed packages that it can import. */
   | { readonly type: "started"; readonly isolation: string; readonly packages?: string }
   /** Whole lines, without control sequences. */

@@ -31,6 +31,8 @@ const program = z.discriminatedUnion("type", [
     argv: z.array(z.string()).readonly(),
     stdin: z.string().exactOptional(),
   }),
+  /** Invokes a skill on the machine that offers it (CONTRACT C-6.4). */
+  z.strictObject({ type: z.literal("remote"), skill: z.string(), endpoint: z.string(), args: json }),
 ]);
 
 const count = z.number().int().positive();

@@ -5,6 +5,7 @@ import type { Snapshot } from "../skills/skill.ts";
 import { authorize, callersOf, expectAuthorization } from "./authorize/authorize.ts";
 import type { AllowedOnce, ExpectedAuthorization } from "./authorize/authorize.ts";
 import { createGrantPins } from "./authorize/pin-grants.ts";
+import { isRemote, prepareRemoteRun, remotely } from "./execute/execute-remote-run.ts";
 import { executeRun } from "./execute/execute-run.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
@@ -63,10 +64,15 @@ export function createRuns(options: RunsOptions): Runs {
   return new StagedRuns(options);
 }
 
+/** Skills invoked on other machines at a time. */
+const maxInvocations = 32;
+
 class StagedRuns implements Runs {
   readonly #options: RunsOptions;
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
+  /** They wait for another machine and take no processor, so they keep nobody else waiting. */
+  readonly #invocations = createRunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
   readonly notice;
 
   constructor(options: RunsOptions) {
@@ -84,6 +90,10 @@ class StagedRuns implements Runs {
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
     const { trust } = this.#options;
     const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
+    if (isRemote(spec)) {
+      await prepareRemoteRun(spec, caller, this.#options, signal);
+      return { authorization, isolation: remotely, spec };
+    }
     const { sandbox } = await prepareRun(spec, caller, this.#options, signal);
     return { authorization, isolation: sandbox.tier, spec };
   }
@@ -96,8 +106,9 @@ class StagedRuns implements Runs {
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
       await authorize(spec, caller, { trust, signal, once });
-      run.tell({ type: "queued", behind: this.#queue.behind });
-      const leave = await this.#queue.enter(caller.owner, signal);
+      const queue = isRemote(spec) ? this.#invocations : this.#queue;
+      run.tell({ type: "queued", behind: queue.behind, ...(spec.skill && { skill: spec.skill.name }) });
+      const leave = await queue.enter(caller.owner, signal);
       try {
         return await executeRun(run, this.#environment);
       } finally {

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { assemble, diffSnapshots, isEmptyChange, isSameList } from "./offer/assemble.ts";
 import type { Problem } from "./rules/problem.ts";
+import { isOwnRoot } from "./scan/roots.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
@@ -63,7 +64,7 @@ export class Catalog {
 
   constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
-    this.#ownRoots = Object.freeze(roots.flatMap(({ path, origin }) => (origin === "project" ? [] : [path])));
+    this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
     this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
     this.#settle = openSettle(clock, (milliseconds) => {
       this.#quiet = milliseconds;

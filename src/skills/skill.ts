@@ -2,6 +2,7 @@ import type { Requirement } from "./environment/requirement.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import type { Problem } from "./rules/problem.ts";
 import type { RuleCode } from "./rules/rules.ts";
+import type { RemoteOrigin } from "./scan/roots.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
 export interface Skill {
@@ -45,6 +46,8 @@ export interface OfferedSkill {
   readonly problems: readonly Problem[];
   /** Set if it is below one of the person's own roots, not a project's (C-1.6). */
   readonly isOwn?: true;
+  /** Set if others published it, and it is below no root of this machine or its projects. */
+  readonly remote?: RemoteOrigin;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
 }

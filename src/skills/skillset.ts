@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { nativeWatchers, type NativeWatcherOptions } from "./watch/native-watcher.ts";
-import { type Root, sessionRoots } from "./scan/roots.ts";
+import { type RemoteRoot, type Root, sessionRoots } from "./scan/roots.ts";
 
 /** Where sessions look for skills, besides their own directories. */
 export interface SkillsetSettings {
@@ -14,6 +14,8 @@ export interface SkillsetSettings {
   readonly skills: readonly string[];
   readonly defaultRoots: boolean;
   readonly home: string;
+  /** Where copies of skills of others are kept. */
+  readonly remote?: readonly RemoteRoot[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -79,6 +81,7 @@ export function openSkillset(settings: SkillsetSettings, open: OpenRoots = roots
         additionalDirectories,
         home: settings.home,
         useDefaults: settings.defaultRoots,
+        ...(settings.remote !== undefined && { remote: settings.remote }),
       });
       const key = JSON.stringify(roots.map(({ path, origin }) => [path, origin]));
       const entry = shared.get(key) ?? { catalog: open(roots, settings), users: 0 };

@@ -6,6 +6,7 @@ import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Ask } from "../trust/asking/question.ts";
+import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";
@@ -34,6 +35,10 @@ export interface ToolCaller {
   readonly onEvent?: RunListener;
   /** Asks the person whom the caller works for. Absent: there is nobody. */
   readonly ask?: Ask | undefined;
+  /** What a remote caller was granted: instead of the approvals of this machine's user. */
+  readonly grants?: ConfiguredGrants;
+  /** Names of the secrets that its runs may get. Default: all that this machine has. */
+  readonly secrets?: readonly string[];
 }
 
 /** What a tool works with during one call. */

@@ -20,6 +20,7 @@ import { checkInput } from "./input/check-input.ts";
 import { defaultLimits } from "./input/limits.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
+import type { ProjectFiles } from "./project-files.ts";
 import { endingOf, openCallReporter } from "./report-calls.ts";
 import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
 import { availableTools } from "./tools.ts";
@@ -68,7 +69,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const { owner, door, sessionId, label, project, projectIdentity, skills, ask } = caller;
+    const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets } = caller;
     const visible = visibleIn(caller, trust);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
@@ -76,13 +77,15 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
     const view = viewSkills(skills.snapshot, visible);
-    const asker = { owner, directory: project, door, sessionId, ask };
+    const asker = { owner, directory: project, door, sessionId, ask, grants };
     return {
       owner,
       door,
       sessionId,
       label,
       ask,
+      grants,
+      secrets,
       skills: view,
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(door) || skill === guideSkill.skill) return;
@@ -106,12 +109,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       },
       project,
       projectIdentity,
-      projectFiles: () => {
-        if (project !== undefined)
-          return projectFiles(project, { identity: projectIdentity, keepOut: options.dataDirectory });
-        const hint = "Open a session with a directory.";
-        throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
-      },
+      projectFiles: () => filesOf(caller, options.dataDirectory),
       onEvent: (event) => {
         reportSkillCalls(event);
         onEvent?.(event);
@@ -182,6 +180,13 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         return { output, ending: endingOf(output.result), skill: output.spec.skill };
       }),
   };
+}
+
+/** Throws PERMISSION_DENIED if the session has no directory. */
+function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | undefined): ProjectFiles {
+  if (project !== undefined) return projectFiles(project, { identity: projectIdentity, keepOut });
+  const hint = "Open a session with a directory.";
+  throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
 }
 
 /** The errors for the caller: refusals of tools and blobs unchanged, everything else without details. */

@@ -1,11 +1,12 @@
 import type { CopiedFile } from "./grants/approvals.ts";
 import type { Capabilities } from "./grants/capabilities.ts";
+import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Ask } from "./asking/question.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =
-  /** `by`: `sandbox`, `own`, `once`, `consent`, `session`, `policy`, `--grant`, or the id of a grant. */
+  /** `by`: `sandbox`, `own`, `source`, `once`, `consent`, `session`, `policy`, `--grant`, or the id of a grant. */
   | { readonly allowed: true; readonly by: string }
   | { readonly allowed: false; readonly why: string; readonly hint: string };
 
@@ -19,6 +20,8 @@ export interface Asker {
   readonly sessionId?: string | undefined;
   /** Absent where there is nobody to ask. */
   readonly ask?: Ask | undefined;
+  /** Of a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
+  readonly grants?: ConfiguredGrants | undefined;
 }
 
 /** A skill whose code calls another one. */

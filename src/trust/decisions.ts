@@ -1,7 +1,7 @@
 import type { Log } from "../base/log.ts";
 import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
 import type { Asker } from "./authorization.ts";
-import { blocks } from "./grants/grant.ts";
+import { blocks, kindOf } from "./grants/grant.ts";
 import type { Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
@@ -44,7 +44,7 @@ export class Decisions {
     const { store, projectOf } = this.#options;
     const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
     if (stored.some(isIn)) return true;
-    if (subject.isOwn) return false;
+    if (kindOf(subject) !== "project") return false;
     const project = projectOf(directoryOf(subject.source), policy.worktrees);
     return !stored.some((approvals) => approvals.project === project) && isIn(await store.read({ project }));
   }
@@ -84,10 +84,14 @@ export class Decisions {
       refused.set(key, reply);
       return;
     }
-    const { name, isOwn } = subject;
-    const block = { skill: name, from: isOwn ? "own" : "project", ...this.signature(asker) } as const;
+    const { name } = subject;
+    const block = { skill: name, from: kindOf(subject), ...this.signature(asker) } as const;
     // Where the skill is, also for those of further directories of a session.
-    const scope = this.scopeOf(isOwn ? "everywhere" : "project", directoryOf(subject.source), policy);
+    const scope = this.scopeOf(
+      block.from === "project" ? "project" : "everywhere",
+      directoryOf(subject.source),
+      policy,
+    );
     const isStored = await this.change(scope, (approvals) => ({
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],

@@ -66,6 +66,8 @@ export class ProjectReading {
     const stored = await decisions.stored(asker.directory, policy);
     if (await decisions.isBlocked(skill, stored, policy)) return blocked(skill);
     if (skill.isOwn) return { allowed: true, by: "own" };
+    // Only a person names sources, and thereby whose instructions models read.
+    if (skill.origin !== undefined) return { allowed: true, by: "source" };
     const session = decisions.sessions.get(asker.owner);
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
     if (policy.reads === "allow") return { allowed: true, by: "policy" };

@@ -1,15 +1,17 @@
 import { shellWord } from "../base/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
 import { inOnePhrase, isNothing } from "./grants/capabilities.ts";
+import type { Capabilities } from "./grants/capabilities.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Reply } from "./asking/question.ts";
 
 type Refusal = Extract<Authorization, { readonly allowed: false }>;
 
-export function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refusal {
+export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): Refusal {
+  const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
   return {
     allowed: false,
-    why: `The user blocked the skill ${name}${isOwn ? "" : ", which came with this project"}.`,
+    why: `The user blocked the skill ${name}${isOwn ? "" : from}.`,
     hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
   };
 }
@@ -19,6 +21,16 @@ export function onlyPolicy(what: string): Refusal {
     allowed: false,
     why: `A policy does not let users approve ${what}.`,
     hint: "acp-skills policy explain NAME shows which rule decides.",
+  };
+}
+
+/** A caller from elsewhere, for whom only the configuration of the server decides. */
+export function notGranted({ name, digest }: Pick<Subject, "name" | "digest">, needs: Capabilities): Refusal {
+  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  return {
+    allowed: false,
+    why: `The skill ${name} is not granted to this caller, and needs approval to ${wish}.`,
+    hint: `Whoever runs this server can add ${name}@${digest.replace(/^sha256:/, "")} to the caller's grants.`,
   };
 }
 
@@ -46,8 +58,9 @@ export function unreadable(
   };
 }
 
-/** The option that names the project of a skill, because the command is copied to wherever a terminal is. */
-function placeOf({ isOwn, source }: Pick<Subject, "isOwn" | "source">): string {
+/** The option that names the project or the source of a skill, because the command is copied to wherever a terminal is. */
+function placeOf({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
+  if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
   return isOwn ? "" : ` --cwd ${shellWord(directoryOf(source))}`;
 }
 

@@ -46,7 +46,8 @@ export async function standingsOf(skills: readonly StandingSkill[], deciding: De
       const isDenied = policy.denies(subject, needs) !== undefined;
       if (isDenied) standings[place] = "denied";
       else if (blocked.some((block) => blocks(block, subject))) standings[place] = "blocked";
-      else if (isNothing(needs) && (policy.runs === "sandbox" || !hasCode)) standings[place] = "ready";
+      else if (isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined)))
+        standings[place] = "ready";
       else {
         standings[place] = "needs-approval";
         yield findByDigest(skill, place);

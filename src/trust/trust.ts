@@ -15,7 +15,7 @@ import { askAboutSkill } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
 import { Questions } from "./asking/questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./grants/reach.ts";
-import { blocked, onlyPolicy, refusalOf } from "./refusals.ts";
+import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
 
@@ -106,19 +106,24 @@ class PersonalTrust implements Trust {
     if (refusal !== undefined) return { allowed: false, ...refusal };
     const stored = await this.#decisions.stored(asker.directory, policy);
     if (await this.#decisions.isBlocked(subject, stored, policy)) return blocked(subject);
-    if (about === "run" && isNothing(needs) && policy.runs === "sandbox") return { allowed: true, by: "sandbox" };
+    // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
+    const isFree = policy.runs === "sandbox" && subject.origin === undefined;
+    if (about === "run" && isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
     // What the configuration and the policy grant is not for skills of a project that call this one.
     if (calledBy === undefined || calledBy.isOwn) {
       const pregranted = policy.grants(subject);
       if (pregranted !== undefined && covers(pregranted.capabilities, needs)) return { allowed: true, by: "policy" };
       const isLasting = reachIndex(policy.approvals) >= reachIndex("session");
-      const configured = isLasting ? this.#options.configured.capabilitiesOf(subject, wants) : undefined;
+      const grants = asker.grants ?? this.#options.configured;
+      const configured = isLasting ? grants.capabilitiesOf(subject, wants) : undefined;
       if (configured !== undefined && covers(configured, needs)) return { allowed: true, by: "--grant" };
     }
     const wish = { subject, wants: needs, calledBy };
     const now = this.#options.now();
     const isAllowed = (grant: Grant): boolean => allows(grant, wish, now);
     if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
+    // What this machine's user approved is not for others who call from elsewhere.
+    if (asker.grants !== undefined) return notGranted(subject, needs);
     const session = this.#decisions.sessions.get(asker.owner);
     if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
     // An organisation that allows approvals for one call only does not accept older ones either.

@@ -8,7 +8,9 @@ const skillMetaSchema = z.looseObject({
   kind: z.enum(["instruction", "action"]),
   namespace: z.string(),
   digest: z.string().optional().describe("sha256 over the skill's files; present where it has been computed."),
-  source: z.string().describe("The root directory the skill was found under."),
+  source: z
+    .string()
+    .describe("The root directory the skill was found under; of a skill that others publish, the URL of its source."),
   environment: z
     .looseObject({
       status: z

@@ -16,7 +16,7 @@ const maxMissing = 8;
 
 /** Converts an offered skill to its wire form. Equal skills give equal JSON. */
 export function toAvailableSkill(
-  { skill, sources }: OfferedSkill,
+  { skill, sources, remote }: OfferedSkill,
   { digest, environment, state }: KnownFacts & { readonly digest?: string | undefined } = {},
 ): AvailableSkill {
   const { license, compatibility, allowedTools } = skill;
@@ -29,7 +29,7 @@ export function toAvailableSkill(
     version: skill.version,
     kind: skill.kind,
     namespace: skill.namespace,
-    source: sources[0] ?? skill.directory,
+    source: remote?.label ?? sources[0] ?? skill.directory,
   };
   if (digest !== undefined) ours.digest = digest;
   if (environment !== undefined) {

@@ -32,6 +32,7 @@ export function openMemoryRuns(
     readSecret: () => Promise.resolve(undefined),
     refuseProject: () => undefined,
     findPackages: () => Promise.resolve(undefined),
+    invoke: () => Promise.reject(new Error("Nothing is invoked in this test.")),
     clock,
     concurrency: 4,
     maxWaiting: 8,

@@ -132,7 +132,7 @@ describe("a run tells by events", () => {
     await runs.run(spec, caller, signal);
     const { runId } = spec;
     expect(events).toEqual([
-      { runId, type: "queued", behind: 0 },
+      { runId, type: "queued", behind: 0, skill: "a.b" },
       { runId, type: "started", isolation: "memory" },
       { runId, type: "printed", text: "one\ntwo\n" },
       { runId, type: "blob_kept", blobId: expect.stringMatching(/^blob:/) as string, kind: "text/plain", sizeBytes: 3 },
@@ -201,8 +201,8 @@ describe("a run that waits for another one", () => {
     await turn();
     expect(read).toEqual(["KEY"]);
     expect(events.filter(({ type }) => type === "queued" || type === "started")).toEqual([
-      { runId: first.runId, type: "queued", behind: 0 },
-      { runId: second.runId, type: "queued", behind: 1 },
+      { runId: first.runId, type: "queued", behind: 0, skill: "a.b" },
+      { runId: second.runId, type: "queued", behind: 1, skill: "a.b" },
       { runId: first.runId, type: "started", isolation: "memory" },
     ]);
     expect([await statusOf(first), await statusOf(second)]).toEqual(["running", "queued"]);
@@ -241,7 +241,7 @@ describe("the record of a run", () => {
       createdAt: 0,
       status: "failed",
       events: [
-        { atMs: 0, type: "queued", behind: 0 },
+        { atMs: 0, type: "queued", behind: 0, skill: "a.b" },
         { atMs: 0, type: "started", isolation: "memory" },
         { atMs: 0, type: "ended", status: "failed" },
       ],

@@ -284,6 +284,19 @@ test("a missing secret is reported by name", async () => {
   });
 });
 
+test("a caller gets the secrets that are listed for it; others are as absent", async () => {
+  const { call } = await openRunner(
+    actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
+    ({ run }) => ({ type: "returned", value: Object.keys(run.secrets) }),
+    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve("the value of it") },
+  );
+  expect(await call("execute_skill", { name: "a.b" }, { secrets: ["KEY"] })).toMatchObject({ output: ["KEY"] });
+  expect(await refusal(call("execute_skill", { name: "a.b" }, { secrets: ["OTHER"] }))).toMatchObject({
+    code: "SECRET_MISSING",
+    message: "The skill a.b needs KEY, which is not configured.",
+  });
+});
+
 test("the value of a secret appears nowhere in what leaves the run", async () => {
   const secret = "s3cr3t-value-1234";
   const { call, store } = await openRunner(

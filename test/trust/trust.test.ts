@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
 import type { CopiedFile } from "../../src/trust/grants/approvals.ts";
+import { createConfiguredGrants } from "../../src/trust/grants/configured-grants.ts";
 import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
 import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
 import type { Capabilities } from "../../src/trust/grants/capabilities.ts";
@@ -398,5 +399,46 @@ test("a block of a skill of another directory of the session counts for its runs
   expect(await trust.authorize(requestOf({ subject: skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
     allowed: false,
     why: "The user blocked the skill deploy, which came with this project.",
+  });
+});
+
+describe("a caller from elsewhere, with grants of its own", () => {
+  const remote = (...grants: readonly string[]): Asker => ({
+    owner: "http:ci",
+    door: "http",
+    grants: createConfiguredGrants(grants),
+  });
+  const granted = `deploy@${digest("a").slice("sha256:".length)}`;
+
+  test("may do what was granted to it, for exactly these bytes and permissions", async () => {
+    const { trust } = openTrust();
+    expect(await trust.authorize(requestOf(), remote(granted), signal)).toEqual({ allowed: true, by: "--grant" });
+    const changed = requestOf({ subject: { ...subject, digest: digest("b") } });
+    expect(await trust.authorize(changed, remote(granted), signal)).toMatchObject({ allowed: false });
+    expect(await trust.authorize(requestOf(), remote(`${granted}:secrets`), signal)).toMatchObject({ allowed: false });
+  });
+
+  test("gets nothing of what this machine's user approved, in a session, for good or with --grant", async () => {
+    const { trust } = openTrust({ grants: [granted] });
+    expect(await trust.authorize(requestOf(), personWith("trust"), signal)).toMatchObject({ allowed: true });
+    expect(await trust.authorize(requestOf(), { ...personWith(), owner: "other" }, signal)).toMatchObject({
+      allowed: true,
+    });
+    expect(await trust.authorize(requestOf(), remote(), signal)).toEqual({
+      allowed: false,
+      why: expect.stringContaining("The skill deploy is not granted to this caller, and needs approval") as string,
+      hint: `Whoever runs this server can add ${granted} to the caller's grants.`,
+    });
+  });
+
+  test("may run what needs nothing, and nothing that this machine's user blocked or a policy denies", async () => {
+    const { trust } = openTrust();
+    const plain = requestOf({ needs: noCapabilities, wants: noCapabilities });
+    expect(await trust.authorize(plain, remote(), signal)).toEqual({ allowed: true, by: "sandbox" });
+    await trust.authorize(requestOf(), personWith("block"), signal);
+    expect(await trust.authorize(plain, remote(), signal)).toMatchObject({ allowed: false });
+    expect(await trust.authorize(requestOf(), remote(granted), signal)).toMatchObject({ allowed: false });
+    const denying = openTrust({ policy: { denies: () => ({ why: "Denied.", hint: "None." }) } });
+    expect(await denying.trust.authorize(requestOf(), remote(granted), signal)).toMatchObject({ why: "Denied." });
   });
 });

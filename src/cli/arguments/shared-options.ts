@@ -1,4 +1,5 @@
-import type { OptionTable } from "../command.ts";
+import type { SkillsOptions } from "../../options.ts";
+import type { OptionTable, OptionValues } from "../command.ts";
 
 /** Options for the directories of skills. */
 export const roots = {
@@ -8,13 +9,43 @@ export const roots = {
     value: "DIR",
     help: "Also look for skills in DIR, before the default roots. Repeatable.",
   },
-  "no-default-roots": { type: "boolean", help: "Look in the --skills directories only." },
+  source: {
+    type: "string",
+    multiple: true,
+    value: "SOURCE",
+    help: "Also offer the skills that SOURCE publishes, after all local ones: a domain or URL, OWNER/REPO of GitHub, or any git URL. Repeatable.",
+  },
+  "allow-private": {
+    type: "string",
+    multiple: true,
+    value: "HOST",
+    help: "A --source may be on HOST although its address is private. Repeatable.",
+  },
+  "no-default-roots": { type: "boolean", help: "Look in the --skills directories and --source only." },
 } as const satisfies OptionTable;
+
+/** The sources as settings. */
+export function toSourceOptions({
+  source,
+  "allow-private": allowPrivate,
+}: OptionValues<typeof roots>): Pick<SkillsOptions, "sources" | "allowPrivate"> {
+  return {
+    ...(source !== undefined && { sources: source }),
+    ...(allowPrivate !== undefined && { allowPrivate }),
+  };
+}
 
 export const cwd = {
   type: "string",
   value: "DIR",
   help: "The project's directory. Default: the current directory.",
+} as const;
+
+export const allowPrivate = {
+  type: "string",
+  multiple: true,
+  value: "HOST",
+  help: "Also connect to HOST[:PORT] if its address is private. Repeatable.",
 } as const;
 
 export const json = { type: "boolean", help: "Print JSON." } as const;

@@ -79,7 +79,10 @@ async function printTable(
 ): Promise<void> {
   if (skills.length > 0) await terminal.print(skillTable(skills, states, terminal));
   else if (roots.length === 0) terminal.tell("there is no directory to search; give one with --skills");
-  else terminal.tell(`no skills found in ${roots.map((root) => shownPath(root.path, terminal.cwd)).join(", ")}`);
+  else
+    terminal.tell(
+      `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
+    );
   if (problems.length > 0) terminal.tell(sayProblems({ skills, problems }, roots, terminal));
   if (counts !== undefined) terminal.tell(sayCounts(counts));
 }
@@ -104,12 +107,12 @@ function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal
     return inProject === directory ? homePath(directory, home) : inProject;
   };
   const widestSource = columns === undefined ? Infinity : Math.floor(columns / 5);
-  const rows = skills.map(({ skill, sources }) => [
+  const rows = skills.map(({ skill, sources, remote }) => [
     skill.slug,
     safeText(skill.version),
     skill.kind,
     ...(states.size > 0 ? [states.get(skill) ?? ""] : []),
-    cutToWidth(safeText(place(sources[0] ?? skill.directory)), widestSource),
+    cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
   return table(

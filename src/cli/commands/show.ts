@@ -23,6 +23,7 @@ import { findStates } from "../find-states.ts";
 import { openListing } from "../open-listing.ts";
 import { labelled, padToWidth } from "../report/columns.ts";
 import { licenseEvidence } from "../report/license-evidence.ts";
+import { permissionWords } from "../report/permission-words.ts";
 import { safeLines } from "../report/safe-text.ts";
 import { shownPath } from "../report/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -108,7 +109,7 @@ function* describe(
   { offered, environment, hashed, calls, license, state }: Facts,
   { cwd, paint }: Terminal,
 ): Iterable<string> {
-  const { skill, sources, versions, problems } = offered;
+  const { skill, sources, remote, versions, problems } = offered;
   const files = hashed.files.slice(0, maxListedFiles);
   const field = labelled(paint, 15);
   yield field("name", skill.name);
@@ -126,14 +127,15 @@ function* describe(
   yield field("tags", skill.tags.join(", "));
   for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);
   yield field("path", shownPath(skill.file, cwd));
-  for (const source of sources) yield field("source", shownPath(source, cwd));
+  if (remote !== undefined) yield field("source", remote.label);
+  else for (const source of sources) yield field("source", shownPath(source, cwd));
   if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
   for (const [name, input] of Object.entries(skill.manifest?.inputs ?? {})) {
     yield field("input", `${name}: ${describeInput(input)}`);
   }
-  const permissions = listPermissions(permissionsOf(skill));
+  const permissions = permissionWords(permissionsOf(skill));
   if (permissions.length > 0 || skill.kind === "action") yield field("permissions", permissions.join(", ") || "none");
-  for (const called of calls) yield field("calls", `${called.skill} (${listPermissions(called).join(", ")})`);
+  for (const called of calls) yield field("calls", `${called.skill} (${permissionWords(called).join(", ")})`);
   yield field("digest", hashed.digest);
   const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
   for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
@@ -142,15 +144,6 @@ function* describe(
     yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
   }
   yield `\n${safeLines(readBody(skill)).trim()}\n`;
-}
-
-function listPermissions({ network, secrets, project, isolation }: Omit<CalledSkill, "skill">): string[] {
-  return [
-    ...network.map((host) => `network ${host}`),
-    ...secrets.map((name) => `secret ${name}`),
-    ...(project === "none" ? [] : [`project ${project}`]),
-    ...(isolation === undefined ? [] : ["isolation none: runs without a sandbox"]),
-  ];
 }
 
 /** For example `integer, default 3, one of 1, 3. How many rows.` */

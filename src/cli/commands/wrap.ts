@@ -5,7 +5,7 @@ import { wrapCommand } from "../../acp/process/wrap-command.ts";
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../options.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";
-import { notes, roots } from "../arguments/shared-options.ts";
+import { notes, roots, toSourceOptions } from "../arguments/shared-options.ts";
 import { reasonOf, toAbsolute } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { openFileLog, openProcessLog } from "../open-log.ts";
@@ -78,6 +78,7 @@ export const command = defineCommand({
     const options: SkillsOptions = {
       log,
       ...runningOptions,
+      ...toSourceOptions(given),
       defaultRoots: given["no-default-roots"] !== true,
       ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
       ...(given.emit !== undefined && { emit: given.emit }),

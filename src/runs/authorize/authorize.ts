@@ -139,7 +139,7 @@ async function* requestsOf(
       calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by, skill: called })));
     }
     const needs = needsOf(skill);
-    if (isNothing(needs)) continue;
+    if (isNothing(needs) && caller.skills.remoteOf(skill) === undefined) continue;
     const digest = await digestOf(skill);
     for (const calledBy of await by())
       yield {

@@ -26,8 +26,8 @@ export async function findStandings(
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {
-  const asked = offered.map(({ skill, isOwn, sources }) => {
-    const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory };
+  const asked = offered.map(({ skill, isOwn, sources, remote }) => {
+    const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
     return {
       subject: subjectOf(skill, { skills, sourceOf: () => source }),
       needs: needsOf(skill),

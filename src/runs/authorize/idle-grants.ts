@@ -24,7 +24,8 @@ export function idleGrants(
     const offered = catalog.find(skill);
     if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
     if (parsed?.form === "digest" || offered.isOwn === true) return [];
-    return [{ grant, reason: `${skill} came with the project; ${remedy}` }];
+    const from = offered.remote === undefined ? "came with the project" : `is from ${offered.remote.label}`;
+    return [{ grant, reason: `${skill} ${from}; ${remedy}` }];
   });
 }
 

@@ -5,13 +5,14 @@ import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { HashedFile } from "../../skills/hash/hash-skill.ts";
 import { licenseForPolicy } from "../../skills/licenses/find-license.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import type { RemoteOrigin } from "../../skills/scan/roots.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { CopiedFile } from "../../trust/grants/approvals.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
 import type { Capabilities } from "../../trust/grants/capabilities.ts";
 import { noCapabilities } from "../../trust/grants/capabilities.ts";
 import { maxTextBytes, maxTextBytesTogether } from "../../trust/asking/copied-files.ts";
-import type { Subject } from "../../trust/grants/grant.ts";
+import type { Origin, Subject } from "../../trust/grants/grant.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -32,12 +33,21 @@ export function subjectOf(
   {
     skills,
     sourceOf,
-  }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf"> } & Pick<RunCaller, "sourceOf">,
+  }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf" | "remoteOf"> } & Pick<RunCaller, "sourceOf">,
 ): Omit<Subject, "digest"> {
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
   const license = (): string => licenseForPolicy(sourceOf(skill), skill);
-  return { name, slug, version, isOwn, source, directory, license };
+  const remote = skills.remoteOf(skill);
+  return { name, slug, version, isOwn, source, directory, license, origin: remote && originOf(remote, directory) };
+}
+
+function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Origin {
+  const { digest, commit } = provenanceOf(directory) ?? {};
+  return {
+    source: label,
+    ...(digest !== undefined && commit !== undefined && { commit: { id: commit, digest } }),
+  };
 }
 
 export function askerOf({
@@ -46,8 +56,9 @@ export function askerOf({
   door,
   sessionId,
   ask,
-}: Pick<RunCaller, "owner" | "project" | "door" | "sessionId" | "ask">): Asker {
-  return { owner, directory: project, door, sessionId, ask };
+  grants,
+}: Pick<RunCaller, "owner" | "project" | "door" | "sessionId" | "ask" | "grants">): Asker {
+  return { owner, directory: project, door, sessionId, ask, grants };
 }
 
 /** What a skill, with the bytes of a digest, wants to do. */

@@ -11,6 +11,7 @@ import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunStep } from "../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
+import { executeRemoteRun, isRemote } from "./execute-remote-run.ts";
 import { prepareRun } from "./prepare-run.ts";
 import type { RunEnvironment } from "./prepare-run.ts";
 
@@ -71,6 +72,7 @@ export async function executeRun(
   around?: Nesting,
 ): Promise<EndedRun> {
   const { spec, caller, tell, signal } = current;
+  if (isRemote(spec)) return await executeRemoteRun({ ...current, spec }, environment, around);
   const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
   try {

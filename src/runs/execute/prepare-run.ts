@@ -3,6 +3,8 @@ import { relative, sep } from "node:path";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
+import type { InvocationEnd } from "../../remote/invoke/invocation-end.ts";
+import type { Invocation } from "../../remote/invoke/invoke-skill.ts";
 import type { MountedFile, MountedSkill, Sandbox, SandboxProject, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
@@ -26,6 +28,8 @@ export interface RunEnvironment {
   readonly refuseProject: (directory: string) => string | undefined;
   /** The packages that a skill's requirements file asks for; undefined where they are not installed. */
   readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<InstalledPackages | undefined>;
+  /** Invokes a skill on another machine; rejects only with the reason of `signal`. */
+  readonly invoke: (invocation: Invocation, signal: AbortSignal) => Promise<InvocationEnd>;
 }
 
 export interface InstalledPackages {
@@ -51,8 +55,10 @@ export async function prepareRun(
   environment: RunEnvironment,
   signal: AbortSignal,
 ): Promise<PreparedRun> {
+  const { program } = spec;
+  if (program.type === "remote") throw new Error("A skill that another machine offers runs in no sandbox.");
   const project = projectOf(spec, caller, environment);
-  const secrets = await readSecrets(spec, environment);
+  const secrets = await readSecrets(spec, caller, environment);
   const mounts: PlannedMount[] = [];
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
@@ -64,7 +70,7 @@ export async function prepareRun(
   const packages = await findPackages(mounts[own], caller, environment);
   const run: SandboxRun = {
     runId: spec.runId,
-    program: spec.program,
+    program,
     skills,
     brokered: spec.brokered.map(({ name }) => name),
     blobs: spec.blobs.map(({ id, kind, size }) => ({
@@ -87,12 +93,17 @@ export async function prepareRun(
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 
-async function readSecrets({ skill, needs }: RunSpec, { readSecret }: RunEnvironment): Promise<Record<string, string>> {
+/** The values of the secrets that a run needs. Throws SECRET_MISSING, also for one that this caller may not use. */
+export async function readSecrets(
+  { skill, needs }: Pick<RunSpec, "skill" | "needs">,
+  { secrets: allowed }: Pick<RunCaller, "secrets">,
+  { readSecret }: Pick<RunEnvironment, "readSecret">,
+): Promise<Record<string, string>> {
   if (skill === undefined) return {};
   const secrets: [string, string][] = [];
   const missing: string[] = [];
   for (const name of needs.secrets) {
-    const value = await readSecret(name, skill.name);
+    const value = allowed?.includes(name) === false ? undefined : await readSecret(name, skill.name);
     if (value === undefined) missing.push(name);
     else secrets.push([name, value]);
   }

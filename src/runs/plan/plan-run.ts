@@ -74,7 +74,8 @@ export async function toSpec(
   },
 ): Promise<RunSpec> {
   const { skill, mounted, brokered, request, tool } = parts;
-  const args = program.type === "script" ? program.argv : program.args;
+  // Another machine gets no blobs.
+  const args = program.type === "script" ? program.argv : program.type === "remote" ? null : program.args;
   const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
   const mounts = await planMounts(caller, mounted, signal);
   const called: SkillVersion[] = [];

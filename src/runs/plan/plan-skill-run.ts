@@ -1,5 +1,5 @@
 import { asAvailable, nearest } from "../../base/nearest.ts";
-import { invalidInput, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
+import { invalidInput, maxViolations, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
 import type { Violation } from "../../base/failures/invalid-input.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { isBlobId } from "../../blobs/blob-store.ts";
@@ -33,6 +33,8 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
   const { skill } = caller.skills.find(name, version);
   checkDepth(tool, given);
   if (script === undefined && skill.kind === "instruction") throw notExecutable(skill);
+  if (script === undefined && skill.manifest?.remote !== undefined && (request.inputBlobs ?? []).length > 0)
+    throw invalidInput(tool, [{ field: "/input_blobs", expected: nothingToMount, actual: request.inputBlobs?.length }]);
   const { program, blobs } =
     script === undefined ? entrypointOf(skill, given) : await scriptOf(planning, skill, script, given);
   const dependencies = dependenciesOf(skill, caller.skills);
@@ -59,9 +61,12 @@ interface Call extends Pick<CheckedArguments, "blobs"> {
   readonly program: RunSpec["program"];
 }
 
+const nothingToMount = "none, because the skill runs on another machine";
+
 function entrypointOf({ name, manifest }: Skill, given: Arguments): Call {
   const { args, blobs } = checkArgs(tool, given, manifest?.inputs);
-  return { program: { type: "skill", skill: name, args }, blobs };
+  if (manifest?.remote === undefined) return { program: { type: "skill", skill: name, args }, blobs };
+  return { program: { type: "remote", skill: name, endpoint: manifest.remote.endpoint, args }, blobs: [] };
 }
 
 const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
@@ -119,7 +124,9 @@ function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): C
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);
   const names = declared.map(([name]) => name);
-  const unknown = Object.keys(args).filter((name) => !Object.hasOwn(inputs, name));
+  const unknown = Object.keys(args)
+    .filter((name) => !Object.hasOwn(inputs, name))
+    .slice(0, maxViolations);
   const violations: Violation[] = unknown.map((name) => ({
     field: pointer(name),
     expected: noSuchParameter,

@@ -1,11 +1,11 @@
 import { runInSlices } from "../../base/slices.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
-import type { Json, RunEnd, RunError, RunLimits, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox/sandbox.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
-import type { RunFacts } from "./to-run-result.ts";
+import type { RanProgram, RunFacts } from "./to-run-result.ts";
 
 const longestMessage = 2000;
 const longestType = 128;
@@ -19,6 +19,8 @@ export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }
     case "returned":
       return lostFiles(record);
     case "raised": {
+      // Neither our limits nor our remedies are those of another machine.
+      if (run.program.type === "remote") return await toFailure(await mask.error(end.error));
       const limit = limitReached(end.error);
       if (limit !== undefined) return limitFailures[limit](run.limits);
       return withHint(await toFailure(await mask.error(end.error)), run);
@@ -125,7 +127,7 @@ const noNetwork =
 /** What usually fixes a failed run, by what it reported; undefined where nothing is usual. Pure. */
 export function failureHint(
   reported: string,
-  run: Pick<SandboxRun, "program" | "network" | "project" | "isolation">,
+  run: Pick<RanProgram, "program" | "network" | "project" | "isolation">,
 ): string | undefined {
   const [, python, node] = noModule.exec(reported) ?? [];
   if (python !== undefined) return pythonModuleHint(python, run);
@@ -135,7 +137,7 @@ export function failureHint(
   return projectHint(reported, run);
 }
 
-function pythonModuleHint(module: string, { program }: Pick<SandboxRun, "program">): string {
+function pythonModuleHint(module: string, { program }: Pick<RanProgram, "program">): string {
   const [top = ""] = module.split(".");
   if (top === "skills") return "Only skills named in mount_skills, and those a skill depends on, can be imported.";
   return program.type === "code"
@@ -143,7 +145,7 @@ function pythonModuleHint(module: string, { program }: Pick<SandboxRun, "program
     : `If \`${top}\` is a package, list it in ${requirementsFile} of ${program.skill}, then run: acp-skills install ${program.skill}`;
 }
 
-function networkHint({ program }: Pick<SandboxRun, "program">): string {
+function networkHint({ program }: Pick<RanProgram, "program">): string {
   if (program.type === "code") return "run_code has no network. Call a skill that has the network permission.";
   const { skill } = program;
   return (
@@ -160,6 +162,6 @@ const readOnlyPaths =
   "Directly in /project a run cannot create, move or remove files, and .git, .agents, .github, other settings of git, agents, editors and CI, and the user's own skills are read-only. Write to an existing subdirectory or to /output.";
 
 /** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
-export function projectHint(told: string, { project }: Pick<SandboxRun, "project">): string | undefined {
+export function projectHint(told: string, { project }: Pick<RanProgram, "project">): string | undefined {
   return project?.writable === true && refusedPath.test(told) ? readOnlyPaths : undefined;
 }

@@ -10,8 +10,12 @@ import { toPlainText, toPreview } from "./run-text.ts";
 import type { Mask } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 
+/** What ran, in a sandbox or elsewhere. */
+export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
+  Pick<RunSpec, "program">;
+
 export interface RunFacts {
-  readonly run: SandboxRun;
+  readonly run: RanProgram;
   readonly spec: RunSpec;
   readonly caller: Pick<RunCaller, "owner" | "blobs">;
   readonly mask: Mask;

@@ -58,6 +58,7 @@ export async function findRecordedSkills(
         all: () => digests.keys(),
         isOwn: (skill) => whole.skills.isOwn(originalOf(skill)),
         rootOf: (skill) => whole.skills.rootOf(originalOf(skill)),
+        remoteOf: (skill) => whole.skills.remoteOf(originalOf(skill)),
       },
       async hashFiles(skill, abort) {
         const hashed = await whole.hashFiles(skill, abort);

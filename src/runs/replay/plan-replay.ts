@@ -73,6 +73,7 @@ function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): reado
     const skill = skills.find(version);
     const { project = "none", isolation } = skill === undefined ? {} : permissionsOf(skill);
     return [
+      ...(skill?.manifest?.remote === undefined ? [] : [`the skill ${version.name} runs on another machine`]),
       ...(project === "none" ? [] : [`the skill ${version.name} works on the project, whose files are not recorded`]),
       ...(isolation === undefined
         ? []

@@ -19,8 +19,11 @@ export function codeRequirements(skill: Skill): readonly Requirement[] {
   const { manifest } = skill;
   const { network, secrets } = permissionsOf(skill);
   const file = manifest === undefined ? "SKILL.md" : "skill.toml";
-  const field = (name: string): string =>
-    manifest === undefined ? `metadata.acp-skills-${name}` : `permissions.${name}`;
+  const field = (name: "network" | "secrets"): string => {
+    if (manifest === undefined) return `metadata.acp-skills-${name}`;
+    if (manifest.remote !== undefined) return name === "network" ? "remote.endpoint" : "remote.secret";
+    return `permissions.${name}`;
+  };
   const found: Requirement[] = [];
   if (manifest?.runtime !== undefined) {
     const { language, entrypoint } = manifest.runtime;

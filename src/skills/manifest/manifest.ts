@@ -2,7 +2,7 @@ import * as z from "zod";
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { RuleCode } from "../rules/rules.ts";
 import { countCodePoints } from "../text/code-points.ts";
-import { networkEntry, secretName } from "./permissions.ts";
+import { endpointUrl, networkEntry, secretName } from "./permissions.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
 /** The regular expression in the FAQ of Semantic Versioning 2.0.0. */
@@ -23,6 +23,24 @@ const runtimeSchema = z.looseObject({
   language: z.enum(["python"]),
   entrypoint: z.string().min(1),
   export: z.string().min(1).default("main"),
+});
+
+/** In lower case; none of a connection's or a body's, and no cookie. */
+const credentialHeader =
+  /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
+
+/** Where a skill runs that another machine offers (CONTRACT C-6.4). */
+const remoteSchema = z.looseObject({
+  endpoint: z.string().regex(endpointUrl),
+  /** The secret that is sent as credentials. */
+  secret: z.string().regex(secretName).optional(),
+  /** The header that carries it. Default: authorization. */
+  header: z.string().regex(credentialHeader).optional(),
+  /** What comes before it in the header. Default: Bearer in authorization, else nothing. */
+  scheme: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,32}$/)
+    .optional(),
 });
 
 const permissionsSchema = z.looseObject({
@@ -51,6 +69,7 @@ export const manifestSchema = z
     namespace: z.string().regex(dottedName).optional(),
     tags: z.array(z.string()).max(20).optional(),
     runtime: runtimeSchema.optional(),
+    remote: remoteSchema.optional(),
     inputs: z.record(z.string(), argumentSchema).optional(),
     outputs: z.record(z.string(), argumentSchema).optional(),
     permissions: permissionsSchema.optional(),
@@ -64,14 +83,20 @@ export const manifestSchema = z
   })
   .meta({
     if: { properties: { kind: { const: "action" } } },
-    then: { properties: { runtime: true }, required: ["runtime"] },
-    else: { properties: { runtime: false } },
+    then: {
+      oneOf: [
+        { properties: { runtime: true, remote: false }, required: ["runtime"] },
+        { properties: { remote: true, runtime: false, permissions: false }, required: ["remote"] },
+      ],
+    },
+    else: { properties: { runtime: false, remote: false } },
   });
 
 /** The known keys of a manifest, by table; `*` stands for any name. */
 export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(manifestSchema.shape),
   runtime: Object.keys(runtimeSchema.shape),
+  remote: Object.keys(remoteSchema.shape),
   "inputs.*": Object.keys(argumentSchema.shape),
   "outputs.*": Object.keys(argumentSchema.shape),
   permissions: Object.keys(permissionsSchema.shape),
@@ -86,6 +111,8 @@ interface Checked {
   readonly kind: "action" | "instruction";
   readonly namespace?: string | undefined;
   readonly runtime?: { readonly entrypoint: string } | undefined;
+  readonly remote?: object | undefined;
+  readonly permissions?: object | undefined;
 }
 
 type Report = (
@@ -96,14 +123,24 @@ type Report = (
 ) => void;
 
 /** The rules of C-1.4 that involve several keys. */
-function checkManifest({ name, kind, namespace, runtime }: Checked, report: Report): void {
-  if (kind === "action" && runtime === undefined) {
+function checkManifest(manifest: Checked, report: Report): void {
+  const { name, kind, namespace, runtime, remote, permissions } = manifest;
+  if (kind === "action" && runtime === undefined && remote === undefined) {
     const fix = 'Add a [runtime] table with language = "python" and an entrypoint.';
-    report("manifest-runtime-missing", ["kind"], "an action needs a [runtime] table", fix);
+    report("manifest-runtime-missing", ["kind"], "an action needs a [runtime] or [remote] table", fix);
   }
-  if (kind === "instruction" && runtime !== undefined) {
-    const fix = 'Remove the [runtime] table, or write kind = "action".';
-    report("manifest-runtime-refused", ["runtime"], "an instruction cannot have a [runtime] table", fix);
+  for (const table of ["runtime", "remote"] as const) {
+    if (kind !== "instruction" || manifest[table] === undefined) continue;
+    const fix = `Remove the [${table}] table, or write kind = "action".`;
+    report("manifest-runtime-refused", [table], `an instruction cannot have a [${table}] table`, fix);
+  }
+  if (runtime !== undefined && remote !== undefined) {
+    const fix = "Remove one of the two.";
+    report("manifest-runtime-refused", ["remote"], "an action has either a [runtime] or a [remote] table", fix);
+  }
+  if (remote !== undefined && permissions !== undefined) {
+    const fix = "Remove [permissions]: remote.endpoint and remote.secret are what the skill may use.";
+    report("manifest-field-invalid", ["permissions"], "a skill with [remote] has no [permissions]", fix);
   }
   if (runtime !== undefined && !staysInside(runtime.entrypoint)) {
     const message = `entrypoint \`${runtime.entrypoint}\` is not a relative path inside the skill`;

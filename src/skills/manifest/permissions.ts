@@ -17,9 +17,17 @@ export function needsGrant({ network, secrets, project, isolation }: Permissions
   return network.length > 0 || secrets.length > 0 || project !== "none" || isolation !== undefined;
 }
 
-/** The permissions in `skill.toml`, or in the `acp-skills-…` metadata (CONTRACT C-1.4). Default: none. */
-export function permissionsOf({ manifest, metadata }: Skill): Permissions {
+/**
+ * The permissions in `skill.toml`, or in the `acp-skills-…` metadata (CONTRACT C-1.4). Default: none. Those of a skill that runs on another
+ * machine are what reaching it takes.
+ */
+export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "metadata">): Permissions {
   if (manifest === undefined) return readMetadataPermissions(metadata);
+  const { remote } = manifest;
+  if (remote !== undefined) {
+    const { endpoint, secret } = remote;
+    return { network: [originOf(endpoint)], secrets: secret === undefined ? [] : [secret], project: "none" };
+  }
   const { network = [], secrets = [], project = "none", isolation } = manifest.permissions ?? {};
   return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
 }
@@ -75,15 +83,23 @@ const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 /** The last label must not be a number, because such a name is an IPv4 address in a legacy notation. */
 const name = `(?!(?:[^:]*\\.)?(?:[0-9]+|0x[0-9a-f]*)(?::|$))${label}(?:\\.${label})*`;
+const addressOrigin = `https?://(?:${octet}(?:\\.${octet}){3}|\\[[0-9a-f:]+\\])`;
 const port = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]";
 
 /**
  * `https://host` or `https://*.host`, optionally with a port from 1 to 65535; for IP addresses also
  * `http://127.0.0.1:8080`.
  */
-export const networkEntry = new RegExp(
-  `^(?:https://(?:\\*\\.)?${name}|https?://(?:${octet}(?:\\.${octet}){3}|\\[[0-9a-f:]+\\]))(?::(?:${port}))?$`,
+export const networkEntry = new RegExp(`^(?:https://(?:\\*\\.)?${name}|${addressOrigin})(?::(?:${port}))?$`);
+/** Where a skill can be invoked: `https://host/path`, for IP addresses also `http://127.0.0.1:8080/path`. */
+export const endpointUrl = new RegExp(
+  `^(?:https://${name}|${addressOrigin})(?::(?:${port}))?(?:[/?][!"$-~]{0,2048})?$`,
 );
+
+/** The entry of `permissions.network` that allows to reach an endpoint. */
+function originOf(endpoint: string): string {
+  return /^https?:\/\/[^/?]*/.exec(endpoint)?.[0] ?? endpoint;
+}
 export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** The error in an entry of `permissions.network`, and its fix. */

@@ -4,6 +4,7 @@ import { byNewestVersion, isPrerelease } from "../manifest/skill-version.ts";
 import type { Problem } from "../rules/problem.ts";
 import { toProblems } from "../rules/rules.ts";
 import type { RuleCode } from "../rules/rules.ts";
+import { isOwnRoot } from "../scan/roots.ts";
 import type { Root } from "../scan/roots.ts";
 import type { Found, FoundSkill } from "../scan/scan-memory.ts";
 import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
@@ -71,12 +72,14 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
         : newest.flatMap((one) => (one === chosen ? skill : one.record.skill ? withSlug(one.record.skill, slug) : []));
     const places = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
     sources.set(chosen.roots, places);
+    const remote = remoteOf(newest);
     const problemsOf = (member: FoundSkill): readonly Problem[] => ownProblems.get(member) ?? none;
     const offer: OfferedSkill = Object.freeze({
       skill,
       sources: places,
       problems: newest.length === 1 ? problemsOf(chosen) : Object.freeze(newest.flatMap(problemsOf)),
       ...(newest.every(isOwn) && { isOwn: true }),
+      ...(remote !== undefined && { remote }),
       versions: Object.freeze(versions),
     });
     const same = known.get(slug);
@@ -98,8 +101,14 @@ function withSlug(skill: Skill, slug: string): Skill {
  */
 function isOwn({ record, roots }: FoundSkill): boolean {
   const [first] = roots;
-  if (record.path !== record.identity) return first !== undefined && first.origin !== "project";
-  return roots.some(({ origin }) => origin !== "project");
+  if (record.path !== record.identity) return first !== undefined && isOwnRoot(first);
+  return roots.some(isOwnRoot);
+}
+
+/** Where a skill was published, if all its versions were only found there. The first of several sources counts. */
+function remoteOf(members: readonly FoundSkill[]): Root["remote"] {
+  const isLocal = members.some(({ roots }) => roots.some(({ origin }) => origin !== "remote"));
+  return isLocal ? undefined : members[0]?.roots[0]?.remote;
 }
 
 function byNewest(a: FoundSkill, b: FoundSkill): number {
@@ -170,6 +179,7 @@ function isSameOffer(a: OfferedSkill, b: OfferedSkill): boolean {
   return (
     a === b ||
     (a.isOwn === b.isOwn &&
+      a.remote === b.remote &&
       isSame(a.skill, b.skill) &&
       isSameList(a.versions, b.versions) &&
       isSameList(a.sources, b.sources) &&

@@ -3,10 +3,31 @@ import path from "node:path";
 /** A directory that is searched for skills. `path` is absolute; it need not exist. */
 export interface Root {
   readonly path: string;
-  /** `explicit`: passed by the user; `project`: in the session's directories; `user`: in the home directory. */
-  readonly origin: "explicit" | "project" | "user";
+  /**
+   * `explicit`: passed by the user; `project`: in the session's directories; `user`: in the home directory; `remote`: copies of skills
+   * that others publish.
+   */
+  readonly origin: "explicit" | "project" | "user" | "remote";
+  /** Of a `remote` root. */
+  readonly remote?: RemoteOrigin;
   /** Whether it is not a directory of skills, but any directory that may contain some. */
   readonly holdsAnything?: boolean;
+}
+
+/** Where the skills of a root were published. */
+export interface RemoteOrigin {
+  /** As people see it: a URL without secrets. */
+  readonly label: string;
+  /**
+   * The digest with which a skill was downloaded into a directory, and the commit of the source that it is from, if the source is a
+   * repository; undefined for a directory that is not current any more.
+   */
+  readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
+}
+
+/** Whether skills below a root are the person's own (C-1.6): neither a project's nor published by others. */
+export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
+  return origin === "explicit" || origin === "user";
 }
 
 export interface SessionDirectories {
@@ -15,11 +36,15 @@ export interface SessionDirectories {
   readonly cwd?: string | undefined;
   readonly additionalDirectories?: readonly string[];
   readonly home?: string | undefined;
-  /** False leaves only the explicit roots. */
+  /** False leaves only the explicit and the remote roots. */
   readonly useDefaults?: boolean;
+  /** Directories with copies of skills of others, in order of precedence: after all local ones. */
+  readonly remote?: readonly RemoteRoot[];
   /** Default: the platform's own path syntax. */
   readonly paths?: Pick<path.PlatformPath, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
 }
+
+export type RemoteRoot = Required<Pick<Root, "path" | "remote">>;
 
 const places = [
   [".agents", "skills"],
@@ -31,7 +56,15 @@ const places = [
  * `problems`.
  */
 export function sessionRoots(directories: SessionDirectories): { roots: Root[]; problems: string[] } {
-  const { explicit = [], cwd, additionalDirectories = [], home, useDefaults = true, paths = path } = directories;
+  const {
+    explicit = [],
+    cwd,
+    additionalDirectories = [],
+    home,
+    useDefaults = true,
+    remote = [],
+    paths = path,
+  } = directories;
   const roots = new Map<string, Root>();
   const problems: string[] = [];
 
@@ -48,7 +81,11 @@ export function sessionRoots(directories: SessionDirectories): { roots: Root[]; 
   }
 
   for (const directory of explicit) if (isUsable(directory, "skills directory")) addRoot(directory, "explicit");
-  if (!useDefaults) return { roots: [...roots.values()], problems };
+  const all = (): Root[] => [
+    ...roots.values(),
+    ...remote.map(({ path, remote }): Root => ({ path, origin: "remote", remote })),
+  ];
+  if (!useDefaults) return { roots: all(), problems };
   const project = [
     ...(cwd !== undefined && isUsable(cwd, "working directory") ? [cwd] : []),
     ...additionalDirectories.filter((directory) => isUsable(directory, "additional directory")),
@@ -57,7 +94,7 @@ export function sessionRoots(directories: SessionDirectories): { roots: Root[]; 
   if (home !== undefined && isUsable(home, "home directory")) {
     for (const place of places) addRoot(paths.join(home, ...place), "user");
   }
-  return { roots: [...roots.values()], problems };
+  return { roots: all(), problems };
 }
 
 function withoutTrailingSeparator(directory: string, paths: Pick<path.PlatformPath, "parse" | "sep">): string {

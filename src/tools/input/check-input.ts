@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { cut, invalidInput, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
+import { cut, invalidInput, maxViolations, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import type { Tool } from "../tool.ts";
 
@@ -11,9 +11,14 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
     throw invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
   }
   const issues = result.error?.issues ?? [];
-  const unknown = issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? issue.keys.map((key) => ({ inside: issue.path, key })) : [],
-  );
+  // A message can have a million of them.
+  const unknown = issues
+    .slice(0, maxViolations)
+    .flatMap((issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.slice(0, maxViolations).map((key) => ({ inside: issue.path, key }))
+        : [],
+    );
   const violations = [
     ...unknown.map(({ inside, key }) => ({
       field: pointer([...inside, key]),
@@ -22,6 +27,7 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
     })),
     ...issues
       .filter(({ code }) => code !== "unrecognized_keys")
+      .slice(0, maxViolations)
       .map((issue) => ({
         field: pointer(issue.path),
         expected: expectedBy(issue),

@@ -19,10 +19,17 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
   const before = known.get(snapshot);
   if (before?.policy === policy) return before.denied;
   const denied = new Map<Skill, PolicyRefusal>();
-  for (const { versions, sources, isOwn = false } of snapshot.skills) {
+  for (const { versions, sources, isOwn = false, remote } of snapshot.skills) {
     for (const skill of versions) {
       const { name, slug, directory, license } = skill;
-      const subject = { name, slug, isOwn, source: sources[0] ?? directory, directory };
+      const subject = {
+        name,
+        slug,
+        isOwn,
+        source: sources[0] ?? directory,
+        directory,
+        origin: remote && { source: remote.label },
+      };
       const refusal = hides(
         subject,
         license === undefined ? undefined : (readLicense(license).expression ?? "unknown"),

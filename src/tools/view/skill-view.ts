@@ -4,6 +4,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
 import type { SkillFiles, SkillSource } from "../../skills/files/skill-files.ts";
 import { isPrerelease } from "../../skills/manifest/skill-version.ts";
+import type { RemoteOrigin } from "../../skills/scan/roots.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import { byCodePoint } from "../../base/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
@@ -32,6 +33,8 @@ export interface SkillView {
   isOwn(skill: Skill): boolean;
   /** The directory of skills under which it was found; its own directory if it is not among these skills. */
   rootOf(skill: Skill): string;
+  /** Where it was published; undefined for skills of this machine and its projects. */
+  remoteOf(skill: Skill): RemoteOrigin | undefined;
   /** Another skill that the caller sees, whose name looks the same. */
   lookAlike(skill: Skill): string | undefined;
   /** The directories of the user's own skills and their roots, including roots without skills. */
@@ -76,6 +79,7 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     },
     isOwn: (skill) => offerOf(skill)?.isOwn === true,
     rootOf: (skill) => offerOf(skill)?.sources[0] ?? skill.directory,
+    remoteOf: (skill) => offerOf(skill)?.remote,
     lookAlike({ name }) {
       const look = lookOf(name);
       for (const other of names()) if (other !== name && lookOf(other) === look) return other;
@@ -189,18 +193,19 @@ export function isDoorOfModels(door: Door): boolean {
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
 /**
- * Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1), and none that the policy denies.
- * Undefined: all.
+ * Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1), and none that the policy denies;
+ * callers over HTTP, of whom nobody knows who they are, none that it denies either. Undefined: all.
  */
 export function visibleTo(
   door: Door,
   snapshot: Snapshot,
   { visible, policy }: { readonly visible: IsVisible | undefined; readonly policy: Policy },
 ): IsVisible | undefined {
-  if (!isDoorOfModels(door)) return visible;
+  if (!isDoorOfModels(door) && door !== "http") return visible;
   const denied = deniedSkills(policy, snapshot);
-  if (denied.size === 0 && !hidesAny(snapshot)) return visible;
-  return (skill) => isForModels(skill) && !denied.has(skill) && visible?.(skill) !== false;
+  const isHidden = isDoorOfModels(door) && hidesAny(snapshot);
+  if (denied.size === 0 && !isHidden) return visible;
+  return (skill) => (!isHidden || isForModels(skill)) && !denied.has(skill) && visible?.(skill) !== false;
 }
 
 function isForModels({ disableModelInvocation }: Skill): boolean {

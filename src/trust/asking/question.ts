@@ -80,13 +80,13 @@ const longestTitle = 3_000;
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
   const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
-  const { name, version, digest, isOwn, directory } = subject;
+  const { name, version, digest, isOwn, origin, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const verb = about === "tool" ? "Use tools of the agent for" : "Run";
   const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
-  const origin = isOwn ? "" : ", from this project";
+  const from = origin !== undefined ? `, from ${origin.source}` : isOwn ? "" : ", from this project";
   const parts = [
-    `${verb} ${name} ${version} (${shortDigest(digest)}${origin})${since ?? ""}: ${whatOf(wants, before && news)}`,
+    `${verb} ${name} ${version} (${shortDigest(digest)}${from})${since ?? ""}: ${whatOf(wants, before && news)}`,
     ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
     ...(lookAlike === undefined ? [] : [`not the same as ${lookAlike}, which has a similar name`]),
     // Last, because a model chooses its words: they cannot pass for another skill's name or wishes.

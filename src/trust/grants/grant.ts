@@ -7,6 +7,14 @@ export const reaches = ["once", "session", "project", "everywhere"] as const;
 
 export type Reach = (typeof reaches)[number];
 
+/** Where a skill was published. */
+export interface Origin {
+  /** A URL without secrets. */
+  readonly source: string;
+  /** Of the source, if that is a repository: the one in which the skill has the bytes of `digest`. */
+  readonly commit?: { readonly id: string; readonly digest: string } | undefined;
+}
+
 /** Exactly one version of one skill. */
 export interface Subject {
   /** Canonical name. */
@@ -16,14 +24,14 @@ export interface Subject {
   readonly version: string;
   /** `sha256:…` of all its files, as describe_skill gives it. */
   readonly digest: string;
-  /** It is in one of the person's own roots; otherwise it came with a project. */
+  /** It is in one of the person's own roots; otherwise it came with a project, or from its `origin`. */
   readonly isOwn: boolean;
   /** The directory of skills under which it was found. */
   readonly source: string;
   /** The real path of its own directory. */
   readonly directory: string;
-  /** For a skill that was fetched: from where, and which commit. */
-  readonly origin?: { readonly source: string; readonly commit: string } | undefined;
+  /** Of a skill that others publish. */
+  readonly origin?: Origin | undefined;
   /**
    * SPDX expression, `unknown` or `unspecified`; a function, because it reads the skill's license files: called only where a policy has
    * rules about licenses. Without it: `unspecified`.
@@ -68,10 +76,10 @@ export const grantSchema = z.strictObject({
 
 export type Grant = z.infer<typeof grantSchema>;
 
-/** A skill that a person blocked: all its versions. `from`: one of the person's own, or one that came with a project. */
+/** A skill that a person blocked: all its versions. `from`: one of the person's own, of a project, or of a source on the network. */
 export const blockSchema = z.strictObject({
   skill: text,
-  from: z.enum(["own", "project"]),
+  from: z.enum(["own", "project", "remote"]),
   who: text,
   when: time,
   via: text,
@@ -98,6 +106,11 @@ export function allows(grant: Grant, { subject, wants, calledBy }: Wish, now: nu
   );
 }
 
-export function blocks({ skill, from }: Block, { name, isOwn }: Pick<Subject, "name" | "isOwn">): boolean {
-  return skill === name && from === (isOwn ? "own" : "project");
+export function blocks({ skill, from }: Block, subject: Pick<Subject, "name" | "isOwn" | "origin">): boolean {
+  return skill === subject.name && from === kindOf(subject);
+}
+
+/** Where a skill is from, as a block names it. */
+export function kindOf({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): Block["from"] {
+  return isOwn ? "own" : origin === undefined ? "project" : "remote";
 }

@@ -1,5 +1,5 @@
 import type { Asker, TrustRequest } from "../authorization.ts";
-import { reaches } from "./grant.ts";
+import { kindOf, reaches } from "./grant.ts";
 import type { Reach } from "./grant.ts";
 import type { Policy } from "../policy/policy.ts";
 
@@ -11,13 +11,16 @@ export function least(one: Reach, other: Policy["approvals"]): Reach {
   return reachIndex(other) < reachIndex(one) ? (other === "none" ? "once" : other) : one;
 }
 
-/** How far "trust" reaches: everywhere for a person's own skill that wants no access to the project, else this project. */
+/**
+ * How far "trust" reaches: this project for skills of it and those that want access to it, else everywhere, because a grant is for exact
+ * bytes.
+ */
 export function reachOf(
   { subject, wants }: TrustRequest,
   { directory }: Pick<Asker, "directory">,
   policy: Policy,
 ): Reach {
-  const isAnywhere = subject.isOwn && wants.project === "none";
+  const isAnywhere = kindOf(subject) !== "project" && wants.project === "none";
   const natural = isAnywhere ? "everywhere" : directory === undefined ? "session" : "project";
   return least(natural, policy.approvals);
 }

@@ -1,5 +1,6 @@
 import { covers, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
+import { kindOf } from "../grants/grant.ts";
 import type { Subject } from "../grants/grant.ts";
 import { denialsOf } from "./layers/layer.ts";
 import type { PolicyLayer } from "./layers/layer.ts";
@@ -34,7 +35,7 @@ export function explainPolicies(layers: readonly PolicyLayer[], explained: Expla
     decideRule(layers, explained, { about: `the name ${name}`, list: "skills" }),
     decideRule(layers, explained, { about: `the source ${origin?.source ?? source}`, list: "sources" }),
     decideRule(layers, explained, { about: `the license ${license}`, list: "licenses" }),
-    ...(subject.isOwn ? [] : [decideReading(layers)]),
+    ...(kindOf(subject) === "project" ? [decideReading(layers)] : []),
     ...(hasCode ? [decideCode(layers), decideRun(layers, explained)] : []),
     ...capabilitiesIn(explained.wants).map((capability) => decideCapability(layers, explained, capability)),
   ];
@@ -87,10 +88,14 @@ function decideCode(layers: readonly PolicyLayer[]): Decision {
 function decideRun(layers: readonly PolicyLayer[], explained: Explained): Decision {
   const about = "running in the sandbox";
   const { value, layer } = settledIn(layers).runs;
-  if (value === "ask") {
+  const isRemote = explained.subject.origin !== undefined;
+  if (value === "ask" || isRemote) {
     const decision = approvalOf(layers, explained, { about });
     const isUsual = decision.verdict === "needs approval" && settledIn(layers).prompts.value;
-    return isUsual ? { about, verdict: "needs approval", why: 'runs is "ask"', ...at(layer, ["runs"]) } : decision;
+    if (!isUsual) return decision;
+    return isRemote
+      ? { about, verdict: "needs approval", why: "it is from a source on the network" }
+      : { about, verdict: "needs approval", why: 'runs is "ask"', ...at(layer, ["runs"]) };
   }
   return { about, verdict: "allowed", why: 'runs is "sandbox"', ...at(layer, ["runs"]) };
 }

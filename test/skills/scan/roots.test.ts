@@ -32,6 +32,21 @@ describe("sessionRoots", () => {
     expect(roots).toEqual([{ path: "/x", origin: "explicit" }]);
   });
 
+  it("puts remote roots after all local ones, also if the defaults are disabled", () => {
+    const remote = [{ path: "/data/a", remote: { label: "https://a.example", provenanceOf: () => undefined } }];
+    const given = { explicit: ["/x"], home: "/h", remote, paths: posix };
+    expect(sessionRoots(given).roots.map(({ path, origin }) => `${origin} ${path}`)).toEqual([
+      "explicit /x",
+      "user /h/.agents/skills",
+      "user /h/.claude/skills",
+      "remote /data/a",
+    ]);
+    expect(sessionRoots({ ...given, useDefaults: false }).roots).toEqual([
+      { path: "/x", origin: "explicit" },
+      { ...remote[0], origin: "remote" },
+    ]);
+  });
+
   it("reports and skips relative directories", () => {
     const { roots, problems } = sessionRoots({
       explicit: ["rel"],

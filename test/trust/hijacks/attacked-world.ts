@@ -167,6 +167,7 @@ export async function openAttackedWorld(
     readSecret: () => Promise.resolve("value"),
     refuseProject: () => undefined,
     findPackages: () => Promise.resolve(undefined),
+    invoke: () => Promise.reject(new Error("Nothing is invoked in this test.")),
     clock,
     concurrency: 4,
     maxWaiting: 8,

@@ -14,7 +14,7 @@ export interface Approval {
   readonly capabilities: Capabilities | null;
   readonly called_by: { readonly skill: string; readonly digest: string } | null;
   /** Of a block: which skills of the name. */
-  readonly from: "own" | "project" | null;
+  readonly from: "own" | "project" | "remote" | null;
   readonly who: string;
   readonly when: string;
   readonly via: string;

@@ -60,7 +60,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   const { subject, wants } = request;
   const { name: skill, version, digest } = subject;
   const named = { skill, version, digest };
-  if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox") {
+  if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox" && subject.origin === undefined) {
     const told = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
     return { told, shown: { allowed: true, id: null, ...named } };
   }

@@ -27,7 +27,8 @@ function toRow(approval: Approval): readonly string[] {
 
 function whatOf({ type, capabilities, called_by: by, from, expires }: Approval): string {
   if (type === "trusted-project") return "models may read its skills";
-  if (type === "block") return `blocked (${from === "own" ? "your own" : "of the project"})`;
+  if (type === "block")
+    return `blocked (${from === "own" ? "your own" : from === "remote" ? "from a source" : "of the project"})`;
   const words = capabilities === null ? [] : inWords(capabilities);
   return [
     words.length === 0 ? "may run in its sandbox" : words.join(", "),

@@ -55,6 +55,7 @@ function timeOf({ createdAt }: KeptRun): string {
 function whatRan({ program, skill }: RunSpec): string {
   const name = skill === undefined ? "" : `${skill.name} ${skill.version}`;
   if (program.type === "skill") return name;
+  if (program.type === "remote") return `${name} at ${program.endpoint}`;
   if (program.type === "script") return `${name} ${program.file}`;
   return `code, ${program.code.trim().split("\n", 1)[0] ?? ""}`;
 }

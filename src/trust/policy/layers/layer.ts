@@ -1,5 +1,6 @@
 import type { Capabilities } from "../../grants/capabilities.ts";
 import { isNothing } from "../../grants/capabilities.ts";
+import { kindOf } from "../../grants/grant.ts";
 import type { Subject } from "../../grants/grant.ts";
 import type { CheckedPolicy } from "../check-policy.ts";
 import type { PolicyProblem } from "../policy-problem.ts";
@@ -38,7 +39,7 @@ export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: s
   const { policy, origin } = layer;
   const what = `the skill ${subject.name}`;
   if (policy === undefined) {
-    if (origin === "project" && !subject.isOwn) yield { ...unusable(layer), verdict: `denies ${what}` };
+    if (origin === "project" && kindOf(subject) === "project") yield { ...unusable(layer), verdict: `denies ${what}` };
     return;
   }
   yield* judged(layer, { list: "skills", what, ...namesOf(subject) });

@@ -111,7 +111,9 @@ function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
 
 function isFor(grant: PolicyGrant, { name, digest, origin }: Parameters<Policy["grants"]>[0], home: string): boolean {
   if (grant.digest !== undefined) return grant.digest === digest && grant.skill === name;
-  if (origin === undefined || grant.source === undefined || grant.commit !== origin.commit) return false;
+  const commit = origin?.commit;
+  if (commit === undefined || grant.commit !== commit.id || digest !== commit.digest) return false;
+  if (origin === undefined || grant.source === undefined) return false;
   return sourceContains(grant.source, origin.source, home) && matchesGlob(grant.skill ?? "*", name);
 }
 

@@ -9,7 +9,7 @@ export interface SkillOrigin {
   /** The real path of its own directory. */
   readonly directory: string;
   readonly isOwn: boolean;
-  /** Set for skills that were fetched. */
+  /** Set for skills that others publish. */
   readonly origin?: { readonly source: string } | undefined;
 }
 
@@ -31,7 +31,7 @@ export function sourceContains(rule: string, other: string, home: string): boole
 }
 
 export function allowsSource(rule: string, skill: SkillOrigin, home: string): boolean {
-  if (rule === project) return !skill.isOwn;
+  if (rule === project) return !skill.isOwn && skill.origin === undefined;
   if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(skill.origin.source, rule);
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }

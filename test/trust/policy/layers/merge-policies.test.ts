@@ -276,14 +276,21 @@ describe("what is granted", () => {
   test("skills that were fetched from a source at a commit, and no others", () => {
     const [source, commit] = ["https://github.com/acme/skills", "0a".repeat(20)];
     const policy = merged(organisation({ grants: [{ source, commit, skill: "acme.*", capabilities }] }));
-    const fetched = (origin: { source: string; commit: string }): boolean =>
-      policy.grants(subjectOf({ origin })) !== undefined;
+    const { digest } = subjectOf();
+    const originOf = (at: { source: string; commit: string; digest?: string }) => ({
+      source: at.source,
+      commit: { id: at.commit, digest: at.digest ?? digest },
+    });
+    const fetched = (at: Parameters<typeof originOf>[0]): boolean =>
+      policy.grants(subjectOf({ origin: originOf(at) })) !== undefined;
     expect(fetched({ source: `${source}.git`, commit })).toBe(true);
     expect(fetched({ source: `${source}-evil`, commit })).toBe(false);
     expect(fetched({ source: "https://github.com@evil.org/acme/skills", commit })).toBe(false);
     expect(fetched({ source, commit: "0b".repeat(20) })).toBe(false);
+    expect(fetched({ source, commit, digest: `sha256:${"9".repeat(64)}` })).toBe(false);
+    expect(policy.grants(subjectOf({ origin: { source } }))).toBeUndefined();
     expect(policy.grants(subjectOf())).toBeUndefined();
-    expect(policy.grants(subjectOf({ name: "pdf", origin: { source, commit } }))).toBeUndefined();
+    expect(policy.grants(subjectOf({ name: "pdf", origin: originOf({ source, commit }) }))).toBeUndefined();
   });
 });
 
