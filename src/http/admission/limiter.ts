@@ -1,0 +1,66 @@
+import { LimitedMap } from "../../base/limited-map.ts";
+import type { Refusal } from "../../wire/http/refusal.ts";
+import type { CallerLimits } from "../config/serve-config.ts";
+
+/** How much one caller, or one address, uses now. */
+export interface Limiter {
+  /** Why a request is refused; else it counts until `leave`. */
+  enter(): Refusal | undefined;
+  leave(): void;
+}
+
+/** Of requests that are not counted. */
+export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined };
+
+/** A token bucket: `requestsPerMinute` at once, and refilled evenly. `now` is in milliseconds. */
+export function openLimiter({ requestsPerMinute, concurrentRequests }: CallerLimits, now: () => number): Limiter {
+  const perMs = requestsPerMinute / 60_000;
+  let left = requestsPerMinute;
+  let filledAt = now();
+  let running = 0;
+  return {
+    enter() {
+      const at = now();
+      left = Math.min(requestsPerMinute, left + (at - filledAt) * perMs);
+      filledAt = at;
+      if (left < 1) {
+        const seconds = Math.max(1, Math.ceil((1 - left) / perMs / 1_000));
+        const message = `The limit of ${requestsPerMinute} requests per minute is reached; try again in ${seconds} s.`;
+        return tooMany(message, seconds);
+      }
+      if (running >= concurrentRequests)
+        return tooMany(`The limit of ${concurrentRequests} requests at a time is reached.`, 1);
+      left -= 1;
+      running += 1;
+      return undefined;
+    },
+    leave() {
+      running -= 1;
+    },
+  };
+}
+
+function tooMany(message: string, seconds: number): Refusal {
+  return { status: 429, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
+}
+
+/** Addresses that are remembered; of more, the oldest starts anew. */
+const maxAddresses = 10_000;
+
+/** Anonymous callers are told apart by address; of IPv6, by the network of a site, because a host may use all of its addresses. */
+export function openAddressLimiters(limits: CallerLimits, now: () => number): (address: string | undefined) => Limiter {
+  const limiters = new LimitedMap<string, Limiter>(maxAddresses);
+  return (address = "") => {
+    const key = networkOf(address);
+    let limiter = limiters.get(key);
+    if (limiter === undefined) limiters.set(key, (limiter = openLimiter(limits, now)));
+    return limiter;
+  };
+}
+
+/** Of IPv6, the network of a site. */
+export function networkOf(address: string): string {
+  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
+  const groups = address.split("::")[0]?.split(":") ?? [];
+  return groups.slice(0, 4).join(":");
+}

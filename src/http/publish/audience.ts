@@ -1,0 +1,50 @@
+import { isToken, toTokenDigest } from "../../wire/http/token.ts";
+import type { ServeConfig, ShareConfig } from "../config/serve-config.ts";
+import type { HttpCaller } from "../http-caller.ts";
+import type { PublishedSkill } from "./publication.ts";
+import { isNamedIn } from "./to-publication.ts";
+
+/** Who may have the files of which skills: a caller, or whoever knows the path of a share. */
+export interface Audience {
+  /** Audiences with the same view may have the same skills: a key for what is kept ready for them. */
+  readonly view: string;
+  /** The name of its share. */
+  readonly share?: string;
+  /** Where its paths start: empty, or `/s/<token>`. Secret. */
+  readonly prefix: string;
+  /** Everybody belongs to it, so that anything on the way may keep answers. */
+  readonly isEverybody: boolean;
+  readonly mayHave: (published: PublishedSkill) => boolean;
+}
+
+/** Without credentials, only public skills: a restricted one is visible, but using it takes credentials (seed, 5.5). */
+export function toAudience({ view, isAnonymous, invokes }: HttpCaller): Audience {
+  return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes };
+}
+
+/** Sets of skills behind secret paths. */
+export interface Shares {
+  /** Undefined for a token that no share has. */
+  find(token: string): Audience | undefined;
+}
+
+export function createShares({ shares }: Pick<ServeConfig, "shares">): Shares {
+  const known = new Map(shares.map((share) => [share.tokenDigest.toString("base64"), share]));
+  return {
+    find(token) {
+      // By digest: the time of the lookup reveals nothing about other tokens.
+      const share = known.get(toTokenDigest(token).toString("base64"));
+      return share !== undefined && isToken(token, share.tokenDigest) ? toShared(share, token) : undefined;
+    },
+  };
+}
+
+function toShared({ name, skills }: ShareConfig, token: string): Audience {
+  return {
+    view: `share ${name}`,
+    share: name,
+    prefix: `/s/${token}`,
+    isEverybody: false,
+    mayHave: ({ skill }) => skills.includes("*") || isNamedIn(skills, skill),
+  };
+}

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import type { Steps } from "../../base/slices.ts";
+import { isSkillsError } from "../../errors.ts";
+import { skillLimits } from "../../remote/skill-bytes.ts";
+import type { SkillFile } from "../../remote/skill-bytes.ts";
+import type { SkillSource } from "../../skills/files/skill-files.ts";
+import { walkSkill } from "../../skills/hash/walk-skill.ts";
+import type { WalkedFile } from "../../skills/hash/walk-skill.ts";
+import type { Skill } from "../../skills/skill.ts";
+
+/** Why a skill is not handed out: the end of a sentence that starts with its name. */
+export interface LeftOut {
+  readonly why: string;
+}
+
+/** All files of a skill as they were at one moment, SKILL.md first; then by code point. */
+export interface SkillContents {
+  readonly files: readonly SkillFile[];
+  /** Equal stamps mean equal files; undefined right after a write, where that is uncertain. */
+  readonly stamp: string | undefined;
+}
+
+/** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
+export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | LeftOut> {
+  return yield* orLeftOut(function* () {
+    const walked = yield* walk(source, skill);
+    return isLeftOut(walked) ? walked : (yield* stampFiles(source, walked)).stamp;
+  });
+}
+
+/** A skill that is being written is read again this often. */
+const maxReadings = 3;
+
+/** Reads a skill for others: never part of one version with part of another. */
+export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | LeftOut> {
+  return yield* orLeftOut(function* () {
+    for (let left = maxReadings; left > 0; left--) {
+      const walked = yield* walk(source, skill);
+      if (isLeftOut(walked)) return walked;
+      const before = yield* stampFiles(source, walked);
+      if (before.size > skillLimits.bytes)
+        return { why: `has more than ${skillLimits.bytes / 1024 / 1024} MiB of files` };
+      const files = yield* readFiles(source, skill, walked);
+      if (files === undefined) continue;
+      if (isLeftOut(files)) return files;
+      const { stamp } = yield* stampFiles(source, walked);
+      if (before.stamp === stamp) return { files, stamp };
+    }
+    return { why: "is being changed" };
+  });
+}
+
+export function isLeftOut(value: unknown): value is LeftOut {
+  return typeof value === "object" && value !== null && "why" in value;
+}
+
+function* walk({ files }: SkillSource, { directory }: Skill): Steps<readonly WalkedFile[] | LeftOut> {
+  if (files.resolve(directory) !== directory) return { why: "has moved" };
+  const { files: walked, complete } = yield* walkSkill(files, directory);
+  if (!complete || walked.length > skillLimits.files) return { why: `has more than ${skillLimits.files} files` };
+  return walked;
+}
+
+function* stampFiles(
+  { bytes }: SkillSource,
+  walked: readonly WalkedFile[],
+): Steps<{ readonly stamp: string | undefined; readonly size: number }> {
+  const stamps = createHash("sha256");
+  let isCertain = true;
+  let size = 0;
+  for (const { path: name, real } of walked) {
+    const stamp = bytes.stamp(real);
+    if (stamp !== undefined && stamp.version === undefined) isCertain = false;
+    size += stamp?.size ?? 0;
+    stamps.update(`${name}\0${stamp?.version ?? ""}\0`);
+    yield;
+  }
+  return { stamp: isCertain ? stamps.digest("base64") : undefined, size };
+}
+
+/** Undefined if a file disappeared or grew meanwhile. */
+function* readFiles(
+  { bytes }: SkillSource,
+  { file, directory }: Skill,
+  walked: readonly WalkedFile[],
+): Steps<readonly SkillFile[] | LeftOut | undefined> {
+  const manifest = path.relative(directory, file);
+  const read: SkillFile[] = [];
+  let left: number = skillLimits.bytes;
+  for (const { path: name, real } of walked) {
+    const part = bytes.head(real, left);
+    if (part === undefined || part.bytes.length !== part.size) return undefined;
+    left -= part.size;
+    // Others look for exactly this spelling.
+    const isManifest = name === manifest;
+    const entry = { path: isManifest ? skillFileName : name, bytes: part.bytes, executable: isProgram(part.bytes) };
+    if (isManifest) read.unshift(entry);
+    else read.push(entry);
+    yield;
+  }
+  if (read[0]?.path !== skillFileName) return { why: "has its SKILL.md outside its directory" };
+  return read;
+}
+
+const skillFileName = "SKILL.md";
+
+/** Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere. */
+function isProgram(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x23 && bytes[1] === 0x21;
+}
+
+function* orLeftOut<Value>(read: () => Steps<Value | LeftOut>): Steps<Value | LeftOut> {
+  try {
+    return yield* read();
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "UNREADABLE") return { why: `cannot be read: ${error.message}` };
+    throw error;
+  }
+}
