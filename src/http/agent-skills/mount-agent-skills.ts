@@ -1,0 +1,83 @@
+import { LimitedMap } from "../../base/limited-map.ts";
+import { nothingHere } from "../../wire/http/refusal.ts";
+import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
+import type { KeptAnswer } from "../answer/kept-answer.ts";
+import type { HttpContext, MountRoutes } from "../http-door.ts";
+import { toAudience } from "../publish/audience.ts";
+import type { Audience } from "../publish/audience.ts";
+import { toErrorBody } from "../answer/refuse-request.ts";
+import { agentSkillsPath, readArtifactName } from "./artifact-path.ts";
+import { mediaTypes } from "./artifacts.ts";
+import type { Artifact } from "./artifacts.ts";
+import { toIndexDocument } from "./index-document.ts";
+
+/** Indexes that are kept: one for each view. */
+const maxKept = 32;
+
+/** The path of a share is a secret; and what others wrote is not to be taken for a page of this server. */
+const extra = { "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
+
+interface KeptIndex {
+  readonly of: ReadonlyMap<string, Artifact>;
+  readonly answer: KeptAnswer;
+}
+
+/**
+ * Agent Skills discovery 0.2: `/.well-known/agent-skills/index.json` and what it names, for callers, and below `/s/<token>/` for those who
+ * know the path of a share.
+ */
+export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, shares }) => {
+  const indexes = new LimitedMap<string, KeptIndex>(maxKept);
+
+  async function indexOf(audience: Audience): Promise<KeptAnswer> {
+    const { view, mayHave } = audience;
+    const published = publication();
+    const all = await artifacts.ofAll(published, audience);
+    const known = indexes.get(view);
+    if (known?.of === all) return known.answer;
+    const answer = keepAnswer(toIndexDocument(published, all, mayHave));
+    indexes.delete(view);
+    indexes.set(view, { of: all, answer });
+    return answer;
+  }
+
+  async function answerIndex(context: HttpContext, audience: Audience): Promise<Response> {
+    const { isEverybody: isEverybodys } = audience;
+    return answerKept(context, await indexOf(audience), { isEverybodys, extra });
+  }
+
+  async function answerArtifact(context: HttpContext, audience: Audience, text: string): Promise<Response> {
+    const name = readArtifactName(text);
+    const published = name && publication().bySlug.get(name.slug);
+    // What somebody may not have is as if it did not exist.
+    if (name === undefined || published === undefined || !audience.mayHave(published)) return answerNothing(context);
+    const body = await artifacts.read(published, name);
+    if (body === undefined) return answerNothing(context);
+    const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
+    return answerKept(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
+  }
+
+  const shared = (answer: (context: HttpContext, audience: Audience) => Promise<Response>) => {
+    return async (context: HttpContext): Promise<Response> => {
+      const audience = shares.find(context.req.param("token") ?? "");
+      return audience === undefined ? answerNothing(context) : await answer(context, audience);
+    };
+  };
+  const index = `${agentSkillsPath}/index.json`;
+  routes.get(index, (context) => answerIndex(context, toAudience(context.env.caller)));
+  routes.get(`/s/:token${index}`, shared(answerIndex));
+  const textOf = { "/:artifact": "", "/:artifact/SKILL.md": "/SKILL.md" };
+  for (const [path, end] of Object.entries(textOf)) {
+    const answer = (context: HttpContext, audience: Audience): Promise<Response> =>
+      answerArtifact(context, audience, `${context.req.param("artifact") ?? ""}${end}`);
+    routes.get(`${agentSkillsPath}${path}`, (context) => answer(context, toAudience(context.env.caller)));
+    routes.get(`/s/:token${agentSkillsPath}${path}`, shared(answer));
+  }
+};
+
+function answerNothing(context: HttpContext): Response {
+  return context.body(toErrorBody(nothingHere), 404, {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+  });
+}

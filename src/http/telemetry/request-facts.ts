@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Limiter } from "../admission/limiter.ts";
+import type { HttpCaller } from "../http-caller.ts";
+import type { HttpLog } from "./http-log.ts";
+import type { Metrics } from "./metrics.ts";
+import { openRequestIds } from "./request-id.ts";
+
+/** What is known of a request while it is answered. */
+export interface RequestFacts {
+  readonly requestId: string;
+  /** The template of its path; undefined until a route was found. */
+  route: string | undefined;
+  /** Anonymous until it was admitted. */
+  caller: HttpCaller;
+  /** Of an admitted request. */
+  limiter: Limiter | undefined;
+}
+
+/** Follows a request: counts it, and tells the log, when its response has ended or its client has left. */
+export function openRequestFacts({
+  metrics,
+  anonymous,
+  requestEnded,
+  ended,
+}: {
+  readonly metrics: Pick<Metrics, "requestStarted" | "requestEnded">;
+  readonly anonymous: HttpCaller;
+  readonly requestEnded: HttpLog["requestEnded"] | undefined;
+  /** Called when the response has ended or its client has left. */
+  readonly ended: (response: ServerResponse, facts: RequestFacts) => void;
+}): (request: IncomingMessage, response: ServerResponse) => RequestFacts {
+  const newRequestId = openRequestIds();
+  return (request, response) => {
+    const { method = "", url: target = "", headers } = request;
+    const requestId = newRequestId(headers["x-request-id"], headers.authorization);
+    const facts: RequestFacts = { requestId, route: undefined, caller: anonymous, limiter: undefined };
+    const startedAt = performance.now();
+    metrics.requestStarted();
+    response.once("close", () => {
+      ended(response, facts);
+      const ms = performance.now() - startedAt;
+      const { route, caller } = facts;
+      const { statusCode: status } = response;
+      metrics.requestEnded(route, method, status, ms);
+      requestEnded?.({ requestId, method, target, status, ms, caller: caller.name, isStream: route === "/events" });
+    });
+    return facts;
+  };
+}
