@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { manifestSchema } from "../dist/skills/manifest/manifest.js";
+import { configSchema } from "../dist/http/config/config-schema.js";
 import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/tools/tools.js";
 import { policySchema } from "../dist/trust/policy/policy-schema.js";
@@ -14,6 +15,7 @@ const published = {
   "skill.toml": manifestSchema,
   problem: problemSchema,
   policy: policySchema,
+  "acp-skills.serve": configSchema,
 };
 
 /**

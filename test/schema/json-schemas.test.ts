@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
+import { configSchema } from "../../src/http/config/config-schema.ts";
 import { manifestSchema } from "../../src/skills/manifest/manifest.ts";
 import { checkPolicy } from "../../src/trust/policy/check-policy.ts";
 import { policySchema } from "../../src/trust/policy/policy-schema.ts";
@@ -41,8 +42,24 @@ test.each([
   expect(compiled("AvailableSkill.json")(value)).toBe(valid);
 });
 
+const caller = { name: "ci", token: "env:CI_TOKEN" };
+
+test.each([
+  [{}, true],
+  [{ $schema: "x", callers: [caller], access: { default: "public", private: ["rows.*"] } }, true],
+  [{ callers: [{ ...caller, token: "hunter2" }] }, false],
+  [{ callers: [{ name: "ci" }] }, false],
+  [{ acess: {} }, false],
+  [{ limits: { batch: 21 } }, false],
+  [{ anonymous: { tools: ["list_skill"] } }, false],
+])("the JSON Schema and the zod schema agree on the configuration %j", (value, valid) => {
+  expect(configSchema.safeParse(value).success).toBe(valid);
+  expect(compiled("acp-skills.serve.json")(value)).toBe(valid);
+});
+
 const manifest = { name: "pdf.read", version: "1.0.0", description: "Reads PDF files.", kind: "instruction" };
 const runtime = { language: "python", entrypoint: "main.py" };
+const remote = { endpoint: "https://example.com/skills/translate/executions", secret: "COM_EXAMPLE_API_KEY" };
 
 test.each([
   [manifest, true],
@@ -54,6 +71,17 @@ test.each([
   [{ ...manifest, kind: "action" }, false],
   [{ ...manifest, kind: "action", runtime }, true],
   [{ ...manifest, kind: "action", runtime: { entrypoint: "main.py" } }, false],
+  [{ ...manifest, remote }, false],
+  [{ ...manifest, kind: "action", remote }, true],
+  [{ ...manifest, kind: "action", remote: { endpoint: "http://127.0.0.1:8080/x?y=1", header: "x-key" } }, true],
+  [{ ...manifest, kind: "action", remote, runtime }, false],
+  [{ ...manifest, kind: "action", remote, permissions: { network: ["https://example.org"] } }, false],
+  [{ ...manifest, kind: "action", remote: { endpoint: "http://example.com/x" } }, false],
+  [{ ...manifest, kind: "action", remote: { endpoint: "https://*.example.com/x" } }, false],
+  [{ ...manifest, kind: "action", remote: { endpoint: "https://me@example.com/x" } }, false],
+  [{ ...manifest, kind: "action", remote: { endpoint: "https://example.com/x#y" } }, false],
+  [{ ...manifest, kind: "action", remote: { ...remote, header: "host" } }, false],
+  [{ ...manifest, kind: "action", remote: { ...remote, header: "Authorization" } }, false],
 ])("the JSON Schema and the zod schema agree on the manifest %j", (value, valid) => {
   expect(manifestSchema.safeParse(value).success).toBe(valid);
   expect(compiled("skill.toml.json")(value)).toBe(valid);

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { SizedCache } from "../../../src/http/agent-skills/sized-cache.ts";
+
+const bytes = (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length);
+
+test("drops what was used least recently beyond its limit", () => {
+  const cache = new SizedCache(10);
+  cache.set("a", bytes(4));
+  cache.set("b", bytes(4));
+  cache.get("a");
+  cache.set("c", bytes(4));
+  expect(["a", "b", "c"].map((key) => cache.get(key)?.length)).toEqual([4, undefined, 4]);
+});
+
+test("counts what was replaced or deleted no longer, and keeps one that is too large alone", () => {
+  const cache = new SizedCache(10);
+  cache.set("a", bytes(8));
+  cache.set("a", bytes(2));
+  cache.set("b", bytes(8));
+  expect(cache.get("a")?.length).toBe(2);
+  cache.delete("b");
+  cache.set("c", bytes(8));
+  expect(cache.get("a")?.length).toBe(2);
+  cache.set("d", bytes(20));
+  expect(["a", "c", "d"].map((key) => cache.get(key)?.length)).toEqual([undefined, undefined, 20]);
+});

@@ -1,0 +1,102 @@
+import type { App } from "../../src/app.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { localCaller } from "../../src/http/admission/local-caller.ts";
+import { defaultCallerLimits, defaultConfig } from "../../src/http/config/default-config.ts";
+import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-config.ts";
+import { serveHttp } from "../../src/http/serve-http.ts";
+import type { ListenOptions } from "../../src/http/server/listen.ts";
+import type { HttpServer } from "../../src/http/serve-http.ts";
+import type { Runs } from "../../src/runs/runs.ts";
+import type { Toolbox } from "../../src/tools/toolbox.ts";
+import type { Trust } from "../../src/trust/trust.ts";
+import { toTokenDigest } from "../../src/wire/http/token.ts";
+import { openDoor } from "../mcp/open-door.ts";
+import type { OpenDoor } from "../mcp/open-door.ts";
+
+/** The token of the caller `local`, who sees everything. */
+export const localToken = "local-token-0123456789abcdefghijklmnopqrstuv";
+
+/** A caller of the configuration; without `skills`, it sees all. */
+export function callerConfig(name: string, token: string, rest: Partial<CallerConfig> = {}): CallerConfig {
+  return {
+    name,
+    tokenDigest: toTokenDigest(token),
+    skills: ["*"],
+    tools: undefined,
+    grants: [],
+    secrets: [],
+    limits: defaultCallerLimits,
+    ...rest,
+  };
+}
+
+export interface OpenHttp extends HttpServer {
+  readonly door: OpenDoor;
+  readonly app: App;
+  /** `fetch` of a path, with the token of `local` unless `token` is given; null: without credentials. */
+  get(path: string, options?: RequestInit & { readonly token?: string | null }): Promise<Response>;
+  /** `POST /rpc`; the parsed answer. */
+  rpc(body: unknown, options?: { readonly token?: string | null }): Promise<unknown>;
+}
+
+/** The HTTP door over skills in memory, on a free port of loopback. */
+export async function openHttp({
+  skills,
+  config = {},
+  callers = [],
+  clock = systemClock,
+  project,
+  host = "127.0.0.1",
+  requestEnded,
+  ...rest
+}: {
+  readonly skills?: Readonly<Record<string, string | Uint8Array>>;
+  readonly config?: Partial<ServeConfig>;
+  /** Besides `local`. */
+  readonly callers?: readonly CallerConfig[];
+  readonly clock?: Clock;
+  readonly project?: string;
+  readonly host?: string;
+  readonly requestEnded?: ListenOptions["requestEnded"];
+  readonly runs?: Runs;
+  readonly trust?: Trust;
+  readonly wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
+} = {}): Promise<OpenHttp> {
+  const door = await openDoor(skills, { clock, ...rest });
+  const ledger = { record: () => undefined };
+  const app = { ...door.door, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
+  const session = {
+    catalog: door.catalog,
+    directory: project,
+    problems: [],
+    close: () => undefined,
+  };
+  const server = await serveHttp(
+    app,
+    session,
+    { ...defaultConfig, callers: [callerConfig(localCaller, localToken), ...callers], ...config },
+    { host, port: 0, requestEnded },
+  );
+  const get: OpenHttp["get"] = async (path, { token = localToken, headers, ...init } = {}) =>
+    await fetch(server.url + path, {
+      ...init,
+      headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(headers as Record<string, string>) },
+    });
+  return {
+    ...server,
+    door,
+    app,
+    get,
+    async rpc(body, { token = localToken } = {}) {
+      const headers = { "content-type": "application/json" };
+      const answer = await get("/rpc", { method: "POST", headers, body: JSON.stringify(body), token });
+      return answer.status === 204 ? undefined : ((await answer.json()) as unknown);
+    },
+  };
+}
+
+/** A JSON-RPC request. */
+export function rpcCall(method: string, params?: object, id: unknown = 1): object {
+  return { jsonrpc: "2.0", id, method, ...(params && { params }) };
+}
