@@ -19,6 +19,11 @@ export const commands = {
     summary: "Run a recorded run again, and compare the output",
     load: () => import("./commands/runs/replay.ts"),
   },
+  discover: {
+    summary: "Show which skills a domain, registry or repository offers",
+    load: () => import("./commands/sources/discover.ts"),
+  },
+  find: { summary: "Search skills here and at sources", load: () => import("./commands/sources/find.ts") },
   install: {
     summary: "Install the Python packages that a skill requires",
     load: () => import("./commands/install.ts"),
@@ -28,6 +33,7 @@ export const commands = {
     load: () => import("./commands/doctor.ts"),
   },
   mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/serve/mcp.ts") },
+  serve: { summary: "Serve skills and tools over HTTP", load: () => import("./commands/serve/serve.ts") },
   call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/serve/tools.ts") },
   approvals: {
@@ -41,6 +47,17 @@ export const commands = {
   },
   ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
   licenses: { summary: "List the licenses of skills", load: () => import("./commands/licenses.ts") },
+  add: { summary: "Install skills from elsewhere", load: () => import("./commands/sources/add.ts") },
+  remove: { summary: "Remove installed skills", load: () => import("./commands/sources/remove.ts") },
+  update: {
+    summary: "Update installed skills, after showing what changes",
+    load: () => import("./commands/sources/update.ts"),
+  },
+  outdated: {
+    summary: "List installed skills of which there are newer ones",
+    load: () => import("./commands/sources/outdated.ts"),
+  },
+  verify: { summary: "Compare installed skills with the lock", load: () => import("./commands/sources/verify.ts") },
   "mcp-bridge": { load: () => import("./commands/serve/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 

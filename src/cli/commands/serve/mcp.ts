@@ -6,7 +6,7 @@ import { readOptions } from "../../../options.ts";
 import { logIdleGrants } from "../../../runs/authorize/idle-grants.ts";
 import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { openProcessLog } from "../../open-log.ts";
@@ -30,6 +30,7 @@ export const command = defineCommand({
       defaultRoots: isNarrow !== true,
       skills: skills.map(toAbsolute),
       ...runningOptions,
+      ...toSourceOptions(options),
     });
     const app = openApp(settings);
     const session = app.openSession({ cwd: directory });

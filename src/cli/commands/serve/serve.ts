@@ -1,0 +1,121 @@
+import { setFlagsFromString } from "node:v8";
+import { openApp } from "../../../app.ts";
+import { isLoopbackHost } from "../../../http/admission/loopback-hosts.ts";
+import { withLocalCaller } from "../../../http/config/with-local-caller.ts";
+import type { LocalTokens } from "../../../http/config/with-local-caller.ts";
+import { readOptions } from "../../../options.ts";
+import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
+import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
+import { running, toRunningOptions } from "../../arguments/running-options.ts";
+import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { openConfig } from "./open-config.ts";
+import { onInterruption } from "../../report/terminal.ts";
+import type { Terminal } from "../../report/terminal.ts";
+
+const defaultPort = 7331;
+
+export const command = defineCommand({
+  usage: "serve [options]",
+  options: {
+    port: { type: "string", value: "PORT", help: `The port. Default: ${defaultPort}; 0: any free one.` },
+    host: { type: "string", value: "HOST", help: "The address to listen on. Default: 127.0.0.1, this machine only." },
+    config: {
+      type: "string",
+      value: "FILE",
+      help: "Provider, access, callers and their tokens (JSON). Without callers, a token for you is printed.",
+    },
+    "new-token": { type: "boolean", help: "Print a new token, and the digest for the configuration; then exit." },
+    "log-level": {
+      type: "string",
+      value: "LEVEL",
+      help: "debug (every request), info, warning or error, to stderr as JSON. Default: info.",
+    },
+    ...roots,
+    ...running,
+    cwd,
+  },
+  examples: ["serve --skills ./skills", "serve --config serve.json --host 0.0.0.0 --port 80", "serve --new-token"],
+  notes: [notes.sandbox, notes.roots, notes.data],
+  async run({ options }, terminal) {
+    if (options["new-token"] === true) {
+      await terminal.print([newTokenText()]);
+      return 0;
+    }
+    const { skills = [], "no-default-roots": isNarrow, host = "127.0.0.1" } = options;
+    const port = toPort(options.port);
+    const runningOptions = toRunningOptions(options);
+    const directory = toAbsolute(options.cwd ?? ".");
+    const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
+    if (fault !== undefined) throw usageError(fault);
+    const opened = await openConfig(options.config, terminal);
+    if (opened === undefined) return 2;
+    const { config: given, skills: configured } = opened;
+    const { openHttpLog } = await import("../../../http/telemetry/http-log.ts");
+    const { log, requestEnded } = await openHttpLog({ level: toLogLevel(options["log-level"]) });
+    const sourceOptions = toSourceOptions(options);
+    const settings = readOptions({
+      log,
+      defaultRoots: isNarrow !== true,
+      skills: [...skills.map(toAbsolute), ...configured],
+      ...runningOptions,
+      ...sourceOptions,
+      sources: [...(sourceOptions.sources ?? []), ...given.sources],
+    });
+    // What runCommand sets for commands that read once and end; a server that answers for days collects half as often with the default.
+    setFlagsFromString("--semi-space-growth-factor=2");
+    const { config, tokens } =
+      given.callers.length === 0 && isLoopbackHost(host)
+        ? withLocalCaller(given)
+        : { config: given, tokens: undefined };
+    const app = openApp(settings);
+    const { signal, stop } = onInterruption();
+    try {
+      const session = app.openSession({ cwd: directory });
+      logProblemsOf(session, log);
+      const { serveHttp } = await import("../../../http/serve-http.ts");
+      const server = await serveHttp(app, session, config, { host, port, requestEnded });
+      terminal.tell(`listening on ${server.url}`);
+      if (tokens !== undefined) tellTokens(tokens, server.url, terminal);
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      const cancelled = await server.close();
+      if (cancelled > 0) terminal.tell(`cancelled ${cancelled} requests that still ran`);
+    } finally {
+      stop();
+      await app.close();
+    }
+    return 130;
+  },
+});
+
+/** Only for this process: a server for others has callers in its configuration. */
+function tellTokens({ bearer, share }: LocalTokens, url: string, { tell }: Pick<Terminal, "tell">): void {
+  tell(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
+  tell(`install its skills:   npx skills add ${url}/s/${share}/`);
+  tell("both secrets are for you, and end with this process; --config FILE is for callers that last");
+}
+
+/** A token for a caller, and what of it stands in the configuration. */
+function newTokenText(): string {
+  const token = newToken();
+  return `token:  ${token}\ndigest: sha256:${toTokenDigest(token).toString("hex")}\n`;
+}
+
+const logLevels = ["debug", "info", "warning", "error"] as const;
+
+function toLogLevel(text = "info"): (typeof logLevels)[number] {
+  const level = logLevels.find((known) => known === text);
+  if (level === undefined) throw usageError(`--log-level needs ${logLevels.join(", ")}, not ${text}`);
+  return level;
+}
+
+function toPort(text: string | undefined): number {
+  if (text === undefined) return defaultPort;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (!(port <= 65_535)) throw usageError(`--port needs a number from 0 to 65535, not ${text}`);
+  return port;
+}

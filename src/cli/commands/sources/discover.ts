@@ -1,0 +1,117 @@
+import type { RemoteIndex, RemoteSkill } from "../../../remote/remote-skill.ts";
+import { useOfSkill } from "../../../remote/invoke/use-of-skill.ts";
+import { allowPrivate, json } from "../../arguments/shared-options.ts";
+import { defineCommand } from "../../command.ts";
+import { counted, table } from "../../report/columns.ts";
+import { safeText } from "../../report/safe-text.ts";
+import { onInterruption } from "../../report/terminal.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { openSources } from "./open-sources.ts";
+import type { OpenSources } from "./open-sources.ts";
+
+/** Skills whose descriptors are read to say what can be done with them. */
+const describedSkills = 200;
+const shownProblems = 10;
+
+export const command = defineCommand({
+  usage: "discover SOURCE [options]",
+  positionals: { name: "SOURCE", minimum: 1, maximum: 1 },
+  options: {
+    type: { type: "string", value: "TYPE", choices: ["plugin", "api", "knowledge", "task"], help: "Only skills of this type." }, // prettier-ignore
+    "allow-private": allowPrivate,
+    json,
+  },
+  examples: ["discover example.com", "discover acme/skills", "discover http://127.0.0.1:7331 --type api --json"],
+  notes: [
+    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
+    "USE: install (acp-skills add), invoke (as a service of its publisher), or cannot, and why.",
+    "Exits with 1 if nothing is there, or something that may be there could not be read.",
+  ],
+  async run({ options, positionals: [text = ""] }, terminal) {
+    const opened = await openSources([text], options["allow-private"] ?? []);
+    const { signal, stop } = onInterruption();
+    try {
+      const index = await read(opened, options.type, signal, terminal);
+      if (options.json === true) await terminal.printJson(toJson(index));
+      else await printTable(index, options.type, terminal);
+      return index.isPartial === true || index.skills.length === 0 ? 1 : 0;
+    } catch (error) {
+      if (signal.aborted) return 130;
+      throw error;
+    } finally {
+      stop();
+      await opened.close();
+    }
+  },
+});
+
+/** What the source lists, of one type if one is asked for; the first skills with their descriptors. */
+async function read(
+  { sources: [source], fetcher, read }: OpenSources,
+  type: string | undefined,
+  signal: AbortSignal,
+  { progress }: Pick<Terminal, "progress">,
+): Promise<RemoteIndex> {
+  if (source === undefined) throw new TypeError("no source");
+  progress.show(`reading ${source.label}`);
+  const index = await read(source, signal);
+  const skills = index.skills.filter(({ capabilityType }) => type === undefined || capabilityType === type);
+  progress.show(`reading the descriptors of ${source.label}`);
+  const { readDescriptors } = await import("../../../remote/reader/read-descriptors.ts");
+  const described = await readDescriptors(skills.slice(0, describedSkills), { fetcher, signal });
+  progress.done();
+  return {
+    ...index,
+    skills: [...described.skills, ...skills.slice(describedSkills)],
+    problems: [...index.problems, ...described.problems],
+    ...(described.isPartial === true && { isPartial: true }),
+  };
+}
+
+function toJson({ source, form, commit, skills, problems, isPartial }: RemoteIndex): object {
+  return { source: source.label, form, commit, skills: skills.map(toRow), problems, partial: isPartial === true };
+}
+
+/** Without URLs, which may hold the token of a share. */
+function toRow(skill: RemoteSkill): object {
+  const { name, version, id, capabilityType: type, access, description, content } = skill;
+  const digest = "digest" in content ? content.digest : undefined;
+  return { name, version, id, type, access, description, digest, ...useOfSkill(skill) };
+}
+
+/** What a person can do who expected skills. */
+function emptyHint(type: string | undefined): string {
+  return type === undefined
+    ? "what is private there is not listed: ask its publisher for the URL of a share (/s/TOKEN/)"
+    : "without --type, all are listed";
+}
+
+async function printTable(
+  { source, form, skills, problems }: RemoteIndex,
+  type: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const heading = ["NAME", "VERSION", "TYPE", "ACCESS", "USE", "DESCRIPTION"];
+  const rows = skills.map((skill) => {
+    const { name, version = "-", capabilityType = "-", access = "-", description } = skill;
+    const { use, ...rest } = useOfSkill(skill);
+    const last = "why" in rest ? rest.why : description;
+    return [name, version, capabilityType, access, use, last].map(safeText);
+  });
+  if (rows.length > 0) await terminal.print(table(heading, rows, terminal));
+  for (const problem of problems.slice(0, shownProblems)) terminal.tell(problem);
+  if (problems.length > shownProblems)
+    terminal.tell(`${counted(problems.length - shownProblems, "more problem")}; show all with --json`);
+  const uses = skills.map((skill) => useOfSkill(skill).use);
+  const count = (use: string): number => uses.filter((one) => one === use).length;
+  const parts = [
+    `${count("install")} to install`,
+    `${count("invoke")} to invoke`,
+    ...(count("cannot") > 0 ? [`${count("cannot")} cannot be used`] : []),
+    ...(count("unknown") > 0 ? [`${count("unknown")} without a descriptor`] : []),
+  ];
+  const what =
+    type === undefined ? counted(skills.length, "skill") : `${counted(skills.length, "skill")} of type ${type}`;
+  if (skills.length > 0) terminal.tell(`${what} at ${source.label} (${form}): ${parts.join(", ")}`);
+  else terminal.tell(`${what} at ${source.label} (${form}); ${emptyHint(type)}`);
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { systemClock } from "../../../../base/clock.ts";
+import { holdDirectory } from "../../../../base/paths/at-real-path.ts";
+import { SkillsError } from "../../../../errors.ts";
+import { directoryName } from "../../../../remote/lock/lock.ts";
+import { writeFiles } from "../../../../remote/lock/write-files.ts";
+import type { SkillFile } from "../../../../remote/skill-bytes.ts";
+import { wantsOf } from "../../../../runs/authorize/trust-request.ts";
+import { isScript } from "../../../../runs/plan/plan-skill-run.ts";
+import { openCatalog } from "../../../../skills/catalog.ts";
+import { checkSkills } from "../../../../skills/check/check-skills.ts";
+import { readFileRequirements } from "../../../../skills/environment/file-requirements.ts";
+import { describeDemand } from "../../../../skills/environment/requirement.ts";
+import { statedRequirements } from "../../../../skills/environment/requirements-of.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
+import { permissionsOf } from "../../../../skills/manifest/permissions.ts";
+import type { Permissions } from "../../../../skills/manifest/permissions.ts";
+import type { Problem } from "../../../../skills/rules/problem.ts";
+import type { OfferedSkill } from "../../../../skills/skill.ts";
+import type { Capabilities } from "../../../../trust/grants/capabilities.ts";
+
+/** What a skill from elsewhere is and wants, read from its files before they are installed. */
+export interface InspectedSkill {
+  readonly slug: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly digest: string;
+  readonly permissions: Permissions;
+  /** The permissions, and the tools of the agent that it lists. */
+  readonly wants: Capabilities;
+  /** Paths of files that `execute_skill` can run. */
+  readonly scripts: readonly string[];
+  /** What it needs of the machine, in words. */
+  readonly requires: readonly string[];
+  /** Errors and warnings of `acp-skills check`; the files are relative to the skill. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads and validates a skill as it would be where it is installed, in a private temporary directory. Throws SOURCE_INVALID if no agent
+ * would be offered it.
+ */
+export async function inspectSkill(files: readonly SkillFile[], name: string): Promise<InspectedSkill> {
+  const temporary = realpathSync.native(mkdtempSync(path.join(tmpdir(), "acp-skills-add-")));
+  try {
+    const root = path.join(temporary, "skills");
+    const first = path.join(root, directoryName(name));
+    await mkdir(first, { recursive: true });
+    const held = holdDirectory(first);
+    try {
+      writeFiles(held, first, files);
+    } finally {
+      held.close();
+    }
+    const { slug } = (await readOffered(root)).skill;
+    const directory = path.join(root, slug);
+    // Its directory is named after it: an index may give it another name.
+    if (directory !== first) renameSync(first, directory);
+    return await inspect(await readOffered(root), directory);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function readOffered(root: string): Promise<OfferedSkill> {
+  const roots = [{ path: root, origin: "explicit" as const }];
+  const catalog = openCatalog({
+    roots,
+    files: diskSkillFiles(),
+    clock: systemClock,
+    log: () => undefined,
+    slice: Infinity,
+  });
+  await catalog.ready;
+  const { skills, problems } = catalog.snapshot;
+  await catalog.close();
+  const [offered] = skills;
+  if (offered !== undefined) return offered;
+  const error = problems.find(({ severity }) => severity === "error");
+  throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
+}
+
+async function inspect({ skill }: OfferedSkill, directory: string): Promise<InspectedSkill> {
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const hashed = await openSkillHasher().hash(source, directory, new AbortController().signal);
+  if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
+  const { problems } = await checkSkills([directory], { cwd: directory });
+  const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
+  return {
+    slug: skill.slug,
+    name: skill.name,
+    version: skill.version,
+    description: skill.description,
+    digest: hashed.digest,
+    permissions: permissionsOf(skill),
+    wants: wantsOf(skill),
+    scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
+    requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],
+    problems: problems
+      .filter(({ severity }) => severity !== "note")
+      .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),
+  };
+}

@@ -1,0 +1,89 @@
+import { readdirSync } from "node:fs";
+import { computedHash } from "../../../../remote/lock/computed-hash.ts";
+import { lockedSource } from "../../../../remote/lock/locked-source.ts";
+import { directoryName } from "../../../../remote/lock/lock.ts";
+import type { Lock, LockEntry } from "../../../../remote/lock/lock.ts";
+import { readInstalled } from "../../../../remote/lock/read-installed.ts";
+import type { InstalledFiles } from "../../../../remote/lock/read-installed.ts";
+import type { RemoteIndex } from "../../../../remote/remote-skill.ts";
+import { differenceWords, stateOf } from "./installed-state.ts";
+import type { Downloaded } from "./offered-skills.ts";
+
+/** What installing a downloaded skill means here. */
+export type InstallPlan =
+  | {
+      readonly act: "install" | "replace" | "adopt" | "nothing";
+      readonly what: string;
+      readonly seen: InstalledFiles | undefined;
+    }
+  | { readonly act: "refuse"; readonly what: string };
+
+export interface Installing {
+  readonly index: RemoteIndex;
+  readonly lock: Lock;
+  /** The real path of the directory of skills; undefined if it is missing. */
+  readonly skills: string | undefined;
+  readonly force: boolean;
+}
+
+/** Decides it; changes nothing. Only a skill that the lock has, from this source and as it was installed, is replaced without `force`. */
+export async function planInstall(
+  downloaded: Downloaded,
+  { index, lock, skills, force }: Installing,
+): Promise<InstallPlan> {
+  const { inspected, files, remote } = downloaded;
+  const { slug: key } = inspected;
+  const errors = inspected.problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0 && !force) return refuse(`acp-skills check reports errors; --force installs it all the same`);
+  const rival = rivalOf(key, lock, skills);
+  if (rival !== undefined) return refuse(rival);
+  const entry = lock.entries.get(key);
+  const installed = skills === undefined ? undefined : readInstalled(skills, key);
+  const isSame = installed !== undefined && sameFiles(installed, files);
+  if (entry === undefined) {
+    if (installed === undefined) return { act: "install", what: "new", seen: undefined };
+    if (isSame) return { act: "adopt", what: "already there, not in the lock", seen: installed };
+    if (force) return { act: "replace", what: "replaces a skill that is not in the lock", seen: installed };
+    return refuse(`${key} exists and is not in the lock; --force replaces it`);
+  }
+  const from = lockedSource(index, remote, files, lock.form);
+  const isFromHere = entry.source === from.source && isSameUrl(entry, from);
+  if (!isFromHere && !force)
+    return refuse(`${key} is installed from ${entry.sourceUrl ?? entry.source}; --force replaces it`);
+  if (isSame)
+    return entry.digest === inspected.digest && isFromHere
+      ? { act: "nothing", what: "already installed", seen: installed }
+      : { act: "adopt", what: "already installed; the lock is brought up to date", seen: installed };
+  const state = await stateOf(skills, key, entry);
+  if (state.state === "missing") return { act: "install", what: "in the lock, missing here", seen: undefined };
+  if (state.state === "changed" && !force)
+    return refuse(`${key} has local changes (${differenceWords(state.difference, 5).join("; ")}); --force replaces it`);
+  return { act: "replace", what: `replaces ${entry.version ?? "the installed version"}`, seen: state.installed };
+}
+
+/** An old version of the skills package wrote no URL. */
+function isSameUrl(entry: LockEntry, from: LockEntry): boolean {
+  const url = from.sourceBaseUrl === undefined ? entry.sourceUrl : entry.sourceBaseUrl;
+  return url === undefined || url === (from.sourceBaseUrl ?? from.sourceUrl);
+}
+
+/** The same paths and bytes; links and others that we never install make a difference. */
+export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloaded["files"]): boolean {
+  const paths = (all: Downloaded["files"]): string => JSON.stringify(all.map(({ path }) => path).sort());
+  return others.length === 0 && paths(files) === paths(downloaded) && computedHash(files) === computedHash(downloaded);
+}
+
+/** Why a skill cannot have its directory: another has it, or one that differs by case only, which not every file system tells apart. */
+function rivalOf(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
+  const key = [...entries.keys()].find((other) => other !== slug && directoryName(other) === slug);
+  if (key !== undefined) return `${JSON.stringify(key)} of the lock is in the same directory; remove it first`;
+  const name =
+    skills === undefined
+      ? undefined
+      : readdirSync(skills).find((other) => other !== slug && other.toLowerCase() === slug);
+  return name === undefined ? undefined : `${name} exists, which differs by case only; rename or remove it first`;
+}
+
+function refuse(what: string): InstallPlan {
+  return { act: "refuse", what };
+}

@@ -1,0 +1,51 @@
+import path from "node:path";
+import { findSkillsDirectory, globalPlace, projectPlace } from "../../../../remote/lock/skills-place.ts";
+import type { SkillsPlace } from "../../../../remote/lock/skills-place.ts";
+import { recoverSkills } from "../../../../remote/lock/staging.ts";
+import { writing } from "./replace-skills.ts";
+import { directoryFault } from "../../../arguments/values.ts";
+import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
+import { usageError } from "../../../command.ts";
+import type { OptionTable, OptionValues } from "../../../command.ts";
+import type { Terminal } from "../../../report/terminal.ts";
+
+/** Options of every command that works with a lock. */
+export const place = {
+  global: { type: "boolean", short: "g", help: "Your own skills, in ~/.agents/skills, instead of the project's." },
+  cwd,
+  json,
+} as const satisfies OptionTable;
+
+/** Options of the commands that ask sources. */
+export const asking = { "allow-private": allowPrivate } as const satisfies OptionTable;
+
+export const lockNotes = [
+  "Skills are in .agents/skills; skills-lock.json says what was installed from where. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",
+] as const;
+
+/** Throws INVALID_OPTIONS for a directory that cannot be read. */
+export function placeOf(options: OptionValues<typeof place>, terminal: Terminal): SkillsPlace {
+  if (options.global === true) return globalPlace(terminal.home, process.env);
+  const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
+  const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
+  if (fault !== undefined) throw usageError(fault);
+  return projectPlace(directory);
+}
+
+/** Options of the commands that ask the sources of the lock again. */
+export const lookingAgain = {
+  source: {
+    type: "string",
+    value: "URL",
+    help: "The whole URL of a source whose secret part is not in the lock.",
+  },
+  ...asking,
+  ...place,
+} as const satisfies OptionTable;
+
+/** The real path of the directory of skills, for a command that changes it: what was interrupted before is finished first. */
+export function openSkillsDirectory(where: SkillsPlace): string | undefined {
+  const skills = findSkillsDirectory(where);
+  if (skills !== undefined) writing(where, () => recoverSkills(skills, Date.now()));
+  return skills;
+}

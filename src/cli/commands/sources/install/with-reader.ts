@@ -1,0 +1,42 @@
+import { describeSkill } from "../../../../open-sources.ts";
+import { openSourceReader } from "../../../../remote/reader/open-source-reader.ts";
+import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
+import type { RemoteIndex } from "../../../../remote/remote-skill.ts";
+import type { Source } from "../../../../remote/source.ts";
+import { onInterruption } from "../../../report/terminal.ts";
+import type { Terminal } from "../../../report/terminal.ts";
+
+interface ReaderOptions {
+  readonly allowPrivate: readonly string[] | undefined;
+  /** The sources that a person named now, which may be on this machine; a lock names none of these. */
+  readonly typed: readonly Source[];
+  readonly terminal: Terminal;
+}
+
+/** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
+export async function withReader(
+  { allowPrivate = [], typed, terminal }: ReaderOptions,
+  work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const urls = typed.map(({ url }) => url);
+  const reader = openSourceReader({ allowPrivate, typed: urls, describe: describeSkill });
+  const { signal, stop } = onInterruption();
+  try {
+    return await work(reader, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    terminal.tell("interrupted");
+    return 130;
+  } finally {
+    stop();
+    terminal.progress.done();
+    await reader.close();
+  }
+}
+
+/** What a source offers now. */
+export async function readNow(reader: SourceReader, source: Source, signal: AbortSignal): Promise<RemoteIndex> {
+  const index = await reader.read(source, undefined, signal);
+  if (index === undefined) throw new TypeError("not asked whether it changed");
+  return index;
+}

@@ -1,0 +1,41 @@
+import type { Fetcher } from "../../../remote/fetch/fetcher.ts";
+import type { RemoteIndex } from "../../../remote/remote-skill.ts";
+import { parseSource } from "../../../remote/source.ts";
+import type { Source } from "../../../remote/source.ts";
+
+/** Sources for one command, with what it takes to read them. */
+export interface OpenSources {
+  readonly sources: readonly Source[];
+  readonly fetcher: Fetcher;
+  readonly read: (source: Source, signal: AbortSignal) => Promise<RemoteIndex>;
+  readonly close: () => Promise<void>;
+}
+
+/** Throws INVALID_OPTIONS for texts that name no source or host. Loads what connects, so only where sources are read. */
+export async function openSources(texts: readonly string[], allowPrivate: readonly string[]): Promise<OpenSources> {
+  const sources = texts.map((text) => parseSource(text));
+  const [{ openFetcher }, { openGitSource }, { readSource }, { describeSkill: describe }] = await Promise.all([
+    import("../../../remote/fetch/open-fetcher.ts"),
+    import("../../../remote/git/git-source.ts"),
+    import("../../../remote/reader/read-source.ts"),
+    import("../../../open-sources.ts"),
+  ]);
+  const rules = { allowPrivate, typed: sources.map(({ url }) => url) };
+  const fetcher = openFetcher(rules);
+  const git = openGitSource({ ...rules, fetcher, describe });
+  return {
+    sources,
+    fetcher,
+    read: (source, signal) => {
+      const readMarketplace = git.readMarketplace.bind(git);
+      return readSource(source, { fetcher, signal, git, readMarketplace, describe });
+    },
+    async close() {
+      try {
+        await git.close();
+      } finally {
+        await fetcher.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { readLock } from "../../../remote/lock/lock-file.ts";
+import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
+import { parseSource } from "../../../remote/source.ts";
+import { defineCommand } from "../../command.ts";
+import { table } from "../../report/columns.ts";
+import { safeText } from "../../report/safe-text.ts";
+import { findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
+import type { LookedUp } from "./install/find-updates.ts";
+import { lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
+import { withReader } from "./install/with-reader.ts";
+
+export const command = defineCommand({
+  usage: "outdated [options]",
+  options: lookingAgain,
+  examples: ["outdated", "outdated --json"],
+  notes: [
+    "Lists the skills of the lock whose source now has other bytes. acp-skills update --check shows what changed.",
+    ...lockNotes,
+    "Exits with 1 if a skill is outdated or not offered any more, or if a source cannot be read.",
+  ],
+  async run({ options }, terminal) {
+    const where = placeOf(options, terminal);
+    const lock = readLock(where);
+    const typed = options.source === undefined ? [] : [parseSource(options.source)];
+    const entries = [...lock.entries];
+    return await withReader({ allowPrivate: options["allow-private"], typed, terminal }, async (reader, signal) => {
+      terminal.progress.show("asking the sources");
+      const found = await findUpdates({ entries, skills: findSkillsDirectory(where), reader, typed, signal });
+      terminal.progress.done();
+      const outdated = found.filter(({ latest: { state } }) => state === "updated");
+      if (options.json === true) await terminal.printJson(found.map(toJson));
+      else if (outdated.length > 0) {
+        const rows = outdated.map(toRow);
+        await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
+      }
+      for (const { key, latest } of found) if ("why" in latest) terminal.tell(`${key}: ${latest.why}`);
+      const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
+      if (isCurrent) terminal.tell("no skill is outdated");
+      return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
+    });
+  },
+});
+
+function toRow({ key, entry, latest, source }: LookedUp): string[] {
+  const now = "downloaded" in latest ? latestWords(latest.downloaded) : "";
+  return [key, versionWords(entry), now, source].map(safeText);
+}
+
+function toJson({ key, entry, latest, source, installed }: LookedUp): object {
+  const { version = null, digest = null, commit = null } = entry;
+  const found = "downloaded" in latest ? latest.downloaded : undefined;
+  return {
+    name: key,
+    state: latest.state,
+    installed: { version, digest, commit, on_disk: installed.state },
+    latest: found === undefined ? null : { version: found.inspected.version, digest: found.inspected.digest },
+    source,
+    ...("why" in latest && { why: latest.why }),
+  };
+}

@@ -1,0 +1,57 @@
+import { nearest } from "../../../base/nearest.ts";
+import { readLock } from "../../../remote/lock/lock-file.ts";
+import { directoryName } from "../../../remote/lock/lock.ts";
+import type { Lock } from "../../../remote/lock/lock.ts";
+import { defineCommand } from "../../command.ts";
+import { differenceWords, stateOf } from "./install/installed-state.ts";
+import { removeSkills } from "./install/replace-skills.ts";
+import { lockNotes, openSkillsDirectory, place, placeOf } from "./install/source-options.ts";
+
+export const command = defineCommand({
+  usage: "remove NAME… [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: Infinity },
+  options: { force: { type: "boolean", help: "Also remove skills that were changed here." }, ...place },
+  examples: ["remove pdf", "remove --global pdf"],
+  notes: [
+    "Removes skills that add installed, and their entries in the lock.",
+    ...lockNotes,
+    "Exits with 1, and removes nothing, if one of them is not in the lock or was changed.",
+  ],
+  async run({ options, positionals }, terminal) {
+    const where = placeOf(options, terminal);
+    const lock = readLock(where);
+    const skills = openSkillsDirectory(where);
+    const refusals: string[] = [];
+    const removals: Removal[] = [];
+    for (const name of new Set(positionals)) {
+      const key = lockedKey(lock, name);
+      const entry = key === undefined ? undefined : lock.entries.get(key);
+      if (key === undefined || entry === undefined) {
+        const [close] = nearest(name, [...lock.entries.keys()]);
+        const advice = close === undefined ? "acp-skills verify names the skills that are" : `did you mean ${close}?`;
+        refusals.push(`${name} is not in the lock; ${advice}`);
+        continue;
+      }
+      const found = await stateOf(skills, key, entry);
+      removals.push({ key, seen: found.state === "missing" ? undefined : found.installed });
+      if (found.state === "changed" && options.force !== true)
+        refusals.push(
+          `${key} has local changes (${differenceWords(found.difference, 5).join("; ")}); --force removes it`,
+        );
+    }
+    for (const refusal of refusals) terminal.tell(refusal);
+    const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);
+    if (removed.length > 0) removeSkills(where, skills, removals);
+    for (const key of removed) terminal.tell(`removed ${key}`);
+    if (options.json === true) await terminal.printJson({ removed, refused: refusals });
+    return refusals.length === 0 ? 0 : 1;
+  },
+});
+
+type Removal = Parameters<typeof removeSkills>[2][number];
+
+/** The key of a skill that a person names: as it is, or by its directory. */
+export function lockedKey({ entries }: Lock, name: string): string | undefined {
+  if (entries.has(name)) return name;
+  return [...entries.keys()].find((key) => directoryName(key) === name);
+}

@@ -1,0 +1,169 @@
+import { nearest } from "../../../base/nearest.ts";
+import { SkillsError } from "../../../errors.ts";
+import { readLock } from "../../../remote/lock/lock-file.ts";
+import { directoryName } from "../../../remote/lock/lock.ts";
+import type { Lock } from "../../../remote/lock/lock.ts";
+import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
+import { parseSource } from "../../../remote/source.ts";
+import { defineCommand } from "../../command.ts";
+import type { OptionValues } from "../../command.ts";
+import { safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { confirm } from "./install/confirm.ts";
+import { compareUpdate, describeUpdate } from "./install/describe-update.ts";
+import type { Update } from "./install/describe-update.ts";
+import { findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
+import type { Latest, LookedUp } from "./install/find-updates.ts";
+import { differenceWords } from "./install/installed-state.ts";
+import { entryOf } from "./install/offered-skills.ts";
+import type { Downloaded } from "./install/offered-skills.ts";
+import { sameFiles } from "./install/plan-install.ts";
+import { lockedKey } from "./remove.ts";
+import { adoptSkill, replaceSkills } from "./install/replace-skills.ts";
+import { lockNotes, lookingAgain, openSkillsDirectory, placeOf } from "./install/source-options.ts";
+import { withReader } from "./install/with-reader.ts";
+
+const options = {
+  check: { type: "boolean", help: "Only show what would change." },
+  yes: { type: "boolean", short: "y", help: "Update without asking." },
+  force: { type: "boolean", help: "Also replace skills that were changed here, and install despite errors." },
+  ...lookingAgain,
+} as const;
+
+export const command = defineCommand({
+  usage: "update [NAME…] [options]",
+  positionals: { name: "NAME", minimum: 0, maximum: Infinity },
+  options,
+  examples: ["update", "update pdf --yes", "update --check"],
+  notes: [
+    "Asks the sources of the lock for what they have now, shows what changes in each file and what a skill newly requests, and asks before it replaces anything.",
+    "An approval holds for exact bytes: an updated skill is asked about again.",
+    ...lockNotes,
+    "Exits with 1 if something was not updated; with --check, if there is something to update.",
+  ],
+  async run({ options: given, positionals }, terminal) {
+    const where = placeOf(given, terminal);
+    const lock = readLock(where);
+    const keys =
+      positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
+    const typed = given.source === undefined ? [] : [parseSource(given.source)];
+    return await withReader({ allowPrivate: given["allow-private"], typed, terminal }, async (reader, signal) => {
+      terminal.progress.show("asking the sources");
+      const entries = [...lock.entries].filter(([key]) => keys.includes(key));
+      const skills = openSkillsDirectory(where);
+      const found = await findUpdates({ entries, skills, reader, typed, signal });
+      terminal.progress.done();
+      const results: Result[] = [];
+      for (const one of found) results.push(await settle(one, { where, given, terminal, signal }));
+      if (given.json === true) await terminal.printJson(results);
+      else if (results.every(({ state }) => state === "current")) terminal.tell("everything is up to date");
+      return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
+    });
+  },
+});
+
+/** Of a skill that declares none. */
+const undeclaredVersion = "0.0.0";
+
+interface Settling {
+  readonly where: SkillsPlace;
+  readonly given: OptionValues<typeof options>;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** `available`: an update that was not made. */
+interface Result {
+  readonly name: string;
+  readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], "missing">;
+  readonly why?: string;
+  readonly from?: object;
+  readonly to?: object;
+  readonly widened?: readonly string[];
+  readonly files?: Pick<Update, "added" | "removed" | "changed">;
+}
+
+function keyOf(lock: Lock, name: string): string {
+  const key = lockedKey(lock, name);
+  if (key !== undefined) return key;
+  const [close] = nearest(name, [...lock.entries.keys()]);
+  const advice = close === undefined ? "acp-skills add installs it" : `did you mean ${close}?`;
+  throw new SkillsError("SKILL_NOT_FOUND", `${name} is not in the lock; ${advice}`);
+}
+
+async function settle(found: LookedUp, settling: Settling): Promise<Result> {
+  const { key, latest } = found;
+  const { terminal } = settling;
+  if (latest.state === "current") return { name: key, state: "current" };
+  if ("why" in latest) {
+    terminal.tell(`${key}: ${latest.why}`);
+    return { name: key, state: latest.state, why: latest.why };
+  }
+  return await settleUpdate(found, latest, settling);
+}
+
+async function settleUpdate(
+  { key, entry, installed, source }: LookedUp,
+  { downloaded, index, state }: Extract<Latest, { downloaded: unknown }>,
+  { where, given, terminal, signal }: Settling,
+): Promise<Result> {
+  const { inspected, files } = downloaded;
+  const seen = installed.state === "missing" ? undefined : installed.installed;
+  const update = await compareUpdate(key, seen?.files ?? [], files, inspected);
+  const isSameVersion =
+    state === "updated" && entry.version === inspected.version && inspected.version !== undeclaredVersion;
+  const { widened, added, removed, changed } = update;
+  const about = {
+    name: key,
+    from: { version: entry.version ?? null, digest: entry.digest ?? null },
+    to: { version: inspected.version, digest: inspected.digest },
+    ...(isSameVersion && { same_version: true }),
+    widened,
+    files: { added, removed, changed },
+  };
+  const heading =
+    state === "missing"
+      ? `${key} ${latestWords(downloaded)}: missing here`
+      : `${key} ${versionWords(entry)} → ${latestWords(downloaded)}`;
+  if (given.json !== true) {
+    await terminal.print([`${terminal.paint("bold", safeText(heading))} from ${safeText(source)}\n`]);
+    if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
+    await terminal.print(describeUpdate(update, terminal.paint));
+  }
+  const next = (): void => {
+    const now = new Date().toISOString();
+    const replacement = {
+      key,
+      files,
+      seen,
+      entry: entryOf(index, downloaded, { form: where.form, key, now, before: entry }),
+    };
+    if (seen !== undefined && sameFiles(seen, files)) adoptSkill(where, replacement);
+    else replaceSkills(where, [replacement]);
+  };
+  const refusal = refusalOf({ key, installed }, downloaded, given.force === true);
+  if (refusal !== undefined) {
+    terminal.tell(`${key}: ${refusal}`);
+    return { ...about, state: "refused", why: refusal };
+  }
+  if (given.check === true) return { ...about, state: "available" };
+  const title = `Update ${key} to ${latestWords(downloaded)}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
+  if (!(await confirm(title, "Update", { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
+  next();
+  terminal.tell(`updated ${key} to ${latestWords(downloaded)}`);
+  return { ...about, state: "updated" };
+}
+
+function refusalOf(
+  { key, installed }: Pick<LookedUp, "key" | "installed">,
+  { inspected, files }: Downloaded,
+  force: boolean,
+): string | undefined {
+  if (inspected.slug !== directoryName(key))
+    return `it is named ${inspected.slug} now; add that from its source, and remove ${key}`;
+  if (force) return undefined;
+  if (installed.state === "changed" && !sameFiles(installed.installed, files))
+    return `it has local changes (${differenceWords(installed.difference, 5).join("; ")}); --force replaces it`;
+  const isBroken = inspected.problems.some(({ severity }) => severity === "error");
+  return isBroken ? "acp-skills check reports errors in the new version; --force installs it all the same" : undefined;
+}

@@ -1,0 +1,67 @@
+import { readLock } from "../../../remote/lock/lock-file.ts";
+import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
+import { defineCommand } from "../../command.ts";
+import { counted } from "../../report/columns.ts";
+import { safeText } from "../../report/safe-text.ts";
+import { differenceWords, stateOf, unlockedNames } from "./install/installed-state.ts";
+import type { InstalledState } from "./install/installed-state.ts";
+import { lockNotes, place, placeOf } from "./install/source-options.ts";
+
+export const command = defineCommand({
+  usage: "verify [options]",
+  options: place,
+  examples: ["verify", "verify --json"],
+  notes: [
+    "Compares the bytes of every skill in the lock with it, without network. For CI.",
+    ...lockNotes,
+    "Exits with 1 if a skill is missing or differs from the lock. Skills that are not in the lock are named.",
+  ],
+  async run({ options }, terminal) {
+    const where = placeOf(options, terminal);
+    const lock = readLock(where);
+    const skills = findSkillsDirectory(where);
+    const results: Verified[] = [];
+    for (const [name, entry] of lock.entries) {
+      const isLinked = entry.sourceType === "node_modules";
+      results.push({ name, result: isLinked ? { state: "unverifiable" } : await stateOf(skills, name, entry) });
+    }
+    const unlocked = unlockedNames(skills, lock.entries);
+    const bad = results.filter(({ result: { state } }) => state === "changed" || state === "missing");
+    if (options.json === true)
+      await terminal.printJson({ ok: bad.length === 0, skills: results.map(toJson), unlocked });
+    else await terminal.print(results.flatMap(toLines));
+    for (const name of unlocked) terminal.tell(`note: ${name} is not in the lock`);
+    if (lock.entries.size === 0) terminal.tell("the lock names no skills");
+    else
+      terminal.tell(
+        `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked`}`,
+      );
+    return bad.length === 0 ? 0 : 1;
+  },
+});
+
+interface Verified {
+  readonly name: string;
+  readonly result: InstalledState | { readonly state: "unverifiable" };
+}
+
+function toJson({ name, result }: Verified): object {
+  return { name, state: result.state, ...("difference" in result && result.difference) };
+}
+
+function toLines({ name, result }: Verified): string[] {
+  const shown = safeText(name);
+  switch (result.state) {
+    case "unchanged":
+      return [`ok       ${shown}\n`];
+    case "unverifiable":
+      return [`unknown  ${shown}: the lock has no hash of its files\n`];
+    case "missing":
+      return [`missing  ${shown}: its directory does not exist; acp-skills update installs it again\n`];
+    case "changed":
+      return [
+        `changed  ${shown}\n`,
+        ...differenceWords(result.difference).map((words) => `         ${safeText(words)}\n`),
+      ];
+  }
+}

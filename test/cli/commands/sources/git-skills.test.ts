@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { hasGit, serveGit, TestRepository, whyNoGit } from "../../../remote/git/git-server.ts";
+import { runCli } from "../../run-cli.ts";
+import type { CliRun } from "../../run-cli.ts";
+import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+
+const project = useTemporaryProject();
+const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.directory });
+const here = ["--allow-private", "127.0.0.1"];
+
+test.runIf(hasGit)(`a skill of a repository is locked with its commit and follows its branch${whyNoGit}`, async () => {
+  const repository = new TestRepository({
+    "skills/alpha/SKILL.md": skillText("alpha"),
+    "skills/alpha/scripts/run.sh": { script: "#!/bin/sh\n" },
+    "skills/beta/SKILL.md": skillText("beta"),
+  });
+  const server = await serveGit({ repo: repository.directory });
+  onTestFinished(async () => {
+    await server.close();
+    repository.remove();
+  });
+  const first = repository.head;
+  const added = await cli("add", `git:${server.url}/repo.git#main`, "alpha", "--yes");
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("installed alpha") as string });
+  const entry = (): Record<string, unknown> => {
+    const { skills } = JSON.parse(readFileSync(project.at("skills-lock.json"), "utf8")) as {
+      skills: Record<string, object>;
+    };
+    return { ...skills["alpha"] };
+  };
+  expect(entry()).toMatchObject({
+    source: `${server.url}/repo.git`,
+    sourceUrl: `${server.url}/repo.git`,
+    sourceType: "git",
+    ref: "main",
+    skillPath: "skills/alpha/SKILL.md",
+    commit: first,
+  });
+  expect(await cli("outdated", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+  const second = repository.commit({ "skills/alpha/more.md": "more\n" });
+  expect((await cli("outdated", ...here)).stdout).toContain(`(${first.slice(0, 7)})`);
+  expect((await cli("update", "--yes", ...here)).stderr).toContain(`(${second.slice(0, 7)})`);
+  expect(entry()).toMatchObject({ commit: second });
+  expect(readdirSync(project.at(".agents/skills/alpha"))).toEqual(["SKILL.md", "more.md", "scripts"]);
+  expect((await cli("verify")).code).toBe(0);
+});
+
+test.runIf(hasGit)(`a skill of a marketplace's plugin is installed and found again${whyNoGit}`, async () => {
+  const repository = new TestRepository({
+    ".claude-plugin/marketplace.json": JSON.stringify({
+      name: "market",
+      owner: { name: "Owner" },
+      plugins: [{ name: "tools", source: "./plugins/tools", description: "Tools." }],
+    }),
+    "plugins/tools/.claude-plugin/plugin.json": JSON.stringify({ name: "tools", version: "1.0.0" }),
+    "plugins/tools/skills/alpha/SKILL.md": skillText("alpha"),
+  });
+  const server = await serveGit({ market: repository.directory });
+  onTestFinished(async () => {
+    await server.close();
+    repository.remove();
+  });
+  expect(await cli("add", `git:${server.url}/market.git`, "--yes")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("installed alpha") as string,
+  });
+  expect(await cli("outdated", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+  repository.commit({
+    "plugins/tools/skills/alpha/SKILL.md": skillText("alpha", "Newer. Use when alpha is asked for."),
+  });
+  expect(await cli("update", "--yes", ...here)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("updated alpha") as string,
+  });
+});

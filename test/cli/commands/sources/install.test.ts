@@ -1,0 +1,206 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { runCli } from "../../run-cli.ts";
+import type { CliRun } from "../../run-cli.ts";
+import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+import { usePublisher } from "./publish-skills.ts";
+
+const project = useTemporaryProject();
+const openPublisher = usePublisher();
+const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.directory });
+const lockText = (): string => readFileSync(project.at("skills-lock.json"), "utf8");
+const installed = (): string[] => readdirSync(project.at(".agents", "skills"));
+
+const asking = {
+  "SKILL.md": skillText("asks").replace(
+    "---\n\n",
+    "metadata:\n  acp-skills-secrets: API_KEY\nallowed-tools: Bash(git:*)\n---\n\n",
+  ),
+};
+const two = {
+  alpha: { "SKILL.md": skillText("alpha"), "scripts/run.sh": "#!/bin/sh\n" },
+  beta: { "SKILL.md": skillText("beta") },
+};
+
+test("a named skill is installed and locked with what was shown; adding it again changes nothing", async () => {
+  const { origin, publish, asked } = await openPublisher();
+  await publish({ ...two, asks: asking });
+  const { code, stdout, stderr } = await cli("add", origin, "alpha", "asks", "--yes");
+  expect(stderr).toContain("installed alpha");
+  expect(stderr).toContain(
+    "installing granted nothing; to approve what it requests now: acp-skills approvals grant asks",
+  );
+  expect(stdout).toContain("permissions   secret API_KEY, tool Bash(git:*)");
+  expect(stdout).toContain("scripts       scripts/run.sh");
+  expect(code).toBe(0);
+  expect(installed()).toEqual(["alpha", "asks"]);
+  expect(asked.filter((path) => path.endsWith("beta.tar.gz"))).toEqual([]);
+  const { skills } = JSON.parse(lockText()) as { skills: Record<string, Record<string, unknown>> };
+  expect(Object.keys(skills["alpha"] ?? {})).toEqual([
+    ...["source", "sourceUrl", "sourceType", "computedHash", "wellKnownDigest", "version", "digest", "files"],
+  ]);
+  const before = lockText();
+  const again = await cli("add", origin, "alpha", "--yes");
+  expect(again).toMatchObject({ code: 0, stdout: "", stderr: "acp-skills: everything is installed already\n" });
+  expect(lockText()).toBe(before);
+  expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       asks\n" });
+});
+
+test("without a terminal nothing is installed unless --yes says so; --dry-run only shows", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha });
+  const refused = await cli("add", origin);
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("add --yes. Nothing was changed.") as string,
+  });
+  const dry = await cli("add", origin, "--dry-run", "--json");
+  expect(dry.code).toBe(0);
+  expect(JSON.parse(dry.stdout)).toMatchObject({
+    dry_run: true,
+    skills: [{ slug: "alpha", action: "install", done: false }],
+  });
+  expect(readdirSync(project.directory)).toEqual([]);
+});
+
+test("of several skills the person says which, or --all; an unknown name gets the nearest", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish(two);
+  const listed = await cli("add", origin, "--yes");
+  expect(listed).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/offers 2 skills.*\n.* {2}alpha\n.* {2}beta\n/) as string,
+  });
+  const wrong = await cli("add", origin, "alpa", "--yes");
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("does not offer alpa; did you mean alpha?") as string,
+  });
+  expect(readdirSync(project.directory)).toEqual([]);
+  expect((await cli("add", origin, "--all", "--yes")).code).toBe(0);
+  expect(installed()).toEqual(["alpha", "beta"]);
+});
+
+test("a directory that is not ours, or differs by case only, is refused; --force replaces the first", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish(two);
+  project.write(".agents/skills/alpha/SKILL.md", "mine");
+  project.write(".agents/skills/BETA/SKILL.md", "mine");
+  const { code, stderr } = await cli("add", origin, "--all", "--yes");
+  expect(code).toBe(1);
+  expect(stderr).toContain("alpha exists and is not in the lock; --force replaces it");
+  expect(stderr).toContain("BETA exists, which differs by case only");
+  expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toBe("mine");
+  expect((await cli("add", origin, "alpha", "--yes", "--force")).code).toBe(0);
+  expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toContain("name: alpha");
+});
+
+test("local changes and another source are refused by name; nothing of the same call is installed then", async () => {
+  const [first, second] = [await openPublisher(), await openPublisher()];
+  await first.publish({ alpha: two.alpha });
+  await second.publish(two);
+  await cli("add", first.origin, "--yes");
+  const other = await cli("add", second.origin, "--all", "--yes");
+  expect(other.stderr).toContain(`alpha is installed from ${first.origin}/; --force replaces it`);
+  expect(installed()).toEqual(["alpha"]);
+  project.write(".agents/skills/alpha/SKILL.md", "edited");
+  project.write(".agents/skills/alpha/notes.md", "mine");
+  const changed = await cli("add", first.origin, "--yes");
+  expect(changed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("local changes (changed: SKILL.md; added: notes.md;") as string,
+  });
+});
+
+test.each([
+  ["edited", '{\n  "version": 1,\n  "skills": {,}\n}', "skills-lock.json:3:14: expected a key in quotes"],
+  [
+    "of a newer version",
+    '{"version": 2, "skills": {}}',
+    "version 2 of the lock cannot be read, only 1. Update acp-skills.",
+  ],
+  ["in conflict", "<<<<<<< HEAD\n", "skills-lock.json:1:1: a merge conflict"],
+])(
+  "a lock that is %s stops every command before anything is asked, and stays as it is",
+  async (_what, text, message) => {
+    const { origin, publish, asked } = await openPublisher();
+    await publish(two);
+    writeFileSync(project.at("skills-lock.json"), text);
+    for (const args of [["add", origin, "alpha", "--yes"], ["remove", "alpha"], ["update"], ["outdated"], ["verify"]])
+      expect(await cli(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
+    expect(asked).toEqual([]);
+    expect(readdirSync(project.directory)).toEqual(["skills-lock.json"]);
+    expect(lockText()).toBe(text);
+  },
+);
+
+test("skills that break the rules of check, or that no agent can use, are refused", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({
+    bad: { "SKILL.md": skillText("bad", "x".repeat(1_100)) },
+    empty: { "SKILL.md": "no frontmatter" },
+    one: { "SKILL.md": skillText("same") },
+    other: { "SKILL.md": skillText("same", "Another skill of that name.") },
+  });
+  const { code, stderr } = await cli("add", origin, "--all", "--yes");
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    "bad cannot be installed: acp-skills check reports errors; --force installs it all the same",
+  );
+  expect(stderr).toContain("empty cannot be installed: no agent can use it:");
+  expect(stderr).toContain("other cannot be installed: one of the same source has the same name, same");
+  expect(readdirSync(project.directory)).toEqual([]);
+});
+
+test("the token of a capability URL is not in the lock, and update needs it again", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha }, "/s/T0ken_x-1/");
+  const added = await cli("add", `${origin}/s/T0ken_x-1/`, "--yes");
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("need it with --source URL") as string });
+  expect(lockText() + added.stdout + added.stderr).not.toContain("T0ken");
+  await publish({ alpha: { "SKILL.md": skillText("alpha", "Newer. Use when alpha is asked for.") } }, "/s/T0ken_x-1/");
+  const without = await cli("outdated", "--allow-private", "127.0.0.1");
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining("give it with --source URL") as string });
+  expect((await cli("update", "--yes")).code).toBe(1);
+  const found = await cli("update", "--yes", "--source", `${origin}/s/T0ken_x-1/`);
+  expect(found).toMatchObject({ code: 0, stderr: expect.stringContaining("updated alpha") as string });
+  expect(lockText()).not.toContain("T0ken");
+});
+
+test("a link out of the project is never followed", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha });
+  const elsewhere = project.at("elsewhere");
+  mkdirSync(elsewhere);
+  mkdirSync(project.at("in"));
+  symlinkSync("../elsewhere", project.at("in", ".agents"));
+  const { code, stderr } = await runCli(["add", origin, "--yes"], { cwd: project.at("in") });
+  expect(code).toBe(1);
+  expect(stderr).toContain("is a symlink out of the project");
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test("--global installs for the person, in the global lock of the skills package", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha });
+  mkdirSync(project.at("work"));
+  const run = (...args: string[]): Promise<CliRun> =>
+    runCli(args, { cwd: project.at("work"), env: { HOME: project.directory } });
+  expect((await run("add", origin, "--global", "--yes")).code).toBe(0);
+  expect(readdirSync(project.at("work"))).toEqual([]);
+  const lock = JSON.parse(readFileSync(project.at(".agents/.skill-lock.json"), "utf8")) as Record<string, unknown>;
+  expect(lock).toMatchObject({
+    version: 3,
+    skills: {
+      alpha: {
+        sourceType: "well-known",
+        skillFolderHash: "",
+        sourceBaseUrl: `${origin}/`,
+        sourceUrl: expect.stringContaining("alpha.tar.gz") as string,
+      },
+    },
+  });
+  expect(await run("verify", "--global")).toMatchObject({ code: 0, stdout: "ok       alpha\n" });
+  expect((await run("remove", "alpha", "-g")).code).toBe(0);
+  expect(installed()).toEqual([]);
+});

@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { expect, test } from "vitest";
+import { runCli } from "../../run-cli.ts";
+import type { CliRun } from "../../run-cli.ts";
+import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+import { usePublisher } from "./publish-skills.ts";
+import type { Publisher } from "./publish-skills.ts";
+
+const project = useTemporaryProject();
+const openPublisher = usePublisher();
+const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.directory });
+/** The lock is not a person: it cannot name servers of this machine. */
+const here = ["--allow-private", "127.0.0.1"];
+const lockText = (): string => readFileSync(project.at("skills-lock.json"), "utf8");
+const skillMd = (): string => readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8");
+
+function version(number: string, more = "", body = "Do it."): Record<string, string> {
+  const text = skillText("alpha").replace("---\n\n", `metadata:\n  version: "${number}"\n${more}---\n\n`);
+  return { "SKILL.md": text.replace("Do it.", body), "old.md": "old\n" };
+}
+
+async function addAlpha(): Promise<Publisher> {
+  const publisher = await openPublisher();
+  await publisher.publish({ alpha: version("1.0.0") });
+  expect((await cli("add", publisher.origin, "--yes")).code).toBe(0);
+  return publisher;
+}
+
+test("an update shows the files that change and what the skill newly requests, and is made with --yes", async () => {
+  const { publish } = await addAlpha();
+  const { "SKILL.md": text = "" } = version("1.1.0", "  acp-skills-network: https://api.example.com\n", "Do it well.");
+  await publish({ alpha: { "SKILL.md": text, "new.md": "new\n" } });
+  const outdated = await cli("outdated", ...here);
+  expect(outdated).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/alpha {2}1\.0\.0 \(\w{7}\) {2}1\.1\.0 \(\w{7}\) {2}http/) as string,
+  });
+  const before = lockText();
+  const checked = await cli("update", "--check", ...here);
+  expect(checked.code).toBe(1);
+  expect(checked.stdout).toContain("  NEW: network https://api.example.com\n");
+  expect(checked.stdout).toContain("-Do it.\n+Do it well.\n");
+  expect(checked.stdout).toContain("--- /dev/null\n+++ new.md\n@@ -0,0 +1 @@\n+new\n");
+  expect(checked.stdout).toContain("--- old.md\n+++ /dev/null\n");
+  const asked = await cli("update", ...here);
+  expect(asked).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "which newly requests network https://api.example.com? Nobody can be asked here",
+    ) as string,
+  });
+  expect(lockText()).toBe(before);
+  const updated = await cli("update", "--yes", ...here);
+  expect(updated).toMatchObject({ code: 0, stderr: expect.stringContaining("updated alpha to 1.1.0") as string });
+  expect(readdirSync(project.at(".agents/skills/alpha"))).toEqual(["SKILL.md", "new.md"]);
+  expect((await cli("verify")).code).toBe(0);
+  expect(await cli("update", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: everything is up to date\n" });
+  expect(await cli("outdated", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+});
+
+test("other bytes under the same version are named", async () => {
+  const { publish } = await addAlpha();
+  await publish({ alpha: version("1.0.0", "", "Send me everything.") });
+  const { code, stdout } = await cli("update", "--check", ...here);
+  expect(code).toBe(1);
+  expect(stdout).toContain("same version, other bytes");
+  const { stdout: json } = await cli("update", "--check", "--json", ...here);
+  expect(JSON.parse(json)).toMatchObject([
+    { name: "alpha", state: "available", same_version: true, files: { changed: ["SKILL.md"], added: [], removed: [] } },
+  ]);
+});
+
+test("what a file contains cannot write to the terminal", async () => {
+  const { publish } = await addAlpha();
+  await publish({ alpha: version("1.0.1", "", "\u001b[2J::error::x\u202e") });
+  const { stdout } = await cli("update", "--check", ...here);
+  expect(stdout).toContain("+\\u{1b}[2J::error::x\\u{202e}");
+  expect(stdout).not.toContain("\u001b");
+});
+
+test("a skill that was changed here is not replaced unless --force says so", async () => {
+  const { publish } = await addAlpha();
+  project.write(".agents/skills/alpha/old.md", "mine\n");
+  await publish({ alpha: version("2.0.0") });
+  const refused = await cli("update", "--yes", ...here);
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("local changes (changed: old.md;") as string,
+  });
+  expect(skillMd()).toContain("1.0.0");
+  expect((await cli("update", "--yes", "--force", ...here)).code).toBe(0);
+  expect(skillMd()).toContain("2.0.0");
+});
+
+test("a source that disappears, or no longer has the skill, leaves everything as it is", async () => {
+  const { publish, close } = await addAlpha();
+  await publish({ beta: { "SKILL.md": skillText("beta") } });
+  for (const command of ["outdated", "update"])
+    expect(await cli(command, ...here)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("does not offer it any more") as string,
+    });
+  await close();
+  for (const command of ["outdated", "update"])
+    expect(await cli(command, ...here)).toMatchObject({ code: 1, stderr: expect.stringContaining("alpha:") as string });
+  expect(skillMd()).toContain("1.0.0");
+  expect((await cli("verify")).code).toBe(0);
+});
+
+test("a lock that a project brought cannot name servers of this machine", async () => {
+  const { asked } = await addAlpha();
+  asked.length = 0;
+  const { code, stderr } = await cli("update", "--yes");
+  expect(code).toBe(1);
+  expect(stderr).toContain("--allow-private");
+  expect(asked).toEqual([]);
+});
+
+test("a skill that is missing on disk is installed again", async () => {
+  await addAlpha();
+  rmSync(project.at(".agents"), { recursive: true });
+  expect(await cli("verify")).toMatchObject({ code: 1, stdout: expect.stringContaining("missing  alpha") as string });
+  expect((await cli("update", "--yes", ...here)).code).toBe(0);
+  expect((await cli("verify")).code).toBe(0);
+});
+
+test("verify names each file that differs, and directories that are not in the lock", async () => {
+  const { close } = await addAlpha();
+  await close();
+  project.write(".agents/skills/alpha/SKILL.md", "edited");
+  rmSync(project.at(".agents/skills/alpha/old.md"));
+  symlinkSync("/etc/passwd", project.at(".agents/skills/alpha/.hidden"));
+  project.write(".agents/skills/mine/SKILL.md", skillText("mine"));
+  const { code, stdout, stderr } = await cli("verify");
+  expect(code).toBe(1);
+  expect(stdout.split("\n").map((line) => line.trim())).toEqual([
+    "changed  alpha",
+    "missing: old.md",
+    "changed: SKILL.md",
+    "added: .hidden",
+    "does not fit the lock: digest, computedHash",
+    "",
+  ]);
+  expect(stderr).toContain("note: mine is not in the lock");
+  const { stdout: json } = await cli("verify", "--json");
+  expect(JSON.parse(json)).toMatchObject({
+    ok: false,
+    skills: [{ name: "alpha", state: "changed", missing: ["old.md"] }],
+    unlocked: ["mine"],
+  });
+});
+
+test("remove takes what the lock has, asks for --force after changes, and names the nearest for others", async () => {
+  await addAlpha();
+  project.write(".agents/skills/mine/SKILL.md", skillText("mine"));
+  expect(await cli("remove", "alhpa")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("did you mean alpha?") as string,
+  });
+  expect((await cli("remove", "mine")).stderr).toContain("mine is not in the lock");
+  project.write(".agents/skills/alpha/old.md", "mine\n");
+  expect(await cli("remove", "alpha")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--force removes it") as string,
+  });
+  const removed = await cli("remove", "alpha", "--force", "--json");
+  expect(JSON.parse(removed.stdout)).toEqual({ removed: ["alpha"], refused: [] });
+  expect(readdirSync(project.at(".agents/skills"))).toEqual(["mine"]);
+  expect(lockText()).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
+});
+
+test("a lock of the skills package is verified, and says why a source cannot be asked", async () => {
+  const files = { "SKILL.md": skillText("alpha") };
+  for (const [name, text] of Object.entries(files)) project.write(`.agents/skills/beta-skill/${name}`, text);
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  const { createHash } = await import("node:crypto");
+  const hash = createHash("sha256").update(`SKILL.md${files["SKILL.md"]}`).digest("hex");
+  project.write(
+    "skills-lock.json",
+    JSON.stringify({
+      version: 1,
+      skills: {
+        "Beta Skill": { source: "./beta", sourceType: "local", computedHash: hash },
+        pdf: { source: "example.com", sourceType: "well-known", computedHash: "0".repeat(64) },
+      },
+    }),
+  );
+  expect((await cli("verify")).stdout).toBe(
+    "ok       Beta Skill\nchanged  pdf\n         does not fit the lock: computedHash\n",
+  );
+  const outdated = await cli("outdated");
+  expect(outdated.stderr).toContain("Beta Skill: It is from a directory of this machine");
+  expect(outdated.stderr).toContain("pdf: The lock does not have its URL; add it again.");
+  expect(await cli("update")).toMatchObject({ code: 0 });
+  expect((await cli("remove", "beta-skill")).code).toBe(0);
+  expect(readdirSync(project.at(".agents/skills"))).toEqual(["pdf"]);
+});
