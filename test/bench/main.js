@@ -8,12 +8,14 @@ import { measureApprovals } from "./approvals.js";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
 import { measureHostile } from "./hostile.js";
+import { measureHttp } from "./http.js";
 import { measureLargeList } from "./large-list.js";
 import { measureListing } from "./list.js";
 import { measureMemory } from "./memory.js";
 import { measurePassThrough } from "./pass-through.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureRunning } from "./running.js";
+import { measureSoak } from "./soak.js";
 import { measureStart } from "./start.js";
 import { measureTools } from "./tools.js";
 import { measureWatching } from "./watch.js";
@@ -43,6 +45,8 @@ const figures = {
   tools: measureTools,
   running: measureRunning,
   approvals: measureApprovals,
+  http: measureHttp,
+  soak: measureSoak,
 };
 
 const { values } = parseArgs({
