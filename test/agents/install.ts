@@ -18,6 +18,12 @@ const packages = {
   copilot: "@github/copilot@1.0.102",
   pi: "pi-acp@0.0.34 @earendil-works/pi-coding-agent@0.87.1",
   acpx: "acpx@0.19.1",
+  // What npx takes on Node 20, and on Node 22 and newer.
+  skills1_5: "skills@1.5.18",
+  skills1_7: "skills@1.7.4",
+  inspector: "@modelcontextprotocol/inspector@2.12.0",
+  claudeCode: "@anthropic-ai/claude-code@2.1.330",
+  codexCli: "@openai/codex@0.169.0",
   node: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@24`,
 } as const;
 
