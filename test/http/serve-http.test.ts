@@ -157,11 +157,19 @@ describe("replies of /rpc", () => {
     expect(Array.isArray(message) ? message[0] : message).toMatchObject({ jsonrpc: "2.0", id: null, error: { code } });
   });
 
-  test("deep parameters are refused, and the server goes on", async () => {
+  test.each([
+    ["run_code", { language: "python", code: "", args: { a: "DEEP" } }],
+    ["list_skills", { namespace: "DEEP" }],
+    ["list_skills", { unknown: { a: "DEEP" } }],
+  ])("deep parameters of %s %j are refused, alone and in a batch, and the server goes on", async (method, params) => {
     const server = await open({ runs: openMemoryRuns(doorScript).runs });
-    const deep = `{"jsonrpc":"2.0","id":1,"method":"run_code","params":{"language":"python","code":"","args":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}}`;
-    const answer = await raw(server, "/rpc", { text: deep, headers: withToken });
-    expect(answer.message.error?.data).toMatchObject({ code: "VALIDATION_ERROR" });
+    const levels = '{"a":'.repeat(50_000) + "1" + "}".repeat(50_000);
+    const call = JSON.stringify(rpcCall(method, params)).replace('"DEEP"', levels);
+    const error = { data: { code: "VALIDATION_ERROR" } };
+    const alone = await raw(server, "/rpc", { text: call, headers: withToken });
+    expect(JSON.parse(alone.text)).toMatchObject({ id: 1, error });
+    const batch = await raw(server, "/rpc", { text: `[${call}]`, headers: withToken });
+    expect(JSON.parse(batch.text)).toMatchObject([{ id: 1, error }]);
     expect(await server.rpc(rpcCall("list_skills"))).toHaveProperty("result");
   });
 

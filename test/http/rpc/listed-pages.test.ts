@@ -42,3 +42,10 @@ test("long parameters are not kept", () => {
   pages.slot(callerOf("all"), query)?.keep("page");
   expect(pages.slot(callerOf("all"), query)?.bytes?.toString()).toBeUndefined();
 });
+
+test("parameters that hold others are not kept, however deep they are", () => {
+  const pages = openListedPages({ publication: () => kept });
+  let namespace: unknown[] = [];
+  for (let level = 0; level < 50_000; level++) namespace = [namespace];
+  expect(pages.slot(callerOf("all"), { namespace })).toBeUndefined();
+});
