@@ -1,7 +1,5 @@
-import { createDeferred } from "../base/deferred.ts";
 import { openToldOnce } from "../base/log.ts";
 import type { Settings } from "../options.ts";
-import { servedTools } from "../tools/tool.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
 import { AgentRequests } from "./ask/agent-requests.ts";
@@ -9,14 +7,12 @@ import { OwnRequests } from "./ask/own-requests.ts";
 import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
 import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
-import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage, recordAt } from "./bytes/raw-message.ts";
+import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage } from "./bytes/raw-message.ts";
 import { amendPrompt } from "./prompt/amend-prompt.ts";
-import { restoreTitles } from "./prompt/replays.ts";
 import type { ServiceConnection, SkillService } from "./service/skill-service.ts";
-import { advertise, chooseForms, negotiate, type Negotiation } from "./session/negotiation.ts";
-import type { RelayedSession } from "./session/relayed-session.ts";
-import { EditorRequests, PendingRequests } from "./session/requests.ts";
-import { type Agreed, Sessions } from "./session/sessions.ts";
+import { RelayedRequests } from "./session/relayed-requests.ts";
+import { EditorRequests } from "./session/requests.ts";
+import { Sessions } from "./session/sessions.ts";
 import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
 
 export interface InterceptorOptions {
@@ -27,15 +23,6 @@ export interface InterceptorOptions {
   /** Sends a response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
 }
-
-/** A request of the editor whose response is processed. */
-type Pending =
-  | { readonly kind: "initialize"; readonly params: JsonRecord }
-  | RelayedSession
-  | { readonly kind: "end"; readonly sessionId: string }
-  | { readonly kind: "list" };
-
-const pendingLimit = 256;
 
 /**
  * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
@@ -51,13 +38,7 @@ export class Interceptor {
   readonly #ownRequests: OwnRequests;
   readonly #sessions: Sessions;
   readonly #agentRequests: AgentRequests;
-  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
-    this.#release(request);
-  });
-  /** Resolves when `initialize` was answered, or will not be. */
-  readonly #answered = createDeferred();
-  #isInitializing = false;
-  #agreed: Agreed | undefined;
+  readonly #relayed: RelayedRequests;
   #isOpen = true;
 
   constructor(options: InterceptorOptions) {
@@ -105,9 +86,18 @@ export class Interceptor {
     this.#sessions = new Sessions({
       service: this.#service,
       settings,
-      negotiation: () => this.#negotiation(),
+      negotiation: () => this.#relayed.negotiation(),
       notify: this.#notify,
       logOnce: this.#once.tellOnce,
+    });
+    this.#relayed = new RelayedRequests({
+      service: this.#service,
+      settings,
+      sessions: this.#sessions,
+      logOnce: this.#once.tellOnce,
+      alreadyServed: () => {
+        this.close();
+      },
     });
   }
 
@@ -136,14 +126,9 @@ export class Interceptor {
           return read.method === methods.sessionUpdate ? this.#sessions.agentUpdated(message, read.params) : untouched;
         case "request":
           return read.method === methods.requestPermission ? this.#permissionAsked(read.id, read.params) : untouched;
-        case "response": {
-          const request = this.#pending.take(read.id);
-          // The agent was never asked: only we answer this request.
-          if (request === undefined) return this.#requests.has(read.id) ? kept : untouched;
-          if (!read.failed) return this.#agentAnswered(request, message, read.result);
-          this.#release(request);
-          return untouched;
-        }
+        case "response":
+          // One of the editor's calls of our tools: the agent was never asked, only we answer.
+          return this.#relayed.answered(read, message) ?? (this.#requests.has(read.id) ? kept : untouched);
         case "other":
           return untouched;
       }
@@ -152,29 +137,28 @@ export class Interceptor {
 
   editorInterest(): Interest {
     if (!this.#isOpen) return [];
-    if (this.#agreed === undefined) return "everything";
+    if (this.#relayed.agreed === undefined) return "everything";
     const [hasRequested, awaits] = [!this.#ownRequests.isEmpty, !this.#agentRequests.isEmpty];
     return editorInterest({ servesTools: this.#servesTools, hasRequested, awaits });
   }
 
   agentInterest(): Interest {
     if (!this.#isOpen) return [];
-    if (this.#agreed === undefined) return "everything";
-    const awaits = !this.#pending.isEmpty || !this.#requests.isEmpty;
+    if (this.#relayed.agreed === undefined) return "everything";
+    const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
     return agentInterest({ servesTools: this.#servesTools, awaits });
   }
 
   /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */
   editorLeft(): void {
-    this.#answered.resolve();
+    this.#relayed.editorLeft();
     this.#ownRequests.editorLeft();
   }
 
   /** Releases every session; nothing is sent afterwards. */
   close(): void {
     this.#isOpen = false;
-    this.#answered.resolve();
-    this.#pending.dropAll();
+    this.#relayed.close();
     this.#sessions.close();
     void this.#service.close();
   }
@@ -200,43 +184,15 @@ export class Interceptor {
     });
   };
 
-  async #negotiation(): Promise<Negotiation | undefined> {
-    if (this.#isInitializing) await this.#answered.promise;
-    return this.#agreed?.negotiation;
-  }
-
-  #release(request: Pending): void {
-    if (request.kind === "open") this.#sessions.release(request);
-    if (request.kind === "initialize") this.#answered.resolve();
-  }
-
   #editorAsked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
-    const sessionId = textOf(params["sessionId"]);
     switch (method) {
-      case methods.initialize:
-        this.#isInitializing = true;
-        this.#pending.add(id, { kind: "initialize", params });
-        return untouched;
-      case methods.sessionNew:
-      case methods.sessionFork:
-        return this.#sessionAsked(id, undefined, params);
-      case methods.sessionLoad:
-      case methods.sessionResume:
-        return this.#sessionAsked(id, sessionId, params);
-      case methods.sessionList:
-        this.#pending.add(id, { kind: "list" });
-        return untouched;
-      case methods.sessionClose:
-      case methods.sessionDelete:
-        if (sessionId !== undefined) this.#pending.add(id, { kind: "end", sessionId });
-        return untouched;
       case methods.sessionPrompt:
         this.#sessions.turnBegan(params, id);
         return this.#userSaid(method, params);
       case methods.sessionSteering:
         return this.#userSaid(method, params);
       default:
-        return untouched;
+        return this.#relayed.asked(id, method, params);
     }
   }
 
@@ -260,67 +216,23 @@ export class Interceptor {
     return kept;
   }
 
-  #sessionAsked(id: string | number, sessionId: string | undefined, params: JsonRecord): Verdict | Promise<Verdict> {
-    const session = this.#sessions.open(params, sessionId);
-    this.#pending.add(id, session);
-    return this.#servesTools ? session.equip(params).then(toVerdict) : untouched;
-  }
-
   #userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     const session = this.#sessions.find(params);
-    if (session === undefined || this.#agreed === undefined) return untouched;
-    const amendments = amendPrompt(session, method, params, this.#agreed.negotiation, this.#options.settings);
+    const { agreed } = this.#relayed;
+    if (session === undefined || agreed === undefined) return untouched;
+    const amendments = amendPrompt(session, method, params, agreed.negotiation, this.#options.settings);
     return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
   }
 
   #permissionAsked(id: string | number, params: JsonRecord): Verdict | Promise<Verdict> {
-    if (this.#agreed === undefined) return untouched;
+    const { agreed } = this.#relayed;
+    if (agreed === undefined) return untouched;
     const { reply, settings } = this.#options;
     const [sessions, notify] = [this.#sessions, this.#notify];
     const verdict = lookAtPermission(id, params, { sessions, settings, reply, notify });
     if (verdict !== undefined) return verdict;
     const session = sessions.find(params);
     if (session === undefined) return untouched;
-    return this.#agentRequests.look(id, params, session, this.#agreed.negotiation.protocol);
+    return this.#agentRequests.look(id, params, session, agreed.negotiation.protocol);
   }
-
-  #agentAnswered(request: Pending, message: unknown, result: unknown): Verdict {
-    switch (request.kind) {
-      case "initialize":
-        return this.#initialized(request.params, message, result);
-      case "open": {
-        const id = request.requestedId ?? textOf(recordAt(message, "result")?.["sessionId"]);
-        if (this.#agreed === undefined)
-          this.#once.tellOnce("warning", "A session was opened before initialize was answered; it has no skills.");
-        if (id === undefined || this.#agreed === undefined) this.#release(request);
-        else this.#sessions.begin(id, request, this.#agreed, result);
-        return untouched;
-      }
-      case "list":
-        return toVerdict(restoreTitles(result));
-      case "end":
-        this.#sessions.end(request.sessionId);
-        return untouched;
-    }
-  }
-
-  #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
-    const { emit, version, log } = this.#options.settings;
-    const negotiation = negotiate(params, result);
-    if (negotiation.alreadyServed) {
-      log("info", "The agent already serves skills; acp-skills forwards all messages unchanged.");
-      this.close();
-      return untouched;
-    }
-    const forms = chooseForms(negotiation, emit);
-    this.#agreed = { negotiation, forms };
-    this.#answered.resolve();
-    if (this.#servesTools) this.#service.prepare();
-    const tools = this.#servesTools ? [...servedTools.keys()] : [];
-    return toVerdict(advertise(message, negotiation, forms, { version, tools }));
-  }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -8,7 +8,6 @@ import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
-import type { AvailableSkill } from "../../wire/available-skill.ts";
 import {
   mergeCommands,
   type MergedCommands,
@@ -19,17 +18,9 @@ import {
   toCommandList,
   toInvocable,
 } from "../announce/command-list.ts";
-import {
-  commandsNotification,
-  countProblems,
-  noticeMessage,
-  type Notification,
-  type ProblemCounts,
-  problemsMessage,
-  skillsDelta,
-  skillsMessage,
-} from "../announce/emission.ts";
-import { isSameList, nothingKnown, projectSkill } from "../../wire/command-facts.ts";
+import { EditorUpdates } from "../announce/editor-updates.ts";
+import type { Notification } from "../announce/emission.ts";
+import { nothingKnown, projectSkill } from "../../wire/command-facts.ts";
 import type { KnownFacts } from "../../wire/command-facts.ts";
 import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -58,13 +49,14 @@ export interface SessionContext {
   readonly failed: (error: unknown) => void;
 }
 
-/** One open session: which skills its editor has received, and when it gets more. */
+/** One open session: which skills and commands its editor is to have, and when. */
 export class Session {
   readonly #request: BeginRequest;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
   readonly #stopListening: () => void;
   readonly #states: SkillStates;
+  readonly #updates: EditorUpdates;
   #stopTimer: () => void;
   #agentCommands: readonly unknown[];
   #isOpen = true;
@@ -73,20 +65,7 @@ export class Session {
   #isSettled = false;
   #isFirstPrompt = true;
   #isNoticeSent = false;
-  /** The editor has named the session, so that it no longer drops its updates. */
-  #isKnown = false;
-  /** Something was sent that the editor may have dropped. */
-  #maybeMissed = false;
   #isListAwaited: boolean;
-  #revision = 0;
-  /** Editors that opted in also get an empty list. */
-  #sentSkills: readonly AvailableSkill[] | undefined;
-  /** Compared separately: commands say more than skills do, such as the input hint. */
-  #sentCommands: readonly JsonRecord[] = [];
-  #sentProblems: ProblemCounts = { errors: 0, warnings: 0 };
-  /** How many messages the editor has not read; until it has, nothing more is sent. */
-  #unread = 0;
-  #isBehind = false;
 
   /** The response that opens it is on its way to the editor. */
   constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext) {
@@ -97,7 +76,10 @@ export class Session {
     this.#context = context;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#sentSkills = negotiation.optIn === undefined ? [] : undefined;
+    const update = (): void => {
+      this.#update();
+    };
+    this.#updates = new EditorUpdates(request, context.send, update);
     this.#stopTimer = settings.clock.after(settlingTime, () => {
       this.#isSettled = true;
       this.#update();
@@ -107,9 +89,6 @@ export class Session {
         this.#update();
       });
     });
-    const update = (): void => {
-      this.#update();
-    };
     const { sessionId } = request;
     const { directory } = skills;
     this.#states = context.openStates(ownerOf(sessionId, { agent: negotiation.agent, directory }), directory, update);
@@ -174,29 +153,25 @@ export class Session {
     shown.learn(commands, skills);
     const offered = this.#toInvocable(skills);
     if (!forms.commands || offered.length === 0) return undefined;
-    this.#sentCommands = this.#toCommands(offered);
-    if (!this.#isKnown) this.#maybeMissed = true;
+    this.#updates.commandsAdded(this.#toCommands(offered));
     const { annotated, added } = this.#merge(offered);
     return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
   }
 
   /** The agent's list was forwarded without our amendments. */
   listPassed(): void {
-    this.#sentCommands = [];
+    this.#updates.commandsReplaced();
     this.#update();
   }
 
   /** The editor named this session. At its first prompt, updates that it may have dropped are repeated. */
   named(isPrompt: boolean): void {
-    this.#isKnown = true;
+    this.#updates.known();
     if (!isPrompt || !this.#isFirstPrompt) return;
     this.#isFirstPrompt = false;
     this.#isSettled = true;
     this.#isListAwaited = false;
-    if (this.#request.negotiation.optIn === undefined && this.#maybeMissed) {
-      this.#sentSkills = [];
-      this.#sentCommands = [];
-    }
+    this.#updates.forgetMissed();
     this.#update();
   }
 
@@ -260,21 +235,17 @@ export class Session {
 
   /** Sends the editor the changes that it has not received. */
   #update(): void {
-    if (!this.#isOpen || !this.#isReady || !this.#isSettled) return;
-    if (this.#unread > 0) {
-      this.#isBehind = true;
-      return;
-    }
+    if (!this.#isOpen || !this.#isReady || !this.#isSettled || !this.#updates.mayFollow()) return;
     const { shown, logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
       shown.learn(this.#agentCommands, skills);
       if (this.#request.forms.skills !== undefined) {
         const factsOf = this.#facts();
-        this.#sendSkills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
+        this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
       }
       this.#sendCommands(this.#toInvocable(skills));
-      this.#sendProblems(problems);
+      this.#updates.problems(problems);
       logProblems(problems);
       this.#sendNotice();
     } catch (error) {
@@ -282,35 +253,10 @@ export class Session {
     }
   }
 
-  #sendSkills(available: readonly AvailableSkill[]): void {
-    const { sessionId, forms } = this.#request;
-    const before = this.#sentSkills;
-    if (forms.skills === undefined || (before !== undefined && isSameList(before, available))) return;
-    const isDelta = forms.skills.deltas && this.#revision > 0;
-    const revision = ++this.#revision;
-    this.#post(
-      isDelta
-        ? skillsDelta(sessionId, forms.skills, revision, { before: before ?? [], after: available })
-        : skillsMessage(sessionId, forms.skills, revision, available),
-    );
-    this.#sentSkills = available;
-  }
-
   #sendCommands(offered: readonly OfferedSkill[]): void {
     if (!this.#request.forms.commands || this.#isListAwaited) return;
-    const skillCommands = this.#toCommands(offered);
-    if (isSameList(this.#sentCommands, skillCommands)) return;
-    this.#sentCommands = skillCommands;
-    const commands = toCommandList(this.#agentCommands, this.#merge(offered));
-    this.#post(commandsNotification(this.id, commands, offered.length));
-  }
-
-  #sendProblems(problems: readonly Problem[]): void {
-    if (!this.#request.forms.problems) return;
-    const counts = countProblems(problems);
-    if (counts.errors === this.#sentProblems.errors && counts.warnings === this.#sentProblems.warnings) return;
-    this.#sentProblems = counts;
-    this.#post(problemsMessage(this.id, counts));
+    const toList = (): readonly unknown[] => toCommandList(this.#agentCommands, this.#merge(offered));
+    this.#updates.commands(this.#toCommands(offered), toList);
   }
 
   #sendNotice(): void {
@@ -319,18 +265,7 @@ export class Session {
     this.#isNoticeSent = true;
     // Problems of single skills are in the log already.
     if (this.#skills.problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
-    if (this.#request.negotiation.notices) this.#post(noticeMessage(this.id, failure.title, failure.description));
-  }
-
-  #post(message: Notification): void {
-    this.#unread++;
-    if (!this.#isKnown) this.#maybeMissed = true;
-    this.#context.send(message, () => {
-      this.#unread--;
-      if (this.#unread > 0 || !this.#isBehind) return;
-      this.#isBehind = false;
-      this.#update();
-    });
+    this.#updates.notice(failure.title, failure.description);
   }
 }
 

@@ -1,0 +1,121 @@
+import type { Problem } from "../../skills/rules/problem.ts";
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import { isSameList } from "../../wire/command-facts.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { BeginRequest } from "../service/skill-service.ts";
+import {
+  commandsNotification,
+  countProblems,
+  noticeMessage,
+  type Notification,
+  type ProblemCounts,
+  problemsMessage,
+  skillsDelta,
+  skillsMessage,
+} from "./emission.ts";
+
+/** What the editor of one session has received. Each list is sent when it differs from the one that was sent last. */
+export class EditorUpdates {
+  readonly #session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">;
+  readonly #send: (message: Notification, written: () => void) => void;
+  readonly #caughtUp: () => void;
+  /** The editor has named the session, so that it no longer drops its updates. */
+  #isKnown = false;
+  /** Something was sent that the editor may have dropped. */
+  #maybeMissed = false;
+  #revision = 0;
+  /** Editors that opted in also get an empty list. */
+  #skills: readonly AvailableSkill[] | undefined;
+  /** Compared separately: commands say more than skills do, such as the input hint. */
+  #commands: readonly JsonRecord[] = [];
+  #problems: ProblemCounts = { errors: 0, warnings: 0 };
+  /** How many messages the editor has not read; until it has, nothing more is sent. */
+  #unread = 0;
+  #isBehind = false;
+
+  /** `written` of `send` is called when a message was written, or never will be; `caughtUp` as `mayFollow` says. */
+  constructor(
+    session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">,
+    send: (message: Notification, written: () => void) => void,
+    caughtUp: () => void,
+  ) {
+    this.#session = session;
+    this.#send = send;
+    this.#caughtUp = caughtUp;
+    this.#skills = session.negotiation.optIn === undefined ? [] : undefined;
+  }
+
+  /** Whether the editor has read everything. If not, `caughtUp` is called as soon as it has. */
+  mayFollow(): boolean {
+    this.#isBehind = this.#unread > 0;
+    return !this.#isBehind;
+  }
+
+  /** The editor named the session. */
+  known(): void {
+    this.#isKnown = true;
+  }
+
+  /** What the editor may have dropped counts as not sent. Editors that opted in drop nothing. */
+  forgetMissed(): void {
+    if (this.#session.negotiation.optIn !== undefined || !this.#maybeMissed) return;
+    this.#skills = [];
+    this.#commands = [];
+  }
+
+  skills(available: readonly AvailableSkill[]): void {
+    const { sessionId, forms } = this.#session;
+    const before = this.#skills;
+    if (forms.skills === undefined || (before !== undefined && isSameList(before, available))) return;
+    const isDelta = forms.skills.deltas && this.#revision > 0;
+    const revision = ++this.#revision;
+    this.#post(
+      isDelta
+        ? skillsDelta(sessionId, forms.skills, revision, { before: before ?? [], after: available })
+        : skillsMessage(sessionId, forms.skills, revision, available),
+    );
+    this.#skills = available;
+  }
+
+  /** `toList`: the commands of skills among those of the agent. */
+  commands(ofSkills: readonly JsonRecord[], toList: () => readonly unknown[]): void {
+    if (isSameList(this.#commands, ofSkills)) return;
+    this.#commands = ofSkills;
+    this.#post(commandsNotification(this.#session.sessionId, toList(), ofSkills.length));
+  }
+
+  /** A list of the agent took these commands along. */
+  commandsAdded(ofSkills: readonly JsonRecord[]): void {
+    this.#commands = ofSkills;
+    if (!this.#isKnown) this.#maybeMissed = true;
+  }
+
+  /** A list of the agent replaced the commands that were sent. */
+  commandsReplaced(): void {
+    this.#commands = [];
+  }
+
+  problems(problems: readonly Problem[]): void {
+    if (!this.#session.forms.problems) return;
+    const counts = countProblems(problems);
+    if (counts.errors === this.#problems.errors && counts.warnings === this.#problems.warnings) return;
+    this.#problems = counts;
+    this.#post(problemsMessage(this.#session.sessionId, counts));
+  }
+
+  /** Sent each time, to editors that show notices. */
+  notice(title: string, description: string): void {
+    if (this.#session.negotiation.notices) this.#post(noticeMessage(this.#session.sessionId, title, description));
+  }
+
+  #post(message: Notification): void {
+    this.#unread++;
+    if (!this.#isKnown) this.#maybeMissed = true;
+    this.#send(message, () => {
+      this.#unread--;
+      if (this.#unread > 0 || !this.#isBehind) return;
+      this.#isBehind = false;
+      this.#caughtUp();
+    });
+  }
+}
