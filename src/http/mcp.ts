@@ -1,9 +1,9 @@
 import type { App } from "../app.ts";
+import { maxJsonValues } from "../base/network/json-values.ts";
 import { isSkillsError } from "../errors.ts";
 import type { McpDoor } from "../mcp/mcp-door.ts";
 import { openHttpMcp } from "../mcp/streamable-http.ts";
 import type { HttpMcp } from "../mcp/streamable-http.ts";
-import { maxJsonValues } from "../wire/http/read-body.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
 import { requestBytesOf } from "./admission/request-bytes.ts";
 import type { ServerLimits } from "./config/serve-config.ts";

@@ -89,6 +89,7 @@ const badIndexes: readonly (readonly [string, Answer, RegExp])[] = [
   ["is no JSON", answers.bytes('{"skills": ['), /JSON/],
   ["is a page", answers.bytes("<!doctype html>", { "content-type": "text/html" }), /JSON|HTML|no skills/i],
   ["is not UTF-8", answers.bytes(Buffer.from([0x7b, 0xff, 0x7d])), /not text/],
+  ["has too many values", answers.bytes(`{"skills":[${"7,".repeat(200_000)}7]}`), /more than 200000 keys and values/],
   ["is nested deeply", answers.bytes("[".repeat(1_000_000) + "]".repeat(1_000_000)), /skills\.example\.com/],
   ["is another document", answers.json({ $schema: "https://example.com/x", skills: "all" }), /skills\.example\.com/],
   ["is a number", answers.json(7), /skills\.example\.com/],

@@ -1,3 +1,4 @@
+import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import { inParallel } from "./in-parallel.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Fetcher, RemoteAnswer } from "../fetch/fetcher.ts";
@@ -85,6 +86,8 @@ async function askOnce(
   if (status === 401 || status === 403)
     return { type: "absent", said: `${label} answered ${status}, it needs credentials, which sources do not have` };
   if (status !== 200) return { type: "absent", said: `${label} answered ${status}` };
+  if (hasTooManyValues(answer.body))
+    return { type: "absent", said: `${label} answered with more than ${maxJsonValues} keys and values, the limit` };
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(answer.body);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import { isSkillsError } from "../../errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../fetch/fetcher.ts";
@@ -184,6 +185,8 @@ class RemoteExecution {
   }
 
   async #parse(answer: RemoteAnswer): Promise<unknown> {
+    if (hasTooManyValues(answer.body))
+      throw this.#unusable(`gave an answer with more than ${maxJsonValues} keys and values, the limit`);
     try {
       return await this.#means.parse(answer.body);
     } catch {
@@ -195,7 +198,7 @@ class RemoteExecution {
   async #refusal(answer: RemoteAnswer): Promise<Failure> {
     const { status } = answer;
     const passes = status >= 500 || status === 429;
-    const read = sharingError.safeParse(await this.#means.parse(answer.body).catch(() => undefined));
+    const read = sharingError.safeParse(await this.#parse(answer).catch(() => undefined));
     if (!read.success) {
       const code = statusCodes[status] ?? "ENDPOINT_UNREACHABLE";
       return new Failure(

@@ -1,3 +1,4 @@
+import { hasTooManyValues } from "../../base/network/json-values.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import { manifestPaths } from "./marketplace.ts";
@@ -31,8 +32,9 @@ export async function readManifests(
   return manifests;
 }
 
-/** JSON of others; undefined for what is not. */
+/** JSON of others; undefined for what is not, or has too many keys and values. */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (hasTooManyValues(bytes)) return undefined;
   try {
     return JSON.parse(
       Buffer.from(bytes)

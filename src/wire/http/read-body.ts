@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Bytes of one request (CONTRACT C-2.2). */
@@ -33,9 +34,6 @@ export function readBody(request: IncomingMessage, maxBytes: number = maxBodyByt
   });
 }
 
-/** Keys and values of one body from elsewhere: parsing and checking more of them would hold up all other requests. */
-export const maxJsonValues = 200_000;
-
 /** The whole body, to be parsed as JSON, or why it is refused. Rejects as `readBody` does. */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -43,25 +41,7 @@ export async function readJsonBody(
 ): Promise<Buffer | Refusal> {
   const bytes = await readBody(request, maxBytes);
   if (bytes === undefined) return tooLarge(maxBytes);
-  if (bytes.length <= maxValues || countJsonValues(bytes) <= maxValues) return bytes;
+  if (!hasTooManyValues(bytes, maxValues)) return bytes;
   const message = `The request body has too many keys and values; the limit is ${maxValues}. Send long content as one string.`;
   return { status: 413, code: "INVALID_REQUEST", message };
-}
-
-const [quote, backslash] = [0x22, 0x5c];
-/** What stands before a key or a value: `,` `:` `[` `{`. */
-const separators: ReadonlySet<number> = new Set([0x2c, 0x3a, 0x5b, 0x7b]);
-
-/** About the number of keys and values; of what is not JSON, some number. */
-export function countJsonValues(bytes: Uint8Array): number {
-  let count = 1;
-  let isInString = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte === quote) isInString = !isInString;
-    else if (!isInString) count += separators.has(byte) ? 1 : 0;
-    // What is escaped does not end the string.
-    else if (byte === backslash) at++;
-  }
-  return count;
 }

@@ -115,6 +115,19 @@ describe("an invocation", () => {
     expect(end).toMatchObject({ type: "failed", error: { message: "example.com redirected to another origin." } });
   });
 
+  test("parses no answer with more keys and values than the limit", async () => {
+    const text = `[${"7,".repeat(200_000)}7]`;
+    const message = "example.com gave an answer with more than 200000 keys and values, the limit.";
+    expect((await invoke([{ text }])).end).toMatchObject({ type: "failed", error: { message } });
+    expect((await invoke([accepted, completed, { text }])).end).toMatchObject({ type: "failed", error: { message } });
+    expect(
+      (await invoke([{ status: 400, text: `{"error":{"code":"X","message":"no"},"more":${text}}` }])).end,
+    ).toMatchObject({
+      type: "failed",
+      error: { code: "VALIDATION_ERROR", message: "example.com answered with status 400." },
+    });
+  });
+
   test.each([
     [
       { status: "completed", output: 7 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countJsonValues } from "../../../src/wire/http/read-body.ts";
+import { countJsonValues, hasTooManyValues, maxJsonValues } from "../../../src/base/network/json-values.ts";
 
 function valuesOf(json: unknown): number {
   if (typeof json !== "object" || json === null) return 1;
@@ -27,4 +27,11 @@ test("what is inside a string is not counted, whatever it contains", () => {
     }),
   );
   expect(countJsonValues(Buffer.from(JSON.stringify(["\\", '"[{:,', '\\"'])))).toBe(4);
+});
+
+test("a document is refused above the limit, not at it, and not for being long", () => {
+  const listOf = (length: number): Buffer => Buffer.from(JSON.stringify(Array(length).fill(7)));
+  expect(hasTooManyValues(listOf(maxJsonValues - 1))).toBe(false);
+  expect(hasTooManyValues(listOf(maxJsonValues))).toBe(true);
+  expect(hasTooManyValues(Buffer.from(JSON.stringify(",".repeat(maxJsonValues * 2))))).toBe(false);
 });
