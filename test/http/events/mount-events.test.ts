@@ -194,7 +194,7 @@ test("the stream is not cached or buffered, and a comment every 15 seconds keeps
   await expect.poll(() => clock.pending).toBe(0);
 });
 
-test("the number of streams is limited, of one caller and of all", async () => {
+test("the number of streams is limited, of one caller, of one address without token, and of all", async () => {
   const opened = await open([], { config: { access, limits: { ...defaultServerLimits, eventStreams: 8 } } });
   const clients: EventClient[] = [];
   const connect = async (token?: string): Promise<number> => {
@@ -202,19 +202,20 @@ test("the number of streams is limited, of one caller and of all", async () => {
     clients.push(client);
     return client.status;
   };
-  expect([await connect(), await connect(), await connect()]).toEqual([200, 200, 429]);
+  expect([await connect(fewToken), await connect(fewToken), await connect(fewToken)]).toEqual([200, 200, 429]);
   expect(clients[2]!.headers["retry-after"]).toBe("5");
   await expect
     .poll(clients[2]!.text)
     .toBe(
       '{"error":{"code":"RATE_LIMITED","message":"The limit of 2 event streams of one caller is reached; close one.","retry":{"after_seconds":5}}}',
     );
-  expect([await connect(fewToken), await connect(localToken)]).toEqual([200, 200]);
+  expect([await connect(), await connect(), await connect(localToken)]).toEqual([200, 429, 200]);
+  await expect.poll(clients[4]!.text).toContain("The limit of 1 event streams of one address without token is reached");
   clients[0]!.leave();
   await expect
     .poll(async () => (await (await opened.get("/metrics")).text()).includes("acp_skills_event_streams 3"))
     .toBe(true);
-  expect(await connect()).toBe(200);
+  expect(await connect(fewToken)).toBe(200);
   for (const client of clients) client.leave();
 });
 
