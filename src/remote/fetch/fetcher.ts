@@ -10,6 +10,8 @@ export interface RemoteRequest {
   readonly maxBytes: number;
   /** Milliseconds for all of it: connecting, redirects, and the body. */
   readonly timeoutMs: number;
+  /** Takes a compressed answer as well, as it was sent: for a caller who knows the digest of these bytes. */
+  readonly asSent?: boolean;
 }
 
 export interface RemoteAnswer {
@@ -29,7 +31,7 @@ export interface RemoteAnswer {
 export interface Fetcher {
   /**
    * The answer with any status. Throws ENDPOINT_UNREACHABLE (refused address, no connection, too many redirects, TLS), EXECUTION_TIMEOUT,
-   * FILE_TOO_LARGE, or SOURCE_INVALID (compressed); messages name the host, never a query or a token. Rejects with the reason of `signal`.
+   * FILE_TOO_LARGE, or SOURCE_INVALID (compressed, unless `asSent`); messages name the host, never a query or a token. Rejects with the reason of `signal`.
    */
   fetch(request: RemoteRequest, signal: AbortSignal): Promise<RemoteAnswer>;
   /** Ends all connections. Idempotent. */

@@ -143,7 +143,7 @@ function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
 }
 
 async function ask(
-  { method = "GET", body, maxBytes }: RemoteRequest,
+  { method = "GET", body, maxBytes, asSent = false }: RemoteRequest,
   url: URL,
   host: string,
   headers: Readonly<Record<string, string>>,
@@ -161,7 +161,7 @@ async function ask(
     // Undici notices the signal only once it is connected.
     const answer = await Promise.race([asked, aborted(signal)]);
     const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
-    const bytes = await readAnswer(answer.body, received, { host, maxBytes, method });
+    const bytes = await readAnswer(answer.body, received, { host, maxBytes, method, asSent });
     return { ...received, body: bytes, url: url.href };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

@@ -11,6 +11,7 @@ interface Expected {
   readonly host: string;
   readonly maxBytes: number;
   readonly method: string;
+  readonly asSent: boolean;
 }
 
 /** Names in lower case; of repeated headers the first. */
@@ -25,12 +26,13 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
 
 /**
  * The bytes of an answer, counted as they arrive. Of an answer that is no success, at most `maxBytes` are kept. Throws FILE_TOO_LARGE, and
- * SOURCE_INVALID for a compressed answer: identity was requested, and what a compressed one grows to is unknown.
+ * SOURCE_INVALID for a compressed answer, unless it is wanted as it was sent: identity was requested, and what a compressed one grows to is
+ * unknown.
  */
 export async function readAnswer(
   body: Body,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
-  { host, maxBytes, method }: Expected,
+  { host, maxBytes, method, asSent }: Expected,
 ): Promise<Uint8Array> {
   const isSuccess = status >= 200 && status < 300;
   const stop = (error: SkillsError): SkillsError => {
@@ -39,8 +41,7 @@ export async function readAnswer(
     body.destroy();
     return error;
   };
-  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (isSuccess && coding !== "identity" && coding !== "") throw stop(compressed(host));
+  if (isSuccess && !asSent && isCompressed(headers)) throw stop(compressed(host));
   if (isSuccess && Number(headers["content-length"] ?? 0) > maxBytes) throw stop(tooLarge(host, maxBytes));
   // Their bodies say nothing that is used.
   if (status >= 300 && status < 400 && method === "GET") {
@@ -59,7 +60,12 @@ export async function readAnswer(
   return Buffer.concat(chunks);
 }
 
-function compressed(host: string): SkillsError {
+export function isCompressed(headers: Readonly<Record<string, string>>): boolean {
+  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  return coding !== "identity" && coding !== "";
+}
+
+export function compressed(host: string): SkillsError {
   const message = `${host} sent a compressed answer (Content-Encoding) although identity was requested; its publisher must turn that off for this URL.`;
   return new SkillsError("SOURCE_INVALID", message);
 }

@@ -106,7 +106,8 @@ async function readPackage(
   { fetcher, rules, signal }: PluginReading,
 ): Promise<PluginsRead> {
   checkMayLead(rules, from, url);
-  const answer = await fetcher.fetch({ url, maxBytes: skillLimits.packedBytes, timeoutMs: archiveMs }, signal);
+  const asSent = digest !== undefined;
+  const answer = await fetcher.fetch({ url, maxBytes: skillLimits.packedBytes, timeoutMs: archiveMs, asSent }, signal);
   if (answer.status !== 200) throw invalid(`the host of its archive answered ${answer.status}`);
   const got = `sha256:${createHash("sha256").update(answer.body).digest("hex")}`;
   if (digest !== undefined && digest !== got) throw invalid(`its archive has the digest ${got} instead of ${digest}`);

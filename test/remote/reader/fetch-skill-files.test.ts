@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { toTarGz } from "../../../src/remote/archive/write-tar.ts";
 import { fetchSkillFiles } from "../../../src/remote/reader/fetch-skill-files.ts";
@@ -49,6 +50,17 @@ describe("an archive", () => {
     for (const directory of ["skills/one", "./skills/one/"])
       expect(await read({ type: "archive", url: many, directory })).toEqual({ "SKILL.md": "1" });
     await expect(read({ type: "archive", url: many })).rejects.toThrow("has no SKILL.md at its root");
+  });
+
+  test("may be marked as compressed, as static servers mark .gz, if the bytes that were sent have its digest", async () => {
+    const { server, read } = await open();
+    const packed = await toTarGz([file("SKILL.md", "a")]);
+    const url = server.on("/a.tar.gz", answers.bytes(packed, { "content-encoding": "gzip" }));
+    expect(await read({ type: "archive", url, digest: digestOf(packed) })).toEqual({ "SKILL.md": "a" });
+    for (const digest of [undefined, digestOf(gunzipSync(packed))]) {
+      const content = { type: "archive", url, ...(digest !== undefined && { digest }) } as const;
+      await expect(read(content)).rejects.toThrow("sent a compressed answer (Content-Encoding)");
+    }
   });
 
   test("may be plain tar", async () => {
