@@ -36,6 +36,7 @@ interface AskerOptions {
 
 const timeoutMs = 20_000;
 const concurrentRequests = 4;
+const mostKept = `${indexLimits.keptBytes / 1024 / 1024} MiB`;
 
 /** Asks for documents, each address once. */
 export function openAsker(options: AskerOptions): Asker & {
@@ -43,15 +44,24 @@ export function openAsker(options: AskerOptions): Asker & {
   readonly areUnchanged: (etags: Readonly<Record<string, string>>) => Promise<boolean>;
 } {
   const answers = new Map<string, Promise<Answer>>();
+  let kept = 0;
+  /** Of many pages, each within its limit, not all would fit into memory. */
+  const askWithin = async (url: string, etag?: string): Promise<Answer> => {
+    if (kept >= indexLimits.keptBytes)
+      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };
+    const answer = await askOnce(url, etag, options);
+    if (answer.type === "text") kept += answer.text.length;
+    return answer;
+  };
   return {
     ask(url) {
-      const known = answers.get(url) ?? askOnce(url, undefined, options);
+      const known = answers.get(url) ?? askWithin(url);
       answers.set(url, known);
       return known;
     },
     async areUnchanged(etags) {
       const found = await inParallel(Object.entries(etags), concurrentRequests, async ([url, etag]) => {
-        const answer = await askOnce(url, etag, options);
+        const answer = await askWithin(url, etag);
         if (answer.type !== "unchanged") answers.set(url, Promise.resolve(answer));
         return answer.type === "unchanged";
       });
