@@ -16,7 +16,7 @@ export function openMcpOfCallers(
   {
     limits,
     metrics,
-  }: { readonly limits: Pick<ServerLimits, "requestBytes">; readonly metrics: Pick<Metrics, "callEnded"> },
+  }: { readonly limits: Pick<ServerLimits, "requestBytes" | "batch">; readonly metrics: Pick<Metrics, "callEnded"> },
 ): { readonly answer: Answer; readonly close: () => Promise<void> } {
   const servers = new Map<string, HttpMcp>();
   const { source, hasher, log, clock, policyFor, version } = app;
@@ -50,7 +50,8 @@ export function openMcpOfCallers(
       if (server === undefined) {
         const maxBytes = requestBytesOf(caller, limits);
         // Models call through this door.
-        const options = { maxBytes, maxValues: maxJsonValues, isOneClient: !caller.isAnonymous };
+        const isOneClient = !caller.isAnonymous;
+        const options = { maxBytes, maxValues: maxJsonValues, maxBatch: limits.batch, isOneClient };
         server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
         servers.set(caller.name, server);
       }

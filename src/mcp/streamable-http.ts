@@ -22,6 +22,8 @@ export interface HttpMcpOptions {
   readonly maxBytes?: number;
   /** Keys and values of a request's body. Default: any number, for agents of this machine's user. */
   readonly maxValues?: number;
+  /** Messages of one request. Default: as many as the library allows. */
+  readonly maxBatch?: number;
   /** Whether all requests are of one client, so that one may cancel another. */
   readonly isOneClient?: boolean;
 }
@@ -29,7 +31,7 @@ export interface HttpMcpOptions {
 export function openHttpMcp(
   door: McpDoor,
   caller: McpCaller,
-  { maxBytes = maxBodyBytes, maxValues = Infinity, isOneClient = true }: HttpMcpOptions = {},
+  { maxBytes = maxBodyBytes, maxValues = Infinity, maxBatch = Infinity, isOneClient = true }: HttpMcpOptions = {},
 ): HttpMcp {
   const makeServer = openMcpServers(door, caller);
   const messages = new WeakMap<Request, unknown>();
@@ -72,6 +74,11 @@ export function openHttpMcp(
       const parsed = parseJson(bytes.toString("utf8"));
       if (parsed === undefined && bytes.length > 0) {
         refuse(response, { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." });
+        return;
+      }
+      if (Array.isArray(parsed) && parsed.length > maxBatch) {
+        const message = `The batch has ${parsed.length} messages; the limit is ${maxBatch}. Send several batches.`;
+        refuse(response, { status: 400, code: "INVALID_REQUEST", message });
         return;
       }
       const { signal, leave, abort } = exchanges.enter(parsed);

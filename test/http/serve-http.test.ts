@@ -96,6 +96,16 @@ describe("a request is refused before it reaches a tool (C-2.2)", () => {
     expect((await raw(server, "/mcp", { text, headers: withToken })).status).toBe(413);
   });
 
+  test("a batch to /mcp that is longer than the limit", async () => {
+    const server = await open({ config: { limits: { ...defaultConfig.limits, batch: 2 } } });
+    const batchOf = (length: number) => Array.from({ length }, (_, id) => rpcCall("tools/list", undefined, id));
+    const headers = { ...withToken, accept: "application/json, text/event-stream" };
+    expect((await raw(server, "/mcp", { body: batchOf(2), headers })).status).toBe(200);
+    const answer = await raw(server, "/mcp", { body: batchOf(3), headers });
+    expect(answer.status).toBe(400);
+    expect(answer.message.error?.message).toBe("The batch has 3 messages; the limit is 2. Send several batches.");
+  });
+
   test.each(["/rpc/../rpc", "/./rpc", "/%2e%2e/rpc", "/a/%2frpc", "/a\\rpc", "/a//rpc", "/rpc#", "/%00"])(
     "a target that could be read as another path: %s",
     async (path) => {
