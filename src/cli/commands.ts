@@ -54,7 +54,7 @@ export const commands = {
     load: () => import("./commands/sources/update.ts"),
   },
   outdated: {
-    summary: "List installed skills of which there are newer ones",
+    summary: "List installed skills whose source has changed",
     load: () => import("./commands/sources/outdated.ts"),
   },
   verify: { summary: "Compare installed skills with the lock", load: () => import("./commands/sources/verify.ts") },

@@ -23,16 +23,17 @@ export function readRpcBody(body: unknown, maxBatch: number): RpcBody {
 
 function readRpcMessage(value: unknown): RpcMessage {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { type: "invalid", id: null, error: invalid("A request is an object.") };
+    return { type: "invalid", id: null, error: invalid("A request must be an object.") };
   const { jsonrpc, method, params, id } = value as Partial<Record<string, unknown>>;
   const hasId = "id" in value;
-  if (hasId && !isId(id)) return { type: "invalid", id: null, error: invalid("id is a string, a number or null.") };
+  if (hasId && !isId(id))
+    return { type: "invalid", id: null, error: invalid("id must be a string, a number or null.") };
   const answered = hasId ? (id as RpcId) : null;
   const refuse = (message: string): RpcMessage => ({ type: "invalid", id: answered, error: invalid(message) });
-  if (jsonrpc !== "2.0") return refuse('jsonrpc is "2.0".');
-  if (typeof method !== "string") return refuse("method is a string: the name of a tool.");
+  if (jsonrpc !== "2.0") return refuse('jsonrpc must be "2.0".');
+  if (typeof method !== "string") return refuse("method must be a string: the name of a tool.");
   if (params !== undefined && (typeof params !== "object" || params === null || Array.isArray(params)))
-    return refuse("params is an object, or absent.");
+    return refuse("params must be an object, or absent.");
   if (!hasId) return { type: "notification", method, params };
   return { type: "call", id: answered, method, params };
 }

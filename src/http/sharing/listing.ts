@@ -98,7 +98,7 @@ export function selectPage(
 function toSize(limit: string): number {
   const size = /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
   if (size >= 1) return Math.min(size, maxEntries);
-  throw new SkillsError("VALIDATION_ERROR", `limit is a whole number from 1 to ${maxEntries}.`);
+  throw new SkillsError("VALIDATION_ERROR", `limit must be a whole number from 1 to ${maxEntries}.`);
 }
 
 /** "After this skill", whether or not there still is one of that name. It protects nothing: access is checked at every page. */

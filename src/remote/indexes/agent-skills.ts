@@ -28,8 +28,9 @@ export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkills
   const isDraft = schema === undefined && says("0.2.");
   const form = isFirst ? "agent-skills-0.1" : "agent-skills-0.2";
   if (!isFirst && !isDraft && schema !== agentSkillsSchema) {
-    const shown = [schema, version].find((value) => typeof value === "string") ?? "no version";
-    const problem = `it says ${cleanText(shown, 200)}; this program reads versions 0.1 and 0.2 of Agent Skills discovery`;
+    const [key, value] = schema === undefined ? ["version", version] : ["$schema", schema];
+    const shown = typeof value === "string" ? cleanText(value, 200) : "not a text";
+    const problem = `${key} is ${shown}; expected the $schema ${agentSkillsSchema}, or version 0.1 without $schema`;
     return { form, skills: [], problems: [problem] };
   }
   if (!Array.isArray(skills)) return { form, skills: [], problems: ["skills is not an array"] };

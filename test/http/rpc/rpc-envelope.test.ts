@@ -30,13 +30,13 @@ describe("one message", () => {
   });
 
   test.each([
-    ["a number", 3, /is an object/, null],
-    ["null", null, /is an object/, null],
+    ["a number", 3, /must be an object/, null],
+    ["null", null, /must be an object/, null],
     ["another version", { jsonrpc: "1.0", id: 1, method: "x" }, /jsonrpc/, 1],
     ["no version", { id: 1, method: "x" }, /jsonrpc/, 1],
     ["a method that is no text", { jsonrpc: "2.0", id: 1, method: 4 }, /method/, 1],
-    ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "x" }, /id is/, null],
-    ["an id that is true", { jsonrpc: "2.0", id: true, method: "x" }, /id is/, null],
+    ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "x" }, /id must be/, null],
+    ["an id that is true", { jsonrpc: "2.0", id: true, method: "x" }, /id must be/, null],
     ["params that are a list", { jsonrpc: "2.0", id: 1, method: "x", params: [] }, /params/, 1],
     ["params that are null", { jsonrpc: "2.0", id: 1, method: "x", params: null }, /params/, 1],
     ["params that are text", { jsonrpc: "2.0", id: "i", method: "x", params: "y" }, /params/, "i"],

@@ -98,7 +98,7 @@ describe("an index", () => {
   });
 
   test.each(["0", "-1", "1.5", "x", "", "1e3"])("a limit of %j is refused", (limit) => {
-    expect(() => selectPage([], { limit }, () => true)).toThrow("limit is a whole number from 1 to 1000");
+    expect(() => selectPage([], { limit }, () => true)).toThrow("limit must be a whole number from 1 to 1000");
   });
 
   test.each([

@@ -46,16 +46,20 @@ test("an entry of a type that nobody knows yet is listed, with the reason why it
 });
 
 test.each([
-  [{ $schema: `${agentSkillsSchema}#` }, "schema.json#"],
-  [{ $schema: "https://schemas.agentskills.io/discovery/0.3.0/schema.json" }, "0.3.0"],
-  [{ version: "0.3.0" }, "0.3.0"],
-  [{ version: "1" }, "it says 1;"],
-  [{ $schema: 5 }, "no version"],
+  [{ $schema: `${agentSkillsSchema}#` }, `$schema is ${agentSkillsSchema}#;`],
+  [
+    { $schema: "https://schemas.agentskills.io/discovery/0.3.0/schema.json" },
+    "$schema is https://schemas.agentskills.io/discovery/0.3.0/schema.json;",
+  ],
+  // What some generators of sites write, with entries that have no digest.
+  [{ $schema: "https://agentskills.io/schema/v0.2.0.json" }, "$schema is https://agentskills.io/schema/v0.2.0.json;"],
+  [{ version: "0.3.0" }, "version is 0.3.0;"],
+  [{ version: "1" }, "version is 1;"],
+  [{ $schema: 5 }, "$schema is not a text;"],
 ])("an index that says %j is not read", (head, shown) => {
   const { skills, problems } = readListing({ ...head, skills: [archive] }, address);
   expect(skills).toEqual([]);
-  expect(problems).toEqual([expect.stringMatching(/^it says .*versions 0\.1 and 0\.2 of Agent Skills discovery$/)]);
-  expect(problems[0]).toContain(shown);
+  expect(problems).toEqual([`${shown} expected the $schema ${agentSkillsSchema}, or version 0.1 without $schema`]);
 });
 
 const files = { name: "pdf", description: "Reads.", files: ["SKILL.md", "references/a b.md"] };

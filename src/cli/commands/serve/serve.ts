@@ -24,7 +24,7 @@ export const command = defineCommand({
     config: {
       type: "string",
       value: "FILE",
-      help: "Provider, access, callers and their tokens (JSON). Without callers, a token for you is printed.",
+      help: "JSON with provider, access, callers and their tokens. If it has no callers, a token for you is printed.",
     },
     "new-token": { type: "boolean", help: "Print a new token, and the digest for the configuration; then exit." },
     "log-level": {
@@ -96,7 +96,7 @@ export const command = defineCommand({
 function tellTokens({ bearer, share }: LocalTokens, url: string, { tell }: Pick<Terminal, "tell">): void {
   tell(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
   tell(`install its skills:   npx skills add ${url}/s/${share}/`);
-  tell("both secrets are for you, and end with this process; --config FILE is for callers that last");
+  tell("both secrets are for you only and valid until this process ends; for lasting tokens, use --config FILE");
 }
 
 /** A token for a caller, and what of it stands in the configuration. */

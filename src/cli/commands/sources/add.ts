@@ -44,7 +44,7 @@ export const command = defineCommand({
     "SOURCE: a domain or URL, OWNER/REPO of GitHub, git:URL, registry:URL; acp-skills discover SOURCE shows what is there.",
     ...lockNotes,
     "Installing grants nothing: what a skill requests is asked when it runs, or approved with acp-skills approvals grant NAME.",
-    "Exits with 1 if something was not installed, or you did not want it.",
+    "Exits with 1 if something was not installed, or you declined.",
   ],
   async run({ options: given, positionals: [text = "", ...names] }, terminal) {
     const source = parseSource(text);

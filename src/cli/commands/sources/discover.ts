@@ -25,7 +25,7 @@ export const command = defineCommand({
   notes: [
     "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
     "USE: install (acp-skills add), invoke (as a service of its publisher), or cannot, and why.",
-    "Exits with 1 if nothing is there, or something that may be there could not be read.",
+    "Exits with 1 if nothing is found, or if an address could not be read.",
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
     const opened = await openSources([text], options["allow-private"] ?? []);

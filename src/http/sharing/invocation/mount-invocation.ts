@@ -136,7 +136,7 @@ function readInput(bytes: Uint8Array): object {
     throw new SkillsError("PARSE_ERROR", "The request body is not valid JSON.");
   }
   if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new SkillsError("VALIDATION_ERROR", 'The request body is an object, such as {"args": {}}.');
+    throw new SkillsError("VALIDATION_ERROR", 'The request body must be an object, such as {"args": {}}.');
   const unknown = Object.keys(body).filter((name) => !executionParameters.includes(name));
   const [first] = unknown;
   if (first === undefined) return body;

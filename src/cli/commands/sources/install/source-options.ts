@@ -20,7 +20,7 @@ export const place = {
 export const asking = { "allow-private": allowPrivate } as const satisfies OptionTable;
 
 export const lockNotes = [
-  "Skills are in .agents/skills; skills-lock.json says what was installed from where. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",
+  "Skills are installed into .agents/skills; skills-lock.json records where each came from. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",
 ] as const;
 
 /** Throws INVALID_OPTIONS for a directory that cannot be read. */
@@ -37,7 +37,7 @@ export const lookingAgain = {
   source: {
     type: "string",
     value: "URL",
-    help: "The whole URL of a source whose secret part is not in the lock.",
+    help: "The full URL of a source whose secret part the lock leaves out.",
   },
   ...asking,
   ...place,
