@@ -6,6 +6,8 @@ export interface HttpCaller {
   /** As in the configuration; `anonymous` without credentials. */
   readonly name: string;
   readonly isAnonymous: boolean;
+  /** Most bytes of one request. */
+  readonly requestBytes: number;
   /** For the tools: with its own owner, visible skills and tools. */
   readonly tools: McpCaller;
   /**

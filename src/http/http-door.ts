@@ -36,12 +36,12 @@ export interface HttpDoor {
   /** Told of work that outlives its request, which a server that stops waits for as for a request. It never rejects. */
   readonly hold: (work: Promise<void>) => void;
   readonly metrics: Metrics;
-  /** Events of the runs of all callers; must not throw. Returns a function that ends this. */
-  readonly onRun: (listener: (caller: string, event: RunEvent) => void) => () => void;
+  /** Events of the runs of all callers; `listener` must not throw. */
+  readonly onRun: (listener: (caller: string, event: RunEvent) => void) => void;
 }
 
 export interface HttpEnv {
-  Bindings: HttpBindings & { readonly caller: HttpCaller; readonly requestId: string };
+  Bindings: HttpBindings & { readonly caller: HttpCaller };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -1,23 +1,16 @@
-import type { App } from "../app.ts";
 import { maxJsonValues } from "../base/network/json-values.ts";
 import { isSkillsError } from "../errors.ts";
 import type { McpDoor } from "../mcp/mcp-door.ts";
 import { openHttpMcp } from "../mcp/streamable-http.ts";
 import type { HttpMcp } from "../mcp/streamable-http.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
-import { requestBytesOf } from "./admission/request-bytes.ts";
-import type { ServerLimits } from "./config/serve-config.ts";
-import type { Answer } from "./http-door.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
+import type { Answer, HttpDoor } from "./http-door.ts";
 
 /** One MCP server for each caller, made at its first request. */
-export function openMcpOfCallers(
-  app: App,
-  {
-    limits,
-    metrics,
-  }: { readonly limits: Pick<ServerLimits, "requestBytes" | "batch">; readonly metrics: Pick<Metrics, "callEnded"> },
-): { readonly answer: Answer; readonly close: () => Promise<void> } {
+export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" | "config" | "metrics">): {
+  readonly answer: Answer;
+  readonly close: () => Promise<void>;
+} {
   const servers = new Map<string, HttpMcp>();
   const { source, hasher, log, clock, policyFor, version } = app;
   const door: McpDoor = {
@@ -48,10 +41,13 @@ export function openMcpOfCallers(
       }
       let server = servers.get(caller.name);
       if (server === undefined) {
-        const maxBytes = requestBytesOf(caller, limits);
         // Models call through this door.
-        const isOneClient = !caller.isAnonymous;
-        const options = { maxBytes, maxValues: maxJsonValues, maxBatch: limits.batch, isOneClient };
+        const options = {
+          maxBytes: caller.requestBytes,
+          maxValues: maxJsonValues,
+          maxBatch: config.limits.batch,
+          isOneClient: !caller.isAnonymous,
+        };
         server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
         servers.set(caller.name, server);
       }

@@ -8,12 +8,11 @@ import { openArtifacts } from "./agent-skills/artifacts.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
 import { openAddressLimiters } from "./admission/limiter.ts";
-import { isLoopbackHost } from "./admission/loopback-hosts.ts";
 import { answerRequests } from "./server/answer-requests.ts";
 import { closeServer } from "./server/close-server.ts";
 import type { ServeConfig } from "./config/serve-config.ts";
 import type { Answer, HttpDoor } from "./http-door.ts";
-import { hostsOf, listen } from "./server/listen.ts";
+import { hostsOf, isLoopbackHost, listen } from "./server/listen.ts";
 import type { ListenOptions } from "./server/listen.ts";
 import { openMcpOfCallers } from "./mcp.ts";
 import { openRoutes } from "./server/open-routes.ts";
@@ -57,9 +56,9 @@ export async function serveHttp(
   const stopped = new AbortController();
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
-  const runListeners = new Set<(caller: string, event: RunEvent) => void>();
+  const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
   const metrics = createMetrics();
-  const publication = openPublications(app, session, config).current;
+  const publication = openPublications(app, session, config);
   const callers = createCallers(config, {
     session,
     publication,
@@ -90,16 +89,12 @@ export async function serveHttp(
       void work.finally(() => held.delete(work));
     },
     metrics,
-    onRun: (listener) => {
-      runListeners.add(listener);
-      return () => void runListeners.delete(listener);
-    },
+    onRun: (listener) => void runListeners.push(listener),
   };
-  const rpc = openRpc(door);
-  const mcp = openMcpOfCallers(app, { limits, metrics });
-  const answerRoutes = await openRoutes(door);
+  const mcp = openMcpOfCallers(door);
+  const answerRoutes = openRoutes(door);
   /** Those that hono does not route. */
-  const direct: Readonly<Record<string, Answer>> = { "/rpc": rpc.answer, "/mcp": mcp.answer };
+  const direct: Readonly<Record<string, Answer>> = { "/rpc": openRpc(door), "/mcp": mcp.answer };
   const factsOf = openRequestFacts({
     metrics,
     anonymous: door.anonymous,

@@ -1,7 +1,7 @@
 import type { App } from "../../src/app.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { localCaller } from "../../src/http/admission/local-caller.ts";
+import { localCaller } from "../../src/http/config/with-local-caller.ts";
 import { defaultCallerLimits, defaultConfig } from "../../src/http/config/default-config.ts";
 import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-config.ts";
 import { serveHttp } from "../../src/http/serve-http.ts";

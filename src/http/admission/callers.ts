@@ -1,15 +1,14 @@
-import { timingSafeEqual } from "node:crypto";
 import { localOwner } from "../../caller.ts";
 import type { McpCaller } from "../../mcp/mcp-door.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { createConfiguredGrants } from "../../trust/grants/configured-grants.ts";
-import { bearerToken, toTokenDigest } from "../../wire/http/token.ts";
+import { bearerToken, tokenFinder } from "../../wire/http/token.ts";
 import type { CallerConfig, ServeConfig } from "../config/serve-config.ts";
+import { localCaller } from "../config/with-local-caller.ts";
 import type { HttpCaller } from "../http-caller.ts";
+import { isNamedIn } from "../publish/publication.ts";
 import type { Publication } from "../publish/publication.ts";
-import { isNamedIn } from "../publish/to-publication.ts";
-import { localCaller } from "./local-caller.ts";
 import { openLimiter } from "./limiter.ts";
 import type { Limiter } from "./limiter.ts";
 
@@ -27,12 +26,14 @@ export interface Callers {
    */
   recognise(authorization: string, connection: object): KnownCaller | undefined;
   readonly anonymous: HttpCaller;
-  readonly all: readonly HttpCaller[];
 }
+
+/** Reading JSON blocks for as long as it is large: nobody without credentials can do that for seconds. */
+const maxAnonymousBytes = 512 * 1024;
 
 /** The callers of a configuration. `onEvent` gets the events of each caller's runs. */
 export function createCallers(
-  config: Pick<ServeConfig, "callers" | "anonymous">,
+  config: Pick<ServeConfig, "callers" | "anonymous" | "limits">,
   {
     session,
     publication,
@@ -46,8 +47,9 @@ export function createCallers(
     readonly onRunEvent: (caller: string) => McpCaller["onEvent"];
   },
 ): Callers {
-  const known = new Map<string, KnownCaller & Pick<CallerConfig, "tokenDigest">>();
+  const known: (KnownCaller & Pick<CallerConfig, "tokenDigest">)[] = [];
   const skills = session.catalog;
+  const { requestBytes } = config.limits;
 
   function toolsOf(
     name: string,
@@ -71,6 +73,7 @@ export function createCallers(
     const caller: HttpCaller = Object.freeze<HttpCaller>({
       name,
       isAnonymous: false,
+      requestBytes,
       tools: toolsOf(name, {
         ...(!isForAll && { visible: sees }),
         ...(tools && { tools }),
@@ -80,22 +83,17 @@ export function createCallers(
       invokes: ({ skill }) => sees(skill),
       view: isForAll ? "all" : JSON.stringify([...patterns].sort()),
     });
-    known.set(tokenDigest.toString("base64"), { caller, tokenDigest, limiter: openLimiter(limits, now) });
+    known.push({ caller, tokenDigest, limiter: openLimiter(limits, now) });
   }
 
+  const find = tokenFinder(known);
   const recognised = new WeakMap<object, { readonly authorization: string; readonly found: KnownCaller }>();
-
-  function find(token: string): KnownCaller | undefined {
-    // By digest: the time of the lookup reveals nothing about other tokens.
-    const digest = toTokenDigest(token);
-    const found = known.get(digest.toString("base64"));
-    return found !== undefined && timingSafeEqual(digest, found.tokenDigest) ? found : undefined;
-  }
 
   const isPublic = (skill: Skill): boolean => publication().bySlug.get(skill.slug)?.access === "public";
   const anonymous: HttpCaller = Object.freeze<HttpCaller>({
     name: "anonymous",
     isAnonymous: true,
+    requestBytes: Math.min(requestBytes, maxAnonymousBytes),
     tools: toolsOf("anonymous", {
       visible: isPublic,
       tools: config.anonymous.tools,
@@ -117,7 +115,6 @@ export function createCallers(
       return found;
     },
     anonymous,
-    all: [anonymous, ...[...known.values()].map(({ caller }) => caller)],
   };
 }
 

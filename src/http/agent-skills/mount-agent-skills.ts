@@ -1,11 +1,11 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import { nothingHere } from "../../wire/http/refusal.ts";
+import { refused } from "../answer/refuse-request.ts";
 import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
 import type { KeptAnswer } from "../answer/kept-answer.ts";
 import type { HttpContext, MountRoutes } from "../http-door.ts";
-import { toAudience } from "../publish/audience.ts";
 import type { Audience } from "../publish/audience.ts";
-import { toErrorBody } from "../answer/refuse-request.ts";
+import { mountForAudiences } from "../publish/mount-for-audiences.ts";
 import { agentSkillsPath, readArtifactName } from "./artifact-path.ts";
 import { mediaTypes } from "./artifacts.ts";
 import type { Artifact } from "./artifacts.ts";
@@ -50,34 +50,19 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
     const name = readArtifactName(text);
     const published = name && publication().bySlug.get(name.slug);
     // What somebody may not have is as if it did not exist.
-    if (name === undefined || published === undefined || !audience.mayHave(published)) return answerNothing(context);
+    if (name === undefined || published === undefined || !audience.mayHave(published))
+      return refused(context, nothingHere);
     const body = await artifacts.read(published, name);
-    if (body === undefined) return answerNothing(context);
+    if (body === undefined) return refused(context, nothingHere);
     const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
     return answerKept(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
   }
 
-  const shared = (answer: (context: HttpContext, audience: Audience) => Promise<Response>) => {
-    return async (context: HttpContext): Promise<Response> => {
-      const audience = shares.find(context.req.param("token") ?? "");
-      return audience === undefined ? answerNothing(context) : await answer(context, audience);
-    };
-  };
-  const index = `${agentSkillsPath}/index.json`;
-  routes.get(index, (context) => answerIndex(context, toAudience(context.env.caller)));
-  routes.get(`/s/:token${index}`, shared(answerIndex));
+  const mount = mountForAudiences(routes, shares);
+  mount("GET", `${agentSkillsPath}/index.json`, answerIndex);
   const textOf = { "/:artifact": "", "/:artifact/SKILL.md": "/SKILL.md" };
-  for (const [path, end] of Object.entries(textOf)) {
-    const answer = (context: HttpContext, audience: Audience): Promise<Response> =>
-      answerArtifact(context, audience, `${context.req.param("artifact") ?? ""}${end}`);
-    routes.get(`${agentSkillsPath}${path}`, (context) => answer(context, toAudience(context.env.caller)));
-    routes.get(`/s/:token${agentSkillsPath}${path}`, shared(answer));
-  }
+  for (const [path, end] of Object.entries(textOf))
+    mount("GET", `${agentSkillsPath}${path}`, (context, audience) =>
+      answerArtifact(context, audience, `${context.req.param("artifact") ?? ""}${end}`),
+    );
 };
-
-function answerNothing(context: HttpContext): Response {
-  return context.body(toErrorBody(nothingHere), 404, {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-  });
-}

@@ -1,8 +1,9 @@
-import type { SkillsErrorCode } from "../../errors.ts";
 import { isSkillsError } from "../../errors.ts";
+import type { SkillsErrorCode } from "../../errors.ts";
 import { toInternalError } from "../../base/failures/internal-error.ts";
 import type { Log } from "../../base/log.ts";
 import { sharingErrors } from "../../wire/skill-sharing.ts";
+import type { HttpContext } from "../http-door.ts";
 
 type SharingCode = keyof typeof sharingErrors;
 
@@ -38,8 +39,22 @@ const retryAfter: Partial<Record<SkillsErrorCode, number>> = { RATE_LIMITED: 1, 
 /** Facts of our errors that help a caller, and are meant for it. */
 const told = ["hint", "available", "violations"] as const;
 
-/** An error of ours as the error object and the status of Skill Sharing. The details of a failure of ours are only in the log. */
-function toSharingError(given: unknown, log: Log): SharingAnswer {
+/** A handler whose errors are answered in the form of Skill Sharing. */
+export function withSharingErrors(
+  log: Log,
+  handler: (context: HttpContext) => Promise<Response> | Response,
+): (context: HttpContext) => Promise<Response> {
+  return async (context) => {
+    try {
+      return await handler(context);
+    } catch (error) {
+      return answerError(error, log);
+    }
+  };
+}
+
+/** The details of a failure of ours are only in the log. */
+function answerError(given: unknown, log: Log): Response {
   const known = isSkillsError(given) && codes[given.code] !== undefined ? given : toInternalError(given, { log });
   const code = codes[known.code] ?? "INTERNAL";
   const facts = Object.fromEntries(told.flatMap((name) => (name in known.facts ? [[name, known.facts[name]]] : [])));
@@ -52,25 +67,13 @@ function toSharingError(given: unknown, log: Log): SharingAnswer {
     ...(Object.keys(details).length > 0 && { details }),
     ...(after !== undefined && { retry: { after_seconds: after } }),
   };
-  return {
+  return new Response(JSON.stringify({ error }), {
     status: sharingErrors[code],
-    text: JSON.stringify({ error }),
     headers: {
       "content-type": "application/json",
       "cache-control": "no-store",
       ...(after !== undefined && { "retry-after": String(after) }),
       ...(code === "AUTH_REQUIRED" && { "www-authenticate": "Bearer" }),
     },
-  };
-}
-
-interface SharingAnswer {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Record<string, string>;
-}
-
-export function answerError(given: unknown, log: Log): Response {
-  const { status, text, headers } = toSharingError(given, log);
-  return new Response(text, { status, headers });
+  });
 }

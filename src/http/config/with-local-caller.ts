@@ -1,7 +1,9 @@
 import { newToken, toTokenDigest } from "../../wire/http/token.ts";
-import { localCaller } from "../admission/local-caller.ts";
 import { defaultCallerLimits } from "./default-config.ts";
 import type { ServeConfig } from "./serve-config.ts";
+
+/** The name of the caller that is this machine's user: its blobs and approvals are those of the command line. */
+export const localCaller = "local";
 
 /** What this machine's user needs to call a server without configured callers. */
 export interface LocalTokens {

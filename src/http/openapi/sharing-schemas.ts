@@ -9,7 +9,7 @@ import {
   skillIndex,
 } from "../../wire/skill-sharing.ts";
 import { toolDefinitions } from "../../tools/tools.ts";
-import { executionParameters } from "../sharing/invocation/execution-parameters.ts";
+import { executionParameters } from "../sharing/invocation/executions.ts";
 import { strictObject, toSchemaRef } from "./json-schema.ts";
 import type { Json } from "./json-schema.ts";
 

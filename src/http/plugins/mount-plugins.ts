@@ -1,11 +1,10 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { readBody, tooLarge } from "../../wire/http/read-body.ts";
-import { nothingHere } from "../../wire/http/refusal.ts";
 import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
 import type { HttpContext, MountRoutes } from "../http-door.ts";
-import { toAudience } from "../publish/audience.ts";
 import type { Audience } from "../publish/audience.ts";
+import { mountForAudiences } from "../publish/mount-for-audiences.ts";
 import { refused } from "../answer/refuse-request.ts";
 import { toMarketplace } from "./marketplace.ts";
 import { openRepositories } from "./repositories.ts";
@@ -61,17 +60,11 @@ export const mountPlugins: MountRoutes = (routes, { app, baseUrl, config, public
     return context.body(body, 200, { ...headers, "content-length": String(start.length + pack.size) });
   }
 
-  const mount = (path: string, method: "GET" | "POST", answer: typeof answerRefs): void => {
-    routes.on(method, path, (context) => answer(context, toAudience(context.env.caller)));
-    routes.on(method, `/s/:token${path}`, async (context) => {
-      const audience = shares.find(context.req.param("token"));
-      return audience === undefined ? refused(context, nothingHere) : await answer(context, audience);
-    });
-  };
-  mount("/marketplace.json", "GET", answerCatalog);
-  mount("/.claude-plugin/marketplace.json", "GET", answerCatalog);
-  mount("/plugins.git/info/refs", "GET", answerRefs);
-  mount("/plugins.git/git-upload-pack", "POST", answerPack);
+  const mount = mountForAudiences(routes, shares);
+  mount("GET", "/marketplace.json", answerCatalog);
+  mount("GET", "/.claude-plugin/marketplace.json", answerCatalog);
+  mount("GET", "/plugins.git/info/refs", answerRefs);
+  mount("POST", "/plugins.git/git-upload-pack", answerPack);
 };
 
 function headersOf(what: "advertisement" | "result"): Record<string, string> {

@@ -1,8 +1,8 @@
-import { isToken, toTokenDigest } from "../../wire/http/token.ts";
+import { tokenFinder } from "../../wire/http/token.ts";
 import type { ServeConfig, ShareConfig } from "../config/serve-config.ts";
 import type { HttpCaller } from "../http-caller.ts";
+import { isNamedIn } from "./publication.ts";
 import type { PublishedSkill } from "./publication.ts";
-import { isNamedIn } from "./to-publication.ts";
 
 /** Who may have the files of which skills: a caller, or whoever knows the path of a share. */
 export interface Audience {
@@ -29,12 +29,11 @@ export interface Shares {
 }
 
 export function createShares({ shares }: Pick<ServeConfig, "shares">): Shares {
-  const known = new Map(shares.map((share) => [share.tokenDigest.toString("base64"), share]));
+  const findShare = tokenFinder(shares);
   return {
     find(token) {
-      // By digest: the time of the lookup reveals nothing about other tokens.
-      const share = known.get(toTokenDigest(token).toString("base64"));
-      return share !== undefined && isToken(token, share.tokenDigest) ? toShared(share, token) : undefined;
+      const share = findShare(token);
+      return share && toShared(share, token);
     },
   };
 }

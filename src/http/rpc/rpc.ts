@@ -5,17 +5,11 @@ import { servedTools } from "../../tools/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { readJsonBody } from "../../wire/http/read-body.ts";
 import { isRefusal, onlyPost, refuse } from "../../wire/http/refusal.ts";
-import { requestBytesOf } from "../admission/request-bytes.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { Answer, HttpDoor } from "../http-door.ts";
 import { openListedPages } from "./listed-pages.ts";
 import { readRpcBody } from "./rpc-envelope.ts";
 import type { RpcBody, RpcId, RpcMessage } from "./rpc-envelope.ts";
-
-/** Answers `POST /rpc` (CONTRACT C-2.2): 200 for every JSON-RPC reply, 204 for notifications, other statuses before a call. */
-export interface Rpc {
-  readonly answer: Answer;
-}
 
 type CallMessage = Exclude<RpcMessage, { readonly type: "invalid" }>;
 
@@ -30,7 +24,8 @@ const end = Buffer.from("}");
 
 const json = "application/json";
 
-export function openRpc(door: Pick<HttpDoor, "app" | "config" | "publication" | "stopped" | "metrics">): Rpc {
+/** Answers `POST /rpc` (CONTRACT C-2.2): 200 for every JSON-RPC reply, 204 for notifications, other statuses before a call. */
+export function openRpc(door: Pick<HttpDoor, "app" | "config" | "publication" | "stopped" | "metrics">): Answer {
   const { app, config, metrics } = door;
   const { toolbox, log } = app;
   const pages = openListedPages(door);
@@ -90,45 +85,42 @@ export function openRpc(door: Pick<HttpDoor, "app" | "config" | "publication" | 
     return JSON.stringify({ jsonrpc: "2.0", id, error: toWireError(error, { log }) });
   }
 
-  return {
-    async answer(request, response, caller) {
-      if (request.method !== "POST") {
-        refuse(response, onlyPost());
-        return;
+  return async (request, response, caller) => {
+    if (request.method !== "POST") {
+      refuse(response, onlyPost());
+      return;
+    }
+    if (!isJsonContentType(request.headers["content-type"])) {
+      const message = "Send the request with Content-Type: application/json.";
+      refuse(response, { status: 415, code: "INVALID_REQUEST", message });
+      return;
+    }
+    const bytes = await readJsonBody(request, { maxBytes: caller.requestBytes });
+    if (isRefusal(bytes)) {
+      refuse(response, bytes);
+      return;
+    }
+    let controller: AbortController | undefined;
+    // Made only for calls that can be long; a client that has left cancels them.
+    const signal = (): AbortSignal => {
+      if (controller === undefined) {
+        const made = (controller = new AbortController());
+        const abort = (): void => made.abort(new Error("The client disconnected, or the server was stopped."));
+        if (response.destroyed || door.stopped.aborted) abort();
+        response.once("close", () => {
+          door.stopped.removeEventListener("abort", abort);
+          if (!response.writableFinished) abort();
+        });
+        door.stopped.addEventListener("abort", abort, { once: true });
       }
-      if (!isJsonContentType(request.headers["content-type"])) {
-        const message = "Send the request with Content-Type: application/json.";
-        refuse(response, { status: 415, code: "INVALID_REQUEST", message });
-        return;
-      }
-      const maxBytes = requestBytesOf(caller, config.limits);
-      const bytes = await readJsonBody(request, { maxBytes });
-      if (isRefusal(bytes)) {
-        refuse(response, bytes);
-        return;
-      }
-      let controller: AbortController | undefined;
-      // Made only for calls that can be long; a client that has left cancels them.
-      const signal = (): AbortSignal => {
-        if (controller === undefined) {
-          const made = (controller = new AbortController());
-          const abort = (): void => made.abort(new Error("The client disconnected, or the server was stopped."));
-          if (response.destroyed || door.stopped.aborted) abort();
-          response.once("close", () => {
-            door.stopped.removeEventListener("abort", abort);
-            if (!response.writableFinished) abort();
-          });
-          door.stopped.addEventListener("abort", abort, { once: true });
-        }
-        return controller.signal;
-      };
-      const body = readBodyText(bytes);
-      if (typeof body !== "string" && answerKept(body, caller, response)) return;
-      const text = typeof body === "string" ? body : await answerBody(body, caller, signal);
-      if (response.destroyed) return;
-      if (text === undefined) response.writeHead(204, { "cache-control": "no-store" }).end();
-      else response.writeHead(200, { "content-type": json, "cache-control": "no-store" }).end(text);
-    },
+      return controller.signal;
+    };
+    const body = readBodyText(bytes);
+    if (typeof body !== "string" && answerKept(body, caller, response)) return;
+    const text = typeof body === "string" ? body : await answerBody(body, caller, signal);
+    if (response.destroyed) return;
+    if (text === undefined) response.writeHead(204, { "cache-control": "no-store" }).end();
+    else response.writeHead(200, { "content-type": json, "cache-control": "no-store" }).end(text);
   };
 
   /** What is asked for, or the JSON of the error. */

@@ -5,10 +5,16 @@ import type { Duplex } from "node:stream";
 import type { Log } from "../../base/log.ts";
 import { SkillsError } from "../../errors.ts";
 import type { AdmissionRules } from "../admission/admit.ts";
-import { loopbackHosts } from "../admission/loopback-hosts.ts";
 import type { ServerLimits } from "../config/serve-config.ts";
 import { toErrorBody } from "../answer/refuse-request.ts";
 import type { HttpLog } from "../telemetry/http-log.ts";
+
+const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
+
+/** Whether only this machine can connect to what listens on a host. */
+export function isLoopbackHost(host: string): boolean {
+  return loopbackHosts.includes(host);
+}
 
 export interface ListenOptions {
   /** Default: 127.0.0.1. */

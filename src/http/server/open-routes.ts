@@ -3,11 +3,29 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { nothingHere } from "../../wire/http/refusal.ts";
-import type { Refusal } from "../../wire/http/refusal.ts";
-import type { HttpDoor, HttpEnv } from "../http-door.ts";
-import { toErrorBody } from "../answer/refuse-request.ts";
-import { routes } from "./routes.ts";
+import { mountAgentSkills } from "../agent-skills/mount-agent-skills.ts";
+import { refused, toErrorBody } from "../answer/refuse-request.ts";
+import { mountEvents } from "../events/mount-events.ts";
+import type { HttpDoor, HttpEnv, MountRoutes } from "../http-door.ts";
+import { mountOpenApi } from "../openapi/mount-openapi.ts";
+import { mountPlugins } from "../plugins/mount-plugins.ts";
+import { mountInvocation } from "../sharing/invocation/mount-invocation.ts";
+import { mountSharing } from "../sharing/mount-sharing.ts";
+import { mountHealth } from "../telemetry/health-routes.ts";
+import { mountMetrics } from "../telemetry/metrics-route.ts";
 import type { RequestFacts } from "../telemetry/request-facts.ts";
+
+/** Every route besides `/rpc` and `/mcp`, by concern. */
+export const routes: readonly MountRoutes[] = [
+  mountHealth,
+  mountMetrics,
+  mountEvents,
+  mountOpenApi,
+  mountSharing,
+  mountInvocation,
+  mountAgentSkills,
+  mountPlugins,
+];
 
 const json = { "content-type": "application/json", "cache-control": "no-store" };
 
@@ -15,11 +33,11 @@ const json = { "content-type": "application/json", "cache-control": "no-store" }
  * Answers by the routes of hono. Paths without a route get 404, and known paths with another method 405. Each path has one handler and
  * no middleware: hono calls a single handler directly, and several through promises, which takes as long as the answer.
  */
-export async function openRoutes(
+export function openRoutes(
   door: HttpDoor,
-): Promise<(request: IncomingMessage, response: ServerResponse, facts: RequestFacts) => Promise<void>> {
+): (request: IncomingMessage, response: ServerResponse, facts: RequestFacts) => Promise<void> {
   const mounted = new Hono<HttpEnv>();
-  for (const load of routes) (await load())(mounted, door);
+  for (const mount of routes) mount(mounted, door);
   const hono = new Hono<HttpEnv>();
   const factsOf = new WeakMap<IncomingMessage, RequestFacts>();
   for (const { method, path, handler } of mounted.routes) {
@@ -40,8 +58,8 @@ export async function openRoutes(
   const listener = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpEnv["Bindings"];
-      const { caller = door.anonymous, requestId = "" } = factsOf.get(incoming) ?? {};
-      return hono.fetch(request, { incoming, outgoing, caller, requestId });
+      const { caller = door.anonymous } = factsOf.get(incoming) ?? {};
+      return hono.fetch(request, { incoming, outgoing, caller });
     },
     {
       errorHandler: () =>
@@ -65,9 +83,11 @@ function refuseOtherMethods({ routes: known }: Hono<HttpEnv>): Hono<HttpEnv> {
   const hono = new Hono<HttpEnv>();
   for (const [path, allowed] of methods) {
     const allow = [...allowed].sort().join(", ");
-    const refusal: Refusal = { status: 405, code: "INVALID_REQUEST", message: `Method not allowed; use ${allow}.` };
-    hono.all(path, (context) => context.body(toErrorBody(refusal), 405, { ...json, allow }));
+    const message = `Method not allowed; use ${allow}.`;
+    hono.all(path, (context) =>
+      refused(context, { status: 405, code: "INVALID_REQUEST", message, headers: { allow } }),
+    );
   }
-  hono.notFound((context) => context.body(toErrorBody(nothingHere), 404, json));
+  hono.notFound((context) => refused(context, nothingHere));
   return hono;
 }

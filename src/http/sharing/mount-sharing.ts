@@ -2,8 +2,8 @@ import { SkillsError } from "../../errors.ts";
 import type { Artifact } from "../agent-skills/artifacts.ts";
 import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
 import type { KeptAnswer } from "../answer/kept-answer.ts";
-import { answerError } from "../answer/sharing-error.ts";
-import type { HttpContext, MountRoutes } from "../http-door.ts";
+import { withSharingErrors } from "../answer/sharing-error.ts";
+import type { MountRoutes } from "../http-door.ts";
 import type { PublishedSkill } from "../publish/publication.ts";
 import { findDiscovered } from "./find-discovered.ts";
 import { indexPath } from "./answer-index.ts";
@@ -34,22 +34,16 @@ export const mountSharing: MountRoutes = (routes, door) => {
     );
   }
 
-  const list = (form: "index" | "registry") => (context: HttpContext) => {
-    const { req, env } = context;
-    try {
+  const list = (form: "index" | "registry") =>
+    withSharingErrors(app.log, (context) => {
+      const { req, env } = context;
       const query = { type: req.query("type"), cursor: req.query("cursor"), limit: req.query("limit") };
       return answerKept(context, listings.page(form, query, env.caller));
-    } catch (error) {
-      return answerError(error, app.log);
-    }
-  };
+    });
   routes.get(indexPath, list("index"));
   routes.get("/skills", list("registry"));
-  routes.get("/skills/:slug/descriptor.json", async (context) => {
-    try {
-      return answerKept(context, await describe(findDiscovered(door, context)));
-    } catch (error) {
-      return answerError(error, app.log);
-    }
-  });
+  routes.get(
+    "/skills/:slug/descriptor.json",
+    withSharingErrors(app.log, async (context) => answerKept(context, await describe(findDiscovered(door, context)))),
+  );
 };

@@ -7,7 +7,6 @@ import { openRequestIds } from "./request-id.ts";
 
 /** What is known of a request while it is answered. */
 export interface RequestFacts {
-  readonly requestId: string;
   /** The template of its path; undefined until a route was found. */
   route: string | undefined;
   /** Anonymous until it was admitted. */
@@ -33,7 +32,7 @@ export function openRequestFacts({
   return (request, response) => {
     const { method = "", url: target = "", headers } = request;
     const requestId = newRequestId(headers["x-request-id"], headers.authorization);
-    const facts: RequestFacts = { requestId, route: undefined, caller: anonymous, limiter: undefined };
+    const facts: RequestFacts = { route: undefined, caller: anonymous, limiter: undefined };
     const startedAt = performance.now();
     metrics.requestStarted();
     response.once("close", () => {

@@ -8,8 +8,7 @@ import { accessPolicies, capabilityTypes, skillIndex } from "../../../src/wire/s
 
 function published(slug: string, facts: Partial<PublishedSkill> = {}): PublishedSkill {
   const skill = { name: slug, slug, version: "1.0.0", description: `Does ${slug}.` } as Skill;
-  const offered = { skill, sources: [], problems: [], versions: [skill] };
-  return { offered, skill, id: `com.example.${slug}-v1`, type: "api", access: "public", ...facts };
+  return { skill, id: `com.example.${slug}-v1`, type: "api", access: "public", ...facts };
 }
 
 const publish = (skills: readonly PublishedSkill[]) => ({

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../app.ts";
-import { isLoopbackHost } from "../../../http/admission/loopback-hosts.ts";
 import { withLocalCaller } from "../../../http/config/with-local-caller.ts";
 import type { LocalTokens } from "../../../http/config/with-local-caller.ts";
+import { isLoopbackHost } from "../../../http/server/listen.ts";
 import { readOptions } from "../../../options.ts";
 import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";

@@ -6,11 +6,14 @@ import type { HttpCaller } from "../../http-caller.ts";
 import { endedWithoutResult, toExecution } from "./to-execution.ts";
 import type { Execution } from "./to-execution.ts";
 
+/** Of `execute_skill`, what an invocation may say. */
+export const executionParameters: readonly string[] = ["args", "version", "timeout_ms"];
+
 /** An execution that is asked for. */
 export interface ExecutionRequest {
   readonly caller: HttpCaller;
   readonly slug: string;
-  /** The parameters of `execute_skill`, besides the name. */
+  /** Only `executionParameters`. */
   readonly input: object;
   /** Whose executions count together, and how many of them may run at a time. */
   readonly share: { readonly key: string; readonly limit: number };

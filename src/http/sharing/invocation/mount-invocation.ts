@@ -6,15 +6,13 @@ import { writeWholeResult } from "../../../runs/record/write-whole-result.ts";
 import { readJsonBody } from "../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../wire/http/refusal.ts";
 import { networkOf } from "../../admission/limiter.ts";
-import { requestBytesOf } from "../../admission/request-bytes.ts";
-import { answerError } from "../../answer/sharing-error.ts";
+import { refused } from "../../answer/refuse-request.ts";
+import { withSharingErrors } from "../../answer/sharing-error.ts";
 import type { HttpContext, HttpDoor, MountRoutes } from "../../http-door.ts";
-import { toErrorBody } from "../../answer/refuse-request.ts";
 import { findDiscovered } from "../find-discovered.ts";
 import { isInvoked } from "../to-entry.ts";
-import { openExecutions } from "./executions.ts";
+import { executionParameters, openExecutions } from "./executions.ts";
 import type { ExecutionRequest } from "./executions.ts";
-import { executionParameters } from "./execution-parameters.ts";
 import type { Execution } from "./to-execution.ts";
 
 const json = { "content-type": "application/json", "cache-control": "no-store" };
@@ -26,16 +24,7 @@ export const mountInvocation: MountRoutes = (routes, door) => {
   const { app } = door;
   const executions = openExecutions(door);
 
-  /** Answers errors in the form of Skill Sharing. */
-  const answering =
-    (work: (context: HttpContext) => Promise<Response>) =>
-    async (context: HttpContext): Promise<Response> => {
-      try {
-        return await work(context);
-      } catch (error) {
-        return answerError(error, app.log);
-      }
-    };
+  const answering = (work: (context: HttpContext) => Promise<Response>) => withSharingErrors(app.log, work);
 
   const keyOf = (context: HttpContext): Parameters<typeof executions.find>[0] => {
     const { req, env } = context;
@@ -53,18 +42,14 @@ export const mountInvocation: MountRoutes = (routes, door) => {
       const { incoming } = context.env;
       const { slug } = findInvoked(door, context).skill;
       if (!isJsonContentType(incoming.headers["content-type"])) {
-        const body = toErrorBody({
-          code: "VALIDATION_ERROR",
-          message: "Send the request with Content-Type: application/json.",
-        });
-        return new Response(body, { status: 415, headers: json });
+        const message = "Send the request with Content-Type: application/json.";
+        return refused(context, { status: 415, code: "VALIDATION_ERROR", message });
       }
-      const maxBytes = requestBytesOf(context.env.caller, door.config.limits);
-      const bytes = await readJsonBody(incoming, { maxBytes });
-      if (isRefusal(bytes)) return new Response(toErrorBody(bytes), { status: bytes.status, headers: json });
+      const { caller } = context.env;
+      const bytes = await readJsonBody(incoming, { maxBytes: caller.requestBytes });
+      if (isRefusal(bytes)) return refused(context, bytes);
       if (door.draining.aborted) throw new SkillsError("RUNTIME_BUSY", "The server is being stopped.");
       const input = readInput(bytes);
-      const { caller } = context.env;
       const [share, signal] = [shareOf(door, context), clientOf(context)];
       const started = await executions.start({ caller, slug, input, share, signal });
       const url = `${door.baseUrl()}/skills/${slug}/executions/${started.id}`;

@@ -1,0 +1,22 @@
+import type { Hono } from "hono";
+import { nothingHere } from "../../wire/http/refusal.ts";
+import { refused } from "../answer/refuse-request.ts";
+import type { HttpContext, HttpEnv } from "../http-door.ts";
+import { toAudience } from "./audience.ts";
+import type { Audience, Shares } from "./audience.ts";
+
+type AnswerAudience = (context: HttpContext, audience: Audience) => Promise<Response>;
+
+/** Adds a route for callers, and the same below `/s/<token>/` for those who know the path of a share. */
+export function mountForAudiences(
+  routes: Hono<HttpEnv>,
+  shares: Shares,
+): (method: "GET" | "POST", path: string, answer: AnswerAudience) => void {
+  return (method, path, answer) => {
+    routes.on(method, path, (context) => answer(context, toAudience(context.env.caller)));
+    routes.on(method, `/s/:token${path}`, async (context) => {
+      const audience = shares.find(context.req.param("token"));
+      return audience === undefined ? refused(context, nothingHere) : await answer(context, audience);
+    });
+  };
+}
