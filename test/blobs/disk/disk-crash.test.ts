@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { ListedBlob } from "../../../src/blobs/blob-store.ts";
 import { diskBlobs } from "../../../src/blobs/disk/disk-blobs.ts";
 import { ownerKey } from "../../../src/blobs/disk/disk-records.ts";
+import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "../gather.ts";
 
@@ -16,24 +17,20 @@ const writingProcess = fileURLToPath(new URL("writing-process.js", import.meta.u
 
 describe("a store whose process is killed", () => {
   it("lists only complete blobs, keeps confirmed ones and sweeps all leftovers, whichever change the kill interrupts", async () => {
-    let deaths = 0;
-    let next = 1;
-    const dieAtEach = async (): Promise<void> => {
-      for (let finished = false; !finished;) {
-        const operation = next++;
+    const deaths = await dieAtEachChange({
+      program: dyingProcess,
+      async prepare() {
         const directory = newDirectory();
         const old = diskBlobs(directory, { diskNow: () => Date.now() - 5000 });
         await old.put("me", "text/plain", Buffer.from("shared"));
         await old.put("me", "text/plain", Buffer.from("old"));
         await old.close();
-        const { exitCode, signal, stdout } = await run(dyingProcess, directory, String(operation));
-        finished = exitCode === 0;
-        if (!finished) expect(signal, `change ${operation}`).toBe("SIGKILL");
-        deaths += finished ? 0 : 1;
-        await expectSound(directory, stdout, `change ${operation}`);
-      }
-    };
-    await Promise.all([dieAtEach(), dieAtEach(), dieAtEach()]);
+        return directory;
+      },
+      directoryOf: (directory) => directory,
+      check: expectSound,
+      atOnce: 3,
+    });
     expect(deaths).toBeGreaterThan(40);
   }, 120_000);
 
@@ -54,13 +51,6 @@ describe("a store whose process is killed", () => {
     await expectSound(directory, words.join("\n"), "the last kill");
   }, 60_000);
 });
-
-/** Returns the output of the child and how it exited. */
-async function run(script: string, ...args: string[]): Promise<{ exitCode?: number; signal?: string; stdout: string }> {
-  const { exitCode, signal, stdout, stderr } = await execa(process.execPath, [script, ...args], { reject: false });
-  expect(stderr).toBe("");
-  return { stdout, ...(exitCode !== undefined && { exitCode }), ...(signal !== undefined && { signal }) };
-}
 
 async function expectSound(directory: string, said: string, moment: string): Promise<void> {
   // A process killed while it registered itself counts as alive for two minutes, so the clock is moved past that.

@@ -6,6 +6,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { openSources } from "../../../src/open-sources.ts";
 import { readState } from "../../../src/remote/store/source-state.ts";
 import { sourcePlaces, storePlaces } from "../../../src/remote/store/store-places.ts";
+import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { newDataDirectory, openStore, source } from "./open-store.ts";
 import { openVersions, published } from "./versions.js";
 
@@ -43,28 +44,18 @@ async function recovered(dataDirectory: string): Promise<Record<string, string>>
 
 describe("copies of many processes", () => {
   test("a kill at any change of the file system leaves whole skills only, and the next look corrects the rest", async () => {
-    let deaths = 0;
-    let next = 1;
-    const dieAtEach = async (): Promise<void> => {
-      for (let finished = false; !finished;) {
-        const operation = next++;
-        const dataDirectory = newDataDirectory();
-        const { exitCode, stdout, stderr } = await execa(
-          process.execPath,
-          [dyingProcess, dataDirectory, String(operation)],
-          { reject: false },
-        );
-        expect(stderr).toBe("");
-        finished = exitCode === 0;
-        deaths += finished ? 0 : 1;
-        const moment = `change ${operation}`;
+    const deaths = await dieAtEachChange({
+      program: dyingProcess,
+      prepare: newDataDirectory,
+      directoryOf: (directory) => directory,
+      async check(dataDirectory, printed, moment) {
         const found = await expectWhole(dataDirectory, moment);
-        if (stdout.includes("second")) expect(found, moment).toEqual(published.second);
-        else if (stdout.includes("first")) expect(found, moment).toMatchObject({ alpha: expect.any(String) as string });
+        if (printed.includes("second")) expect(found, moment).toEqual(published.second);
+        else if (printed.includes("first"))
+          expect(found, moment).toMatchObject({ alpha: expect.any(String) as string });
         expect(await recovered(dataDirectory), moment).toEqual(published.second);
-      }
-    };
-    await Promise.all([dieAtEach(), dieAtEach()]);
+      },
+    });
     expect(deaths).toBeGreaterThan(60);
   }, 300_000);
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { adding, grantOf } from "../grants/grant-of.ts";
 import { approvalDirectories } from "./approvals-directory.ts";
 import type { ApprovalsDirectory } from "./approvals-directory.ts";
@@ -86,25 +87,16 @@ describe("approvals of many processes", () => {
   }, 120_000);
 
   test("a kill at any change of the file system leaves the old or the new approvals, and nothing that is not swept", async () => {
-    let deaths = 0;
-    let next = 1;
-    const dieAtEach = async (): Promise<void> => {
-      for (let finished = false; !finished;) {
-        const operation = next++;
+    const deaths = await dieAtEachChange({
+      program: dyingProcess,
+      prepare() {
         const place = newDirectory();
         writeFileSync(place.at("everywhere.json"), "damaged", { mode: 0o600 });
-        const { exitCode, stdout, stderr } = await execa(
-          process.execPath,
-          [dyingProcess, place.directory, String(operation)],
-          { reject: false },
-        );
-        expect(stderr).toBe("");
-        finished = exitCode === 0;
-        deaths += finished ? 0 : 1;
-        await expectSound(place, stdout, `change ${operation}`);
-      }
-    };
-    await Promise.all([dieAtEach(), dieAtEach()]);
+        return place;
+      },
+      directoryOf: ({ directory }) => directory,
+      check: expectSound,
+    });
     expect(deaths).toBeGreaterThan(30);
   }, 120_000);
 });

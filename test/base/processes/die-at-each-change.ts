@@ -1,0 +1,41 @@
+import { execa } from "execa";
+import { expect } from "vitest";
+
+interface Deaths<Place> {
+  /** A program that calls `dieAtChange`; it gets a directory and the change to die at. */
+  readonly program: string;
+  /** What the program starts from; a new one each time. */
+  readonly prepare: () => Promise<Place> | Place;
+  readonly directoryOf: (place: Place) => string;
+  /** Looks at what the program left and printed. */
+  readonly check: (place: Place, printed: string, moment: string) => Promise<void>;
+  /** Number of programs at a time. */
+  readonly atOnce?: number;
+}
+
+/** Runs a program that dies at its first change of the file system, at its second, and so on until it finishes; returns the number of deaths. */
+export async function dieAtEachChange<Place>({
+  program,
+  prepare,
+  directoryOf,
+  check,
+  atOnce = 2,
+}: Deaths<Place>): Promise<number> {
+  let deaths = 0;
+  let next = 1;
+  const runUntilFinished = async (): Promise<void> => {
+    for (;;) {
+      const change = String(next++);
+      const place = await prepare();
+      const args = [program, directoryOf(place), change];
+      const { exitCode, signal, stdout, stderr } = await execa(process.execPath, args, { reject: false });
+      expect(stderr).toBe("");
+      await check(place, stdout, `change ${change}`);
+      if (exitCode === 0) return;
+      expect(signal, `change ${change}`).toBe("SIGKILL");
+      deaths += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runUntilFinished));
+  return deaths;
+}
