@@ -7,22 +7,12 @@ import { dieAtChange, print } from "../../base/processes/die-at-change.js";
 const [dataDirectory = "", last = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
-const { openSources } = await import("../../../dist/open-sources.js");
-const { systemClock } = await import("../../../dist/base/clock.js");
+const { openCopies } = await import("./open-copies.js");
 const { openVersions } = await import("./versions.js");
 const source = openVersions();
 const dayMs = 86_400_000;
 let now = Date.now();
-const copies = openSources(
-  {
-    dataDirectory,
-    sources: ["https://skills.example/acme"],
-    allowPrivate: [],
-    clock: systemClock,
-    log: (_level, message) => void process.stderr.write(`${message}\n`),
-  },
-  { openReader: source.openReader, now: () => now },
-);
+const copies = openCopies(dataDirectory, { openReader: source.openReader, now: () => now });
 const { signal } = new AbortController();
 await copies.refresh(signal);
 print("first");

@@ -2,22 +2,12 @@
  * Looks at a source COUNT times, whose published version changes each time, and prints a line after each look. Arguments: the data
  * directory, COUNT.
  */
-import { systemClock } from "../../../dist/base/clock.js";
-import { openSources } from "../../../dist/open-sources.js";
+import { openCopies } from "./open-copies.js";
 import { openVersions } from "./versions.js";
 
 const [dataDirectory = "", count = ""] = process.argv.slice(2);
 const source = openVersions();
-const copies = openSources(
-  {
-    dataDirectory,
-    sources: ["https://skills.example/acme"],
-    allowPrivate: [],
-    clock: systemClock,
-    log: (_level, message) => void process.stderr.write(`${message}\n`),
-  },
-  { openReader: source.openReader },
-);
+const copies = openCopies(dataDirectory, { openReader: source.openReader });
 const { signal } = new AbortController();
 for (let look = 0; look < Number(count); look++) {
   source.publish(look % 2 === 0 ? "second" : "first");
