@@ -131,6 +131,12 @@ const calls: readonly Operation[] = [
   },
 ];
 
+const executionStatus = {
+  path: "/skills/{slug}/executions/{id}",
+  parameters: [slug, execution],
+  responses: { 200: answer("Its status.", "ExecutionStatus") },
+};
+
 const sharing: readonly Operation[] = [
   {
     method: "get",
@@ -173,19 +179,15 @@ const sharing: readonly Operation[] = [
   },
   {
     method: "get",
-    path: "/skills/{slug}/executions/{id}",
     id: "getExecution",
     summary: "How far an execution is",
-    parameters: [slug, execution],
-    responses: { 200: answer("Its status.", "ExecutionStatus") },
+    ...executionStatus,
   },
   {
     method: "delete",
-    path: "/skills/{slug}/executions/{id}",
     id: "cancelExecution",
     summary: "Cancel an execution",
-    parameters: [slug, execution],
-    responses: { 200: answer("Its status.", "ExecutionStatus") },
+    ...executionStatus,
   },
   {
     method: "get",
