@@ -2,11 +2,10 @@ import { SkillsError } from "../../errors.ts";
 import { skillDescriptor } from "../../wire/skill-sharing.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import type { RemoteContent, RemoteSkill } from "../remote-skill.ts";
-import { cleanText } from "./clean-text.ts";
 import { sayFault } from "./collect-skills.ts";
 import { indexLimits } from "./index-limits.ts";
 import { resolveLink } from "./resolve-link.ts";
-import { toSlug, versionFault } from "./skill-sharing.ts";
+import { toFacts, versionFault } from "./skill-sharing.ts";
 
 /**
  * Reads a descriptor (CONTRACT C-6.2), parsed. `url` is the address that answered. Throws VERSION_INCOMPATIBLE, or SOURCE_INVALID;
@@ -21,20 +20,11 @@ export function parseDescriptor(value: unknown, url: string): RemoteSkill {
   const read = skillDescriptor.safeParse(value);
   if (!read.success) throw invalid(sayFault(read.error));
   const descriptor = read.data;
-  const slug = toSlug(descriptor);
-  if (slug === undefined) throw invalid("neither its id nor its name has a letter or digit");
+  const facts = toFacts(descriptor);
+  if ("why" in facts) throw invalid(facts.why);
   const link = resolveLink(descriptor.endpoint.url, url);
   if ("why" in link) throw invalid(`endpoint.url: ${link.why}`);
-  const { id, description, version, capability_type: capabilityType, access } = descriptor;
-  return {
-    name: slug,
-    description: cleanText(description, indexLimits.descriptionLength),
-    version: cleanText(version, indexLimits.versionLength),
-    id: cleanText(id, indexLimits.idLength),
-    capabilityType,
-    access,
-    content: toContent({ ...descriptor, endpoint: { ...descriptor.endpoint, url: link.url } }),
-  };
+  return { ...facts, content: toContent({ ...descriptor, endpoint: { ...descriptor.endpoint, url: link.url } }) };
 }
 
 /** Skills of type `api` are invoked; of the others the files are downloaded, if the endpoint says that it delivers them. */

@@ -1,5 +1,6 @@
 import type { Steps } from "../../base/slices.ts";
 import { sharingVersion, skillIndexEntry } from "../../wire/skill-sharing.ts";
+import type { SkillIndexEntry } from "../../wire/skill-sharing.ts";
 import type { RemoteSkill } from "../remote-skill.ts";
 import { cleanText } from "./clean-text.ts";
 import { collectSkills, isSlug, sayFault } from "./collect-skills.ts";
@@ -49,12 +50,26 @@ function nextPage(url: string, cursor: string): string {
 function toSkill(entry: unknown, base: string): RemoteSkill | LeftOut {
   const read = skillIndexEntry.safeParse(entry);
   if (!read.success) return { why: sayFault(read.error) };
-  const { id, name, description, version, capability_type: capabilityType, access } = read.data;
+  const { id } = read.data;
   const link = resolveLink(read.data.descriptor_url, base);
   if ("why" in link) return { why: `descriptor_url: ${link.why}` };
+  const facts = toFacts(read.data);
+  if ("why" in facts) return facts;
+  if (id.length > indexLimits.idLength) return { why: `id: more than ${indexLimits.idLength} characters` };
+  return { ...facts, content: { type: "descriptor", url: link.url } };
+}
+
+/** What an entry of an index and a descriptor say alike. */
+export function toFacts({
+  id,
+  name,
+  description,
+  version,
+  capability_type: capabilityType,
+  access,
+}: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | LeftOut {
   const slug = toSlug({ id, name });
   if (slug === undefined) return { why: "neither its id nor its name has a letter or digit" };
-  if (id.length > indexLimits.idLength) return { why: `id: more than ${indexLimits.idLength} characters` };
   return {
     name: slug,
     description: cleanText(description, indexLimits.descriptionLength),
@@ -62,7 +77,6 @@ function toSkill(entry: unknown, base: string): RemoteSkill | LeftOut {
     id: cleanText(id, indexLimits.idLength),
     capabilityType,
     access,
-    content: { type: "descriptor", url: link.url },
   };
 }
 
