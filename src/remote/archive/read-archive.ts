@@ -1,6 +1,7 @@
 import { createGunzip } from "node:zlib";
 import { badArchive } from "./archive-content.ts";
 import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
+import { decompress } from "./decompress.ts";
 import { inPieces, pieceBytes } from "./in-pieces.ts";
 import { readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
@@ -22,12 +23,7 @@ export async function readArchive(
 
 async function* unzipped(packed: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: pieceBytes });
-  gunzip.end(packed);
-  try {
-    for await (const chunk of gunzip) yield chunk as Uint8Array;
-  } catch (error) {
-    throw badArchive("is damaged: it cannot be unzipped", error);
-  }
+  yield* decompress(packed, gunzip);
   // What follows the end is dropped without a word otherwise.
   if (gunzip.bytesWritten !== packed.length) throw badArchive("has content after its end");
 }

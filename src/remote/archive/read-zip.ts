@@ -1,6 +1,7 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { ArchiveCollector, badArchive } from "./archive-content.ts";
 import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
+import { decompress } from "./decompress.ts";
 import { inPieces, pieceBytes } from "./in-pieces.ts";
 import { readZipDirectory } from "./zip-directory.ts";
 import type { ZipEntry } from "./zip-directory.ts";
@@ -40,7 +41,8 @@ async function unpack({ content, compressed, size, crc }: ZipEntry): Promise<Uin
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;
   let sum = 0;
-  for await (const piece of compressed ? inflated(content) : inPieces(content)) {
+  const pieces = compressed ? decompress(content, createInflateRaw({ chunkSize: pieceBytes })) : inPieces(content);
+  for await (const piece of pieces) {
     if (length + piece.length > size) throw badArchive("has an entry that is larger than it says");
     bytes.set(piece, length);
     length += piece.length;
@@ -48,14 +50,4 @@ async function unpack({ content, compressed, size, crc }: ZipEntry): Promise<Uin
   }
   if (length !== size || sum !== crc) throw badArchive("is damaged: a checksum is wrong");
   return bytes;
-}
-
-async function* inflated(content: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  const stream = createInflateRaw({ chunkSize: pieceBytes });
-  stream.end(content);
-  try {
-    for await (const piece of stream) yield piece as Uint8Array;
-  } catch (error) {
-    throw badArchive("is damaged: it cannot be unzipped", error);
-  }
 }

@@ -6,34 +6,20 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
-import type { SkillsError } from "../../../src/errors.ts";
-import type { ArchiveContent, ArchiveOptions } from "../../../src/remote/archive/archive-content.ts";
+import type { ArchiveOptions } from "../../../src/remote/archive/archive-content.ts";
 import { remotePathFault } from "../../../src/remote/archive/check-path.ts";
 import { parsePax } from "../../../src/remote/archive/tar-header.ts";
 import { readArchive } from "../../../src/remote/archive/read-archive.ts";
 import { gzipOfZeros } from "../hostile-server.ts";
+import { fault, read } from "./read.ts";
 import { endOfTar, paxEntry, tarEntry, tarOf } from "./tar-blocks.ts";
 
-const signal = new AbortController().signal;
 const manifest = { name: "SKILL.md", content: "hello" };
-
-function read(bytes: Uint8Array, options: ArchiveOptions = {}): Promise<ArchiveContent> {
-  return readArchive(bytes, options, signal);
-}
 
 /** Paths and texts. */
 async function contents(bytes: Uint8Array, options?: ArchiveOptions): Promise<Record<string, string>> {
   const { files } = await read(bytes, options);
   return Object.fromEntries(files.map((file) => [file.path, Buffer.from(file.bytes).toString()]));
-}
-
-async function fault(bytes: Uint8Array, options?: ArchiveOptions): Promise<string> {
-  const error = await read(bytes, options).then(
-    () => expect.unreachable("it should be refused"),
-    (thrown: unknown) => thrown as SkillsError,
-  );
-  expect(error.code).toBe("SOURCE_INVALID");
-  return error.message;
 }
 
 describe("usable archives", () => {

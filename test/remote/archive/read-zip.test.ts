@@ -5,27 +5,11 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
-import type { SkillsError } from "../../../src/errors.ts";
-import type { ArchiveContent, ArchiveOptions } from "../../../src/remote/archive/archive-content.ts";
-import { readArchive } from "../../../src/remote/archive/read-archive.ts";
+import { fault, read } from "./read.ts";
 import { zipOf } from "./zip-blocks.ts";
 
-const signal = new AbortController().signal;
 const manifest = { name: "SKILL.md", content: "hello ".repeat(100) };
 const link = { name: "link", content: "/etc/passwd", mode: 0o120777 };
-
-function read(bytes: Uint8Array, options: ArchiveOptions = {}): Promise<ArchiveContent> {
-  return readArchive(bytes, options, signal);
-}
-
-async function fault(bytes: Uint8Array, options?: ArchiveOptions): Promise<string> {
-  const error = await read(bytes, options).then(
-    () => expect.unreachable("it should be refused"),
-    (thrown: unknown) => thrown as SkillsError,
-  );
-  expect(error.code).toBe("SOURCE_INVALID");
-  return error.message;
-}
 
 describe("zip archives", () => {
   test("are read, stored or deflated, with executables, a comment and a directory at the top", async () => {
