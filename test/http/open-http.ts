@@ -2,7 +2,7 @@ import type { App } from "../../src/app.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { localCaller } from "../../src/http/config/with-local-caller.ts";
-import { defaultCallerLimits, defaultConfig } from "../../src/http/config/default-config.ts";
+import { defaultConfig } from "../../src/http/config/default-config.ts";
 import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-config.ts";
 import { serveHttp } from "../../src/http/serve-http.ts";
 import type { ListenOptions } from "../../src/http/server/listen.ts";
@@ -10,26 +10,12 @@ import type { HttpServer } from "../../src/http/serve-http.ts";
 import type { Runs } from "../../src/runs/runs.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 import type { Trust } from "../../src/trust/trust.ts";
-import { toTokenDigest } from "../../src/wire/http/token.ts";
 import { openDoor } from "../mcp/open-door.ts";
 import type { OpenDoor } from "../mcp/open-door.ts";
+import { callerConfig, tokenOf } from "./caller-config.ts";
 
 /** The token of the caller `local`, who sees everything. */
-export const localToken = "local-token-0123456789abcdefghijklmnopqrstuv";
-
-/** A caller of the configuration; without `skills`, it sees all. */
-export function callerConfig(name: string, token: string, rest: Partial<CallerConfig> = {}): CallerConfig {
-  return {
-    name,
-    tokenDigest: toTokenDigest(token),
-    skills: ["*"],
-    tools: undefined,
-    grants: [],
-    secrets: [],
-    limits: defaultCallerLimits,
-    ...rest,
-  };
-}
+export const localToken = tokenOf(localCaller);
 
 export interface OpenHttp extends HttpServer {
   readonly door: OpenDoor;
@@ -40,7 +26,7 @@ export interface OpenHttp extends HttpServer {
   rpc(body: unknown, options?: { readonly token?: string | null }): Promise<unknown>;
 }
 
-/** The HTTP door over skills in memory, on a free port of loopback. */
+/** The HTTP door over skills in memory, without an app and its disk, on a free port of loopback. */
 export async function openHttp({
   skills,
   config = {},
@@ -75,7 +61,7 @@ export async function openHttp({
   const server = await serveHttp(
     app,
     session,
-    { ...defaultConfig, callers: [callerConfig(localCaller, localToken), ...callers], ...config },
+    { ...defaultConfig, callers: [callerConfig(localCaller), ...callers], ...config },
     { host, port: 0, requestEnded },
   );
   const get: OpenHttp["get"] = async (path, { token = localToken, headers, ...init } = {}) =>

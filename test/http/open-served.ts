@@ -1,23 +1,15 @@
 import { onTestFinished } from "vitest";
 import { defaultServerLimits } from "../../src/http/config/default-config.ts";
-import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-config.ts";
+import type { ServeConfig } from "../../src/http/config/serve-config.ts";
 import type { RunStore } from "../../src/runs/store/run-store.ts";
 import { openMemoryRuns } from "../runs/memory-runs.ts";
 import type { MemoryRunsOptions } from "../runs/memory-runs.ts";
 import { memoryRunStore } from "../runs/store/memory-run-store.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { ManualClock } from "../manual-clock.ts";
-import { callerConfig, openHttp } from "./open-http.ts";
+import { tokenOf } from "./caller-config.ts";
+import { openHttp } from "./open-http.ts";
 import type { OpenHttp } from "./open-http.ts";
-
-/** The token of a caller of {@link caller}. */
-export function tokenOf(name: string): string {
-  return `${name}-token-of-at-least-128-bits`;
-}
-
-export function caller(name: string, facts: Partial<CallerConfig> = {}): CallerConfig {
-  return callerConfig(name, tokenOf(name), facts);
-}
 
 export interface ServedOptions extends Omit<MemoryRunsOptions, "records"> {
   /** By path below the root of skills. */
@@ -54,7 +46,7 @@ const returnArguments: MemoryScript = ({ run: { program } }) => ({
   value: "args" in program ? program.args : null,
 });
 
-/** Serves skills in memory until the test has finished; programs are scripted. Nobody but the callers of `config` has a token. */
+/** {@link openHttp} with scripted programs, until the test has finished. Nobody but the callers of `config` has a token. */
 export async function openServed({
   skills,
   config = {},

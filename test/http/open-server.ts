@@ -7,13 +7,13 @@ import { openApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { defaultCallerLimits, defaultConfig } from "../../src/http/config/default-config.ts";
+import { defaultConfig } from "../../src/http/config/default-config.ts";
 import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-config.ts";
 import { serveHttp } from "../../src/http/serve-http.ts";
 import type { ListenOptions } from "../../src/http/server/listen.ts";
 import { readOptions } from "../../src/options.ts";
 import type { SessionSkills } from "../../src/skills/skillset.ts";
-import { newToken, toTokenDigest } from "../../src/wire/http/token.ts";
+import { callerConfig, tokenOf } from "./caller-config.ts";
 
 export interface Answered {
   readonly status: number;
@@ -30,15 +30,13 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** A server on loopback, over skills in a temporary directory. */
+/** A whole app behind the HTTP door, over skills in a temporary directory. */
 export interface OpenServer {
   readonly url: string;
   readonly app: App;
   readonly session: SessionSkills;
   readonly directory: string;
   readonly logged: string[];
-  /** The bearer token of a caller. */
-  readonly tokenOf: (caller: string) => string;
   readonly writeFile: (path: string, content: string | Uint8Array) => void;
   readonly writeSkill: (name: string, text?: string) => void;
   readonly removeSkill: (name: string) => void;
@@ -89,30 +87,16 @@ export async function openServer({
   const app = openApp(settings);
   const session = app.openSession({});
   await session.catalog.ready;
-  const tokens = new Map(callers.map(({ name }) => [name, newToken()]));
   const server = await serveHttp(
     app,
     session,
     {
       ...defaultConfig,
       ...config,
-      callers: callers.map((caller) => ({
-        tokenDigest: toTokenDigest(tokens.get(caller.name)!),
-        skills: ["*"],
-        tools: undefined,
-        grants: [],
-        secrets: [],
-        limits: defaultCallerLimits,
-        ...caller,
-      })),
+      callers: callers.map(({ name, ...rest }) => callerConfig(name, rest)),
     },
     { host: "127.0.0.1", port: 0, ...listen },
   );
-  const tokenOf = (caller: string): string => {
-    const token = tokens.get(caller);
-    if (token === undefined) throw new Error(`no caller ${caller}`);
-    return token;
-  };
 
   return {
     url: server.url,
@@ -120,7 +104,6 @@ export async function openServer({
     session,
     directory,
     logged,
-    tokenOf,
     writeFile,
     writeSkill,
     removeSkill: (name) => rmSync(path.join(directory, name), { recursive: true }),

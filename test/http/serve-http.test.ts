@@ -7,8 +7,10 @@ import { doorScript } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";
 import { rawRequest } from "../mcp/raw-request.ts";
 import type { RawAnswer, RawOptions } from "../mcp/raw-request.ts";
+import { waitingToolbox } from "../mcp/waiting-toolbox.ts";
 import { openMemoryRuns } from "../runs/memory-runs.ts";
-import { callerConfig, localToken, openHttp, rpcCall } from "./open-http.ts";
+import { callerConfig, tokenOf } from "./caller-config.ts";
+import { localToken, openHttp, rpcCall } from "./open-http.ts";
 import type { OpenHttp } from "./open-http.ts";
 
 const opened: OpenHttp[] = [];
@@ -208,11 +210,11 @@ describe("replies of /rpc", () => {
 });
 
 describe("callers", () => {
-  const token = "t".repeat(43);
+  const token = tokenOf("ci");
 
   test("see only their skills and tools; others do not exist", async () => {
     const server = await open({
-      callers: [callerConfig("ci", token, { skills: ["sales.*"], tools: ["list_skills", "describe_skill"] })],
+      callers: [callerConfig("ci", { skills: ["sales.*"], tools: ["list_skills", "describe_skill"] })],
     });
     expect(await server.rpc(rpcCall("list_skills"), { token })).toMatchObject({
       result: { skills: [{ name: "sales.leads" }, { name: "skills.protocol.guide" }] },
@@ -240,7 +242,7 @@ describe("callers", () => {
   });
 
   test("own their blobs", async () => {
-    const server = await open({ callers: [callerConfig("ci", token)] });
+    const server = await open({ callers: [callerConfig("ci")] });
     const { result } = (await server.rpc(rpcCall("create_blob", { content: "mine", kind: "text/plain" }))) as {
       result: { blob_id: string };
     };
@@ -251,7 +253,7 @@ describe("callers", () => {
 
   test("over their rate get 429 with Retry-After; others go on", async () => {
     const limits = { requestsPerMinute: 2, concurrentRequests: 9 };
-    const server = await open({ callers: [callerConfig("ci", token, { limits })] });
+    const server = await open({ callers: [callerConfig("ci", { limits })] });
     for (let time = 0; time < 2; time++) expect((await server.get("/none", { token })).status).toBe(404);
     const answer = await server.get("/rpc", { method: "POST", token });
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "30"]);
@@ -318,18 +320,8 @@ describe("stopping", () => {
 
   test("cancels after its time what still runs, and says so in the answer", async () => {
     const clock = manualClock();
-    let start = (): void => undefined;
-    const started = new Promise<void>((resolve) => (start = resolve));
-    const server = await open({
-      clock,
-      wrap: () => ({
-        call: (_name, _args, _context, signal) =>
-          new Promise((_resolve, reject) => {
-            signal?.addEventListener("abort", () => reject(signal.reason as Error));
-            start();
-          }),
-      }),
-    });
+    const { wrap, started } = waitingToolbox();
+    const server = await open({ clock, wrap });
     const answer = server.rpc(rpcCall("execute_skill", { name: "alpha" }));
     await started;
     const closed = server.close();
@@ -342,27 +334,13 @@ describe("stopping", () => {
   });
 
   test("a client that leaves cancels its call", async () => {
-    let start = (): void => undefined;
-    const started = new Promise<void>((resolve) => (start = resolve));
-    let cancelled = (): void => undefined;
-    const wasCancelled = new Promise<void>((resolve) => (cancelled = resolve));
-    const server = await open({
-      wrap: () => ({
-        call: (_name, _args, _context, signal) =>
-          new Promise((_resolve, reject) => {
-            signal?.addEventListener("abort", () => {
-              cancelled();
-              reject(signal.reason as Error);
-            });
-            start();
-          }),
-      }),
-    });
+    const { wrap, started, cancelled } = waitingToolbox();
+    const server = await open({ wrap });
     const headers = { ...withToken, "content-type": "application/json" };
     const sent = request(`${server.url}/rpc`, { method: "POST", headers });
     sent.on("error", () => undefined).end(JSON.stringify(rpcCall("execute_skill", { name: "alpha" })));
     await started;
     sent.destroy();
-    await wasCancelled;
+    await cancelled;
   });
 });

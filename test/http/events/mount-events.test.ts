@@ -3,13 +3,14 @@ import type { ServeConfig } from "../../../src/http/config/serve-config.ts";
 import { defaultServerLimits } from "../../../src/http/config/default-config.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openMemoryRuns } from "../../runs/memory-runs.ts";
-import { callerConfig, localToken, openHttp, rpcCall } from "../open-http.ts";
+import { callerConfig, tokenOf } from "../caller-config.ts";
+import { localToken, openHttp, rpcCall } from "../open-http.ts";
 import type { OpenHttp } from "../open-http.ts";
 import { sendRaw } from "../send-raw.ts";
 import { readEvents } from "./read-events.ts";
 import type { EventClient } from "./read-events.ts";
 
-const fewToken = "few-token-0123456789abcdefghijklmnopqrstuvw";
+const fewToken = tokenOf("few");
 const access: ServeConfig["access"] = {
   default: "private",
   public: ["open*"],
@@ -30,7 +31,7 @@ const fileOf = (name: string): string => `/skills/${name}/SKILL.md`;
 async function open(names: readonly string[], rest: Parameters<typeof openHttp>[0] = {}): Promise<OpenHttp> {
   server = await openHttp({
     skills: Object.fromEntries(names.map((name) => [fileOf(name), skillText(name)])),
-    callers: [callerConfig("few", fewToken, { skills: ["open*", "few*"] })],
+    callers: [callerConfig("few", { skills: ["open*", "few*"] })],
     ...rest,
     config: { access, ...rest.config },
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { defaultConfig } from "../../../src/http/config/default-config.ts";
 import { toolNames } from "../../../src/tools/tool.ts";
 import { toTokenDigest } from "../../../src/wire/http/token.ts";
-import { callerConfig } from "../open-http.ts";
+import { callerConfig, tokenOf } from "../caller-config.ts";
 import { action, instruction, openServed } from "../open-served.ts";
 import type { Served } from "../open-served.ts";
 import type { RawAnswer } from "../send-raw.ts";
@@ -23,7 +23,6 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 const unlimited = { requestsPerMinute: 1e9, concurrentRequests: 1e6 };
-const ciToken = "ci-token-0123456789abcdefghijklmnopqrs";
 const shareToken = "share-token-0123456789abcdefghij";
 
 async function openTarget(): Promise<Served> {
@@ -31,7 +30,7 @@ async function openTarget(): Promise<Served> {
     skills: { ...instruction("alpha"), ...action("sum.up"), ...instruction("hidden") },
     config: {
       access: { default: "public", public: [], restricted: [], private: ["hidden"] },
-      callers: [callerConfig("ci", ciToken, { limits: unlimited })],
+      callers: [callerConfig("ci", { limits: unlimited })],
       anonymous: { tools: toolNames, limits: unlimited },
       shares: [{ name: "s", tokenDigest: toTokenDigest(shareToken), skills: ["*"] }],
       limits: { ...defaultConfig.limits, requestBytes: 1024 * 1024 },
@@ -82,7 +81,7 @@ function arbitraryRequest(path: string, { parameters = [], requestBody }: OpenAp
 }
 
 function arbitraryHeaders(expected = "application/json"): fc.Arbitrary<Sent["headers"]> {
-  const authorizations = [undefined, `Bearer ${ciToken}`, "Bearer wrong", "Basic YTpi", "Bearer", "bearer  x y"];
+  const authorizations = [undefined, `Bearer ${tokenOf("ci")}`, "Bearer wrong", "Basic YTpi", "Bearer", "bearer  x y"];
   const types = [
     "application/json",
     "application/json; charset=utf-8",

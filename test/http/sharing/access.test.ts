@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ServeConfig } from "../../../src/http/config/serve-config.ts";
 import { accessPolicies, capabilityTypes } from "../../../src/wire/skill-sharing.ts";
 import { skillDescriptor, skillIndex, registryPage } from "../../../src/wire/skill-sharing.ts";
-import { action, caller, instruction, openServed } from "../open-served.ts";
+import { callerConfig } from "../caller-config.ts";
+import { action, instruction, openServed } from "../open-served.ts";
 
 /** For each access and each type one skill, named after both. */
 const all = accessPolicies.flatMap((access) =>
@@ -18,7 +19,7 @@ const config: Partial<ServeConfig> = {
   provider: { name: "Example Corp", url: "https://example.com", domain: "com.example" },
   access: { default: "private", public: ["public*"], restricted: ["restricted*"], private: [] },
   capabilityTypes: { plugin: ["*.plugin"], task: ["*.task"] },
-  callers: [caller("reader"), caller("narrow", { skills: ["public*", "*-knowledge"] })],
+  callers: [callerConfig("reader"), callerConfig("narrow", { skills: ["public*", "*-knowledge"] })],
 };
 
 /** Which skills each caller discovers and invokes, by the table of the seed's section 5.5 and its own configuration. */

@@ -12,13 +12,14 @@ import { frameLimits } from "../../../src/sandbox/frames/frames.ts";
 import { skillDescriptor } from "../../../src/wire/skill-sharing.ts";
 import { refusal } from "../../tools/open-tools.ts";
 import type { MemoryScript } from "../../sandbox/memory-sandbox.ts";
-import { action, caller, openServed, tokenOf } from "../open-served.ts";
+import { callerConfig, tokenOf } from "../caller-config.ts";
+import { action, openServed } from "../open-served.ts";
 import type { Served, ServedOptions } from "../open-served.ts";
 
 const config: Partial<ServeConfig> = {
   provider: { name: "Example Corp", domain: "com.example" },
   access: { default: "private", public: ["open.*"], restricted: ["shared.*"], private: [] },
-  callers: [caller("ada")],
+  callers: [callerConfig("ada")],
 };
 
 const serve = (options: Partial<ServedOptions> = {}): Promise<Served> =>

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ServeConfig } from "../../../src/http/config/serve-config.ts";
-import { caller, openServed } from "../open-served.ts";
+import { callerConfig } from "../caller-config.ts";
+import { openServed } from "../open-served.ts";
 
 const here = new URL("transcripts/", import.meta.url);
 
@@ -29,7 +30,7 @@ const config: Partial<ServeConfig> = {
   provider: { name: "Example Corp", url: "https://example.com", domain: "com.example" },
   publicUrl: "https://example.com",
   access: { default: "private", public: ["sentiment"], restricted: ["translate"], private: [] },
-  callers: [caller("ada")],
+  callers: [callerConfig("ada")],
 };
 
 test.each(readdirSync(here))("%s goes as written", async (file) => {

@@ -9,6 +9,7 @@ import { printed } from "../../printed.ts";
 import { openDoor } from "../open-door.ts";
 import type { OpenDoor } from "../open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "../raw-request.ts";
+import { waitingToolbox } from "../waiting-toolbox.ts";
 
 const opened: OpenDoor[] = [];
 
@@ -23,24 +24,6 @@ async function open(options: Parameters<typeof openDoor>[1] = {}): Promise<OpenD
 }
 
 const list = legacyCall("list_skills", {});
-
-/** A toolbox whose calls wait until they are cancelled, and which counts the cancelled calls. */
-function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise<void>; abortedCalls: () => number } {
-  let aborted = 0;
-  let start = (): void => undefined;
-  const started = new Promise<void>((resolve) => (start = resolve));
-  const toolbox: Pick<Toolbox, "call"> = {
-    call: (_name, _args, _context, signal) =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => {
-          aborted += 1;
-          reject(signal.reason as Error);
-        });
-        start();
-      }),
-  };
-  return { wrap: () => toolbox, started, abortedCalls: () => aborted };
-}
 
 describe("the output of a running call", () => {
   const printing = (): Pick<Toolbox, "call"> => ({
@@ -257,7 +240,7 @@ describe("sessions", () => {
 
 describe("cancellation", () => {
   it("cancels a call whose client disconnects", async () => {
-    const { wrap, started, abortedCalls } = waitingToolbox();
+    const { wrap, started, cancelledCalls } = waitingToolbox();
     const { address } = await open({ wrap });
     const { hostname, port, pathname } = new URL(address.url);
     const body = JSON.stringify(list);
@@ -273,34 +256,34 @@ describe("cancellation", () => {
     socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
     await started;
     socket.destroy();
-    await expect.poll(abortedCalls).toBe(1);
+    await expect.poll(cancelledCalls).toBe(1);
   });
 
   it("cancels the call that notifications/cancelled names, and no other session's", async () => {
-    const { wrap, started, abortedCalls } = waitingToolbox();
+    const { wrap, started, cancelledCalls } = waitingToolbox();
     const { address, server, caller } = await open({ wrap });
     const other = await server.open(caller);
     const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } };
     const waiting = rawRequest(address, { body: legacyCall("list_skills", {}, "a") });
     await started;
     expect((await rawRequest(other, { body: cancelled })).status).toBe(202);
-    expect(abortedCalls()).toBe(0);
+    expect(cancelledCalls()).toBe(0);
     expect((await rawRequest(address, { body: cancelled })).status).toBe(202);
     await waiting;
-    expect(abortedCalls()).toBe(1);
+    expect(cancelledCalls()).toBe(1);
   });
 
   it.each([
     ["before 2026-07-28", { body: list }],
     ["since", modernRequest("tools/call", { name: "list_skills" })],
   ])("cancels the requests of a closed session, %s", async (_when, request) => {
-    const { wrap, started, abortedCalls } = waitingToolbox();
+    const { wrap, started, cancelledCalls } = waitingToolbox();
     const { address } = await open({ wrap });
     const waiting = rawRequest(address, request).catch(() => undefined);
     await started;
     await address.close();
     await waiting;
-    expect(abortedCalls()).toBe(1);
+    expect(cancelledCalls()).toBe(1);
   });
 });
 

@@ -5,12 +5,12 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { runBridge } from "../../../src/mcp/socket/bridge.ts";
-import type { Toolbox } from "../../../src/tools/toolbox.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openDoor } from "../open-door.ts";
 import { legacyCall, modernRequest } from "../raw-request.ts";
 import { initialize, openStdioClient } from "../stdio-client.ts";
 import type { StdioClient } from "../stdio-client.ts";
+import { waitingToolbox } from "../waiting-toolbox.ts";
 
 const cleanup: (() => unknown)[] = [];
 
@@ -57,25 +57,6 @@ async function openBridge(
   const address = await sockets.open(caller);
   cleanup.push(() => sockets.close());
   return { ...startBridge(address.path), closeSession: () => address.close() };
-}
-
-/** A toolbox whose calls wait until they are cancelled. */
-function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise<void>; cancelled: Promise<void> } {
-  let cancel = (): void => undefined;
-  let start = (): void => undefined;
-  const cancelled = new Promise<void>((resolve) => (cancel = resolve));
-  const started = new Promise<void>((resolve) => (start = resolve));
-  const toolbox: Pick<Toolbox, "call"> = {
-    call: (_name, _args, _context, signal) =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => {
-          cancel();
-          reject(signal.reason as Error);
-        });
-        start();
-      }),
-  };
-  return { wrap: () => toolbox, started, cancelled };
 }
 
 describe.each(["2025-06-18", "2025-11-25"])("an agent of %s", (revision) => {

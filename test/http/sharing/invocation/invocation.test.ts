@@ -4,7 +4,8 @@ import { defaultAnonymousLimits, defaultCallerLimits } from "../../../../src/htt
 import type { ServeConfig } from "../../../../src/http/config/serve-config.ts";
 import { maxWholeOutputBytes } from "../../../../src/runs/record/write-whole-result.ts";
 import type { MemoryScript } from "../../../sandbox/memory-sandbox.ts";
-import { action, caller, openRecords, openServed } from "../../open-served.ts";
+import { callerConfig } from "../../caller-config.ts";
+import { action, openRecords, openServed } from "../../open-served.ts";
 import type { Served, ServedOptions } from "../../open-served.ts";
 
 const skills = {
@@ -16,7 +17,7 @@ const skills = {
 
 const config: Partial<ServeConfig> = {
   access: { default: "private", public: ["open.*"], restricted: ["shared.*"], private: [] },
-  callers: [caller("ada"), caller("bob"), caller("reads", { tools: ["list_skills"] })],
+  callers: [callerConfig("ada"), callerConfig("bob"), callerConfig("reads", { tools: ["list_skills"] })],
 };
 
 const open = (options: Partial<ServedOptions> = {}): Promise<Served> => openServed({ skills, config, ...options });
@@ -234,7 +235,7 @@ describe("an invocation", () => {
     const refused = await post(await open(), "keys-sum", {}, "ada");
     expect([refused.status, refused.body]).toMatchObject([403, { error: { code: "PERMISSION_DENIED" } }]);
     const [grant] = /keys\.sum@[0-9a-f]{64}/.exec(refused.text) ?? [];
-    const callers = [caller("ada", { grants: [grant!], secrets: ["KEY"] })];
+    const callers = [callerConfig("ada", { grants: [grant!], secrets: ["KEY"] })];
     const missing = await post(await open({ config: { ...config, callers } }), "keys-sum", {}, "ada");
     expect([missing.status, missing.body]).toMatchObject([
       503,
@@ -247,7 +248,7 @@ describe("an invocation", () => {
 
   test("of a skill whose secret this caller may not have is refused, whatever is granted", async () => {
     const [grant] = /keys\.sum@[0-9a-f]{64}/.exec((await post(await open(), "keys-sum", {}, "ada")).text) ?? [];
-    const callers = [caller("ada", { grants: [grant!], secrets: [] })];
+    const callers = [callerConfig("ada", { grants: [grant!], secrets: [] })];
     const readSecret = () => Promise.resolve("a value of this secret");
     const refused = await post(await open({ config: { ...config, callers }, readSecret }), "keys-sum", {}, "ada");
     expect([refused.status, refused.body]).toMatchObject([503, { error: { details: { reason: "SECRET_MISSING" } } }]);
@@ -284,7 +285,7 @@ describe("an invocation", () => {
 
   test("is limited for each caller, by the executions that run", async () => {
     const limits = { ...defaultCallerLimits, concurrentRequests: 2 };
-    const callers = [caller("ada", { limits }), caller("bob")];
+    const callers = [callerConfig("ada", { limits }), callerConfig("bob")];
     const served = await open({
       script: forever,
       config: { ...config, callers, anonymous: { tools: ["execute_skill"], limits: defaultAnonymousLimits } },
