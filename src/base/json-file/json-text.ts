@@ -1,10 +1,4 @@
-/** A range of a text; lines and columns start at 1, columns count code points, the end is exclusive. */
-export interface TextRange {
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  readonly endColumn: number;
-}
+import type { TextRange } from "../failures/file-problem.ts";
 
 interface Span {
   readonly offset: number;

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { FileProblem } from "../../base/json-file/file-problem.ts";
+import type { FileProblem } from "../../base/failures/file-problem.ts";
 import { parseJson, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonNode } from "../../base/json-file/json-text.ts";
 import { nodeAt, repeatedKeys } from "../../base/json-file/node-at.ts";

@@ -1,3 +1,4 @@
+import type { TextRange } from "../../base/failures/file-problem.ts";
 import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { toSlug } from "../names.ts";
@@ -9,7 +10,6 @@ import { withoutControls } from "../text/control-characters.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { hasInvisible } from "../text/invisible-characters.ts";
 import { createTextPositions, toTextRange } from "../text/text-positions.ts";
-import type { TextRange } from "../text/text-positions.ts";
 import { createKeyRanges } from "../yaml/yaml-keys.ts";
 import { readYaml } from "../yaml/yaml.ts";
 import type { Manifest } from "./manifest.ts";

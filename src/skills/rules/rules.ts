@@ -1,3 +1,4 @@
+import type { FileFault } from "../../base/failures/file-problem.ts";
 import { cutCodePoints } from "../text/code-points.ts";
 import { hasControls, withoutControls } from "../text/control-characters.ts";
 import type { Problem } from "./problem.ts";
@@ -116,18 +117,7 @@ export const rules = {
 export type RuleCode = keyof typeof rules;
 
 /** A rule violation with its position in a file. Its severity depends on the level. */
-export interface Finding {
-  readonly code: RuleCode;
-  readonly file: string;
-  /** Starts at 1, in the file. */
-  readonly line: number;
-  /** Starts at 1, in code points. */
-  readonly column: number;
-  /** The exclusive end, if the finding has a range. */
-  readonly endLine?: number;
-  readonly endColumn?: number;
-  readonly message: string;
-  readonly fix: string;
+export interface Finding extends FileFault<RuleCode> {
   /** The levels at which the finding is allowed. */
   readonly allowedAt?: readonly Level[] | undefined;
   /** Number of skills that are not read because of it, if known. */

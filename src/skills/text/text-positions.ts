@@ -1,16 +1,7 @@
+import type { TextRange } from "../../base/failures/file-problem.ts";
 import { countCodePoints } from "./code-points.ts";
 
-/** Starts at 1; columns count code points. */
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** A position, or a range with an exclusive end. */
-export interface TextRange extends TextPosition {
-  readonly endLine?: number;
-  readonly endColumn?: number;
-}
+type TextPosition = Pick<TextRange, "line" | "column">;
 
 /** The range between two offsets; a position if it is empty or has no end. */
 export function toTextRange(positionOf: (offset: number) => TextPosition, offset: number, end = offset): TextRange {

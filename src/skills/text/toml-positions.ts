@@ -1,5 +1,5 @@
+import type { TextRange } from "../../base/failures/file-problem.ts";
 import { createTextPositions, toTextRange } from "./text-positions.ts";
-import type { TextRange } from "./text-positions.ts";
 
 /**
  * Returns the positions of values or keys in TOML; else of the nearest enclosing value, else the start. The text must be valid TOML;

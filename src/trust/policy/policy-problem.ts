@@ -1,4 +1,4 @@
-import type { FileProblem } from "../../base/json-file/file-problem.ts";
+import type { FileProblem } from "../../base/failures/file-problem.ts";
 
 /** What is wrong with a policy file. */
 export type PolicyProblem = FileProblem<
