@@ -44,8 +44,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value of a JSON text; undefined if it is not JSON, which the client is told. */
-export function parseJson(text: string): unknown {
+/** What a client sent, of any shape; undefined if it is not JSON, which the client is told. */
+export function parseMessage(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -10,7 +10,7 @@ import {
 import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { declaresForms, declaresSkills, isObject, parseJson } from "./client-message.ts";
+import { declaresForms, declaresSkills, isObject, parseMessage } from "./client-message.ts";
 import { openMcpServers } from "./mcp-server.ts";
 
 export interface StdioStreams {
@@ -120,7 +120,7 @@ function openLineTransport(
   }
 
   function take(line: string): void {
-    const message = parseJson(line);
+    const message = parseMessage(line);
     if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not valid JSON.");
     else if (isMessage(message)) {
       note(message);

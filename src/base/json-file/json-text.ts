@@ -33,7 +33,7 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
 /** Reads JSON with the positions of its keys and values. Unlike JSON.parse, it keeps keys that occur twice. */
-export function parseJson(text: string): JsonNode | { readonly fault: JsonFault } {
+export function parseJsonNode(text: string): JsonNode | { readonly fault: JsonFault } {
   try {
     return new JsonReader(text).readAll();
   } catch (error) {

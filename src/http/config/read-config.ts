@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { FileProblem } from "../../base/failures/file-problem.ts";
-import { parseJson, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonNode } from "../../base/json-file/json-text.ts";
 import { nodeAt, repeatedKeys } from "../../base/json-file/node-at.ts";
 import type { JsonPath } from "../../base/json-file/node-at.ts";
@@ -64,7 +64,7 @@ export function readServeConfig(file: string, content: string, env: Environment)
     if (problems.length < maxProblems) problems.push(problem);
   };
   const sourceLine = maskedLines(text);
-  const root = parseJson(text);
+  const root = parseJsonNode(text);
   if ("fault" in root) {
     report("config-syntax", root.fault, root.fault.message, root.fault.fix);
     return { skills: [], problems, sourceLine };

@@ -11,7 +11,7 @@ import { readSinglePlugin } from "../marketplaces/plugin-tree.ts";
 import type { PluginsRead, PluginTree } from "../marketplaces/plugin-tree.ts";
 import { areUnmoved } from "../marketplaces/plugins-elsewhere.ts";
 import type { PluginReading } from "../marketplaces/plugins-elsewhere.ts";
-import { parseJson } from "../marketplaces/read-manifests.ts";
+import { parseJsonFile } from "../marketplaces/read-manifests.ts";
 import { readPlugins } from "../marketplaces/read-plugins.ts";
 import type { RemoteContent, RemoteIndex } from "../remote-skill.ts";
 import type { SkillFile } from "../skill-bytes.ts";
@@ -159,7 +159,7 @@ async function readMarketplaceOf(
   if (paths.length === 0) return undefined;
   const contents = await own.tree.read(paths, reading.signal);
   for (const path of paths) {
-    const json = parseJson(contents.get(path) ?? new Uint8Array());
+    const json = parseJsonFile(contents.get(path) ?? new Uint8Array());
     if (!isMarketplace(json)) continue;
     return await readPlugins(parseMarketplace(json), { ...own, root: rootOfMarketplace(path) }, url, reading);
   }

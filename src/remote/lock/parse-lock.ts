@@ -1,4 +1,4 @@
-import { parseJson, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
 import { SkillsError } from "../../errors.ts";
 import type { KeptKey, Lock, LockEntry, LockForm } from "./lock.ts";
@@ -41,7 +41,7 @@ export function parseLock(text: string, file: string, form: LockForm): Lock {
     const offset = conflict.index;
     refuse({ offset, end: offset + 7 }, "a merge conflict", "Resolve it, then run acp-skills verify.");
   }
-  const root = parseJson(text);
+  const root = parseJsonNode(text);
   if ("fault" in root) return refuse(root.fault, root.fault.message, `${root.fault.fix} Or: ${restore}`);
   const top = objectAt(root, "the lock", refuse);
   const version = top.get("version")?.node;

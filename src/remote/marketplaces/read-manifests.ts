@@ -23,7 +23,7 @@ export async function readManifests(
   for (const root of new Set(roots)) {
     for (const path of manifestPaths) {
       const bytes = contents.get(joinTreePath(root, path));
-      const manifest = bytes === undefined ? undefined : parseManifest(parseJson(bytes), path);
+      const manifest = bytes === undefined ? undefined : parseManifest(parseJsonFile(bytes), path);
       if (manifest === undefined) continue;
       manifests.set(root, manifest);
       break;
@@ -32,8 +32,8 @@ export async function readManifests(
   return manifests;
 }
 
-/** JSON of others; undefined for what is not, or has too many keys and values. */
-export function parseJson(bytes: Uint8Array): unknown {
+/** The value of a JSON file of others, which may begin with a byte order mark; undefined if it is not JSON, or has too many keys and values. */
+export function parseJsonFile(bytes: Uint8Array): unknown {
   if (hasTooManyValues(bytes)) return undefined;
   try {
     return JSON.parse(

@@ -2,7 +2,7 @@ import { nearest } from "../../base/nearest.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import { contradictionsIn } from "./layers/contradictions.ts";
 import { nodeAt } from "../../base/json-file/node-at.ts";
-import { parseJson, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
 import { commitForm, digestForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
 import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
@@ -29,7 +29,7 @@ export function checkPolicy(file: string, content: string, home: string): Checke
   const report: Report = (code, place, message, fix, severity = "error") => {
     if (problems.length < maxProblems) problems.push({ code, severity, file, ...rangeOf(text, place), message, fix });
   };
-  const root = parseJson(text);
+  const root = parseJsonNode(text);
   if ("fault" in root) {
     report("policy-syntax", root.fault, root.fault.message, root.fault.fix);
     return { policy: undefined, problems, placeOf: () => ({ file, line: 1, column: 1 }) };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { parseJson } from "../../../src/base/json-file/json-text.ts";
+import { parseJsonNode } from "../../../src/base/json-file/json-text.ts";
 import type { JsonNode } from "../../../src/base/json-file/json-text.ts";
 import { nodeAt, repeatedKeys } from "../../../src/base/json-file/node-at.ts";
 
 const text = '{ "a": [1, { "b": 2, "b": 3 }], "a": [4] , "c": {} }';
-const root = parseJson(text) as JsonNode;
+const root = parseJsonNode(text) as JsonNode;
 const shown = ({ offset, end }: { offset: number; end: number }): string => text.slice(offset, end);
 
 test("a value is found by its path; what is missing is in what encloses it", () => {
