@@ -28,6 +28,7 @@ export function fakeFetcher(pages: Readonly<Record<string, Page | Error>>): Fake
       const bytes = isKnown ? new Uint8Array() : body instanceof Uint8Array ? body : new TextEncoder().encode(text);
       return { status: isKnown ? 304 : status, headers, url, body: bytes };
     },
+    leadsInside: () => false,
     close: () => Promise.resolve(),
   };
 }

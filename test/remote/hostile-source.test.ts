@@ -33,10 +33,10 @@ interface Installed {
   readonly stored: () => Record<string, string>;
 }
 
-async function open(): Promise<Installed> {
+async function open(allowPrivate: readonly string[] = []): Promise<Installed> {
   const server = await openHostileServer({ secure: true });
   const names = { "skills.example.com": [[publicAddress]], "inside.example.com": [["10.0.0.5"]] };
-  const { options, connections } = openWorld({ names, server });
+  const { options, connections } = openWorld({ names, server, allowPrivate });
   const dataDirectory = mkdtempSync(path.join(tmpdir(), "acp-skills-hostile-"));
   const copies = openSources(
     {
@@ -83,6 +83,49 @@ test("a server that behaves is copied", async () => {
   server.on("/rows.tar.gz", answers.bytes(good));
   expect(await look()).toBe("");
   expect(stored()).toEqual(copy);
+});
+
+const inside = "https://inside.example.com";
+const sharingEntry = {
+  id: "com.example.rows-v1",
+  name: "rows",
+  capability_type: "knowledge",
+  description: "Counts rows.",
+  access: "public",
+  version: "1.0.0",
+};
+const sharingPath = "/.well-known/skill-sharing";
+const sharingOf = (url: string): Answer =>
+  answers.json({
+    protocol: { version: "1.0.0" },
+    provider: { name: "x" },
+    skills: [{ ...sharingEntry, descriptor_url: url }],
+  });
+const descriptorOf = (url: string): Answer =>
+  answers.json({
+    ...sharingEntry,
+    protocol: { version: "1.0.0" },
+    provider: { name: "x" },
+    endpoint: { url, method: "GET", media_type: "application/gzip" },
+    inputs: {},
+    output: {},
+    auth: { type: "none" },
+  });
+
+test.each([
+  ["an artifact", { [indexPath]: indexOf(`${inside}/rows.tar.gz`) }],
+  ["a descriptor", { [sharingPath]: sharingOf(`${inside}/d.json`) }],
+  [
+    "what a descriptor names",
+    { [sharingPath]: sharingOf("/d.json"), "/d.json": descriptorOf(`${inside}/rows.tar.gz`) },
+  ],
+])("a public source does not have a private host asked for %s that a person allowed", async (_what, pages) => {
+  const { server, look, stored, connections } = await open(["inside.example.com"]);
+  for (const [path, answer] of Object.entries(pages)) server.on(path, answer);
+  server.on("/rows.tar.gz", answers.bytes(good));
+  expect(await look()).toMatch(/rows.*inside\.example\.com.*public/);
+  expect(stored()).toEqual({});
+  expect(new Set(connections)).toEqual(new Set([`${publicAddress}:443`]));
 });
 
 const badIndexes: readonly (readonly [string, Answer, RegExp])[] = [

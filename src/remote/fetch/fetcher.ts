@@ -34,6 +34,11 @@ export interface Fetcher {
    * FILE_TOO_LARGE, or SOURCE_INVALID (compressed, unless `asSent`); messages name the host, never a query or a token. Rejects with the reason of `signal`.
    */
   fetch(request: RemoteRequest, signal: AbortSignal): Promise<RemoteAnswer>;
+  /**
+   * Whether a document from one address leads to a host that is allowed although it is private, and is itself from another kind of host: the
+   * person did not mean that. Absolute URLs.
+   */
+  readonly leadsInside: (from: string, to: string) => boolean;
   /** Ends all connections. Idempotent. */
   close(): Promise<void>;
 }

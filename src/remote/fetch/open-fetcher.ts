@@ -70,6 +70,13 @@ export function openFetcher(options: FetcherOptions): Fetcher {
         closed.signal.removeEventListener("abort", close);
       }
     },
+    leadsInside(from, to) {
+      try {
+        return rules.isAllowed(rules.targetOf(new URL(to))) && !rules.isAllowed(rules.targetOf(new URL(from)));
+      } catch {
+        return false; // What may not be asked at all is refused when it is asked.
+      }
+    },
     async close() {
       closed.abort(new SkillsError("CLOSED", "The fetcher is closed."));
       await (await agent)?.destroy();

@@ -6,6 +6,7 @@ import { parseDescriptor } from "../indexes/descriptor.ts";
 import { indexLimits } from "../indexes/index-limits.ts";
 import type { RemoteSkill } from "../remote-skill.ts";
 import { toLabel } from "../source.ts";
+import { withoutPrivateLinks } from "./without-private-links.ts";
 
 /** Skills with contents of other types than `descriptor`, as far as those could be read. */
 export interface ReadDescriptors {
@@ -42,7 +43,7 @@ export async function readDescriptors(
       return skill;
     }
     const found = answer.type === "text" ? parse(answer.text, answer.url, skill) : { why: answer.said };
-    if (!("why" in found)) return { ...found, name: skill.name };
+    if (!("why" in found)) return withoutPrivateLinks({ ...found, name: skill.name }, url, fetcher);
     problems.push(`${skill.name}: ${found.why}`);
     return { ...skill, content: { type: "unusable", why: found.why } };
   });

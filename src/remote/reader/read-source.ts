@@ -11,6 +11,7 @@ import { isSlug } from "../indexes/collect-skills.ts";
 import type { RemoteIndex } from "../remote-skill.ts";
 import { toLabel } from "../source.ts";
 import type { Source } from "../source.ts";
+import { withoutPrivateLinks } from "./without-private-links.ts";
 
 /** How a source is read; what a value is absent for is not read. */
 export interface Reading {
@@ -70,7 +71,7 @@ async function readWeb(source: Source, asker: Asker, reading: Reading): Promise<
     const found = await Promise.all(addresses.map((address) => readAddress(address, asker, reading)));
     tried.push(...found);
     const listings = found.filter((one) => "skills" in one);
-    if (listings.length > 0) return toIndex(source, listings, tried);
+    if (listings.length > 0) return toIndex(source, listings, tried, reading);
     const marketplace = found.find((one) => one.form === "marketplace");
     if (marketplace !== undefined) return await readFrom(marketplace, source, reading);
     if (found.every((one) => one.form === "nothing" && one.why !== undefined)) break;
@@ -129,7 +130,12 @@ async function readFrom(
   throw new SkillsError("SOURCE_INVALID", `${toLabel(url)} is a plugin marketplace, which is not read here`);
 }
 
-function toIndex(source: Source, listings: readonly FoundListing[], tried: readonly Found[]): RemoteIndex {
+function toIndex(
+  source: Source,
+  listings: readonly FoundListing[],
+  tried: readonly Found[],
+  { fetcher }: Pick<Reading, "fetcher">,
+): RemoteIndex {
   const [first] = listings;
   if (first === undefined) throw new TypeError("no listing");
   const isSharing = ({ form }: FoundListing): boolean => !form.startsWith("agent-skills");
@@ -137,7 +143,7 @@ function toIndex(source: Source, listings: readonly FoundListing[], tried: reado
   const skills = mergeListings(
     listings.filter(isSharing).flatMap((listing) => listing.skills),
     listings.filter((listing) => !isSharing(listing)).map((listing) => listing.skills),
-  );
+  ).map((skill) => withoutPrivateLinks(skill, source.url, fetcher));
   const isPartial = faults.length > 0 || listings.some((listing) => listing.isPartial);
   return {
     source,

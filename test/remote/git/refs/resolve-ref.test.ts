@@ -26,6 +26,7 @@ function fetcherOf(...answers: readonly Scripted[]): { readonly fetcher: Fetcher
       asked.push(request);
       return Promise.resolve({ status, headers: { "content-type": type }, body: Buffer.from(body), url: at });
     },
+    leadsInside: () => false,
     close: () => Promise.resolve(),
   };
   return { fetcher, asked };
