@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import { nothingHere } from "../../wire/http/refusal.ts";
+import { nothingHere, unauthorized } from "../../wire/http/refusal.ts";
 import { refused } from "../answer/refuse-request.ts";
 import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
 import type { KeptAnswer } from "../answer/kept-answer.ts";
@@ -49,9 +49,11 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
   async function answerArtifact(context: HttpContext, audience: Audience, text: string): Promise<Response> {
     const name = readArtifactName(text);
     const published = name && publication().bySlug.get(name.slug);
-    // What somebody may not have is as if it did not exist.
-    if (name === undefined || published === undefined || !audience.mayHave(published))
+    // What somebody may not know of is as if it did not exist.
+    if (name === undefined || published === undefined || !audience.mayKnow(published))
       return refused(context, nothingHere);
+    if (!audience.mayHave(published))
+      return refused(context, unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`));
     const body = await artifacts.read(published, name);
     if (body === undefined) return refused(context, nothingHere);
     const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };

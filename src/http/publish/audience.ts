@@ -15,11 +15,13 @@ export interface Audience {
   /** Everybody belongs to it, so that anything on the way may keep answers. */
   readonly isEverybody: boolean;
   readonly mayHave: (published: PublishedSkill) => boolean;
+  /** Whether it is shown a skill, even one whose files take credentials. */
+  readonly mayKnow: (published: PublishedSkill) => boolean;
 }
 
 /** Without credentials, only public skills: a restricted one is visible, but using it takes credentials (seed, 5.5). */
-export function toAudience({ view, isAnonymous, invokes }: HttpCaller): Audience {
-  return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes };
+export function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller): Audience {
+  return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes, mayKnow: discovers };
 }
 
 /** Sets of skills behind secret paths. */
@@ -39,11 +41,13 @@ export function createShares({ shares }: Pick<ServeConfig, "shares">): Shares {
 }
 
 function toShared({ name, skills }: ShareConfig, token: string): Audience {
+  const isShared = ({ skill }: PublishedSkill): boolean => skills.includes("*") || isNamedIn(skills, skill);
   return {
     view: `share ${name}`,
     share: name,
     prefix: `/s/${token}`,
     isEverybody: false,
-    mayHave: ({ skill }) => skills.includes("*") || isNamedIn(skills, skill),
+    mayHave: isShared,
+    mayKnow: isShared,
   };
 }

@@ -119,9 +119,10 @@ test("without credentials only public skills can be had; with them, those of the
   const all = await entriesOf(index, "all");
   expect(names(all)).toEqual(["halfway", "hidden", "plain", "tools"]);
   expect(names(await entriesOf(index, "some"))).toEqual(["halfway", "hidden"]);
+  const anonymous = { halfway: 401, hidden: 404, plain: 200, tools: 200 } as Readonly<Record<string, number>>;
   for (const entry of all) {
     const isPublic = ["plain", "tools"].includes(entry.name);
-    expect(await server.send(addressOf(entry))).toMatchObject({ status: isPublic ? 200 : 404 });
+    expect(await server.send(addressOf(entry))).toMatchObject({ status: anonymous[entry.name] });
     const known = await server.send(addressOf(entry), { caller: "all" });
     expect(known).toMatchObject({ status: 200 });
     expect(known.headers["cache-control"]).toBe("private, max-age=31536000, immutable");
@@ -129,6 +130,22 @@ test("without credentials only public skills can be had; with them, those of the
   }
   const { headers } = await server.send(index, { caller: "all" });
   expect(headers).toMatchObject({ "cache-control": "private, no-cache", vary: "authorization" });
+});
+
+test("a restricted skill, which is listed for everybody, is downloaded with a token; shares without it do not know it", async () => {
+  const token = newToken();
+  const shares = [{ name: "team", tokenDigest: toTokenDigest(token), skills: ["plain"] }];
+  server = await openServer({ skills, access, clock, shares, callers: [{ name: "all" }] });
+  const [halfway] = await entriesOf(index, "all");
+  const { status, headers, text } = await server.send(addressOf(halfway!));
+  expect({ status, error: (JSON.parse(text) as { error: object }).error }).toMatchObject({
+    status: 401,
+    error: { code: "AUTH_REQUIRED", message: "The skill halfway is downloaded with a bearer token." },
+  });
+  expect(headers).toMatchObject({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+  const absent = await server.send(addressOf(halfway!).replace(/[0-9a-f]{32}/, "0".repeat(32)));
+  expect(absent).toMatchObject({ status, text });
+  expect(await server.send(addressOf(halfway!, `/s/${token}${index}`))).toMatchObject({ status: 404 });
 });
 
 test("a share's path shows its own skills only, and its artifacts are below it", async () => {
