@@ -1,6 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../errors.ts";
 import { onPrinted } from "../../runs/run-event.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
@@ -86,6 +87,7 @@ export class EditorCalls {
 
   async #answer({ id, ...request }: ToolRequest, signal: AbortSignal): Promise<Response> {
     try {
+      // A call that ignores its signal is abandoned.
       return { jsonrpc: "2.0", id, result: await unlessAborted(this.#result(id, request, signal), signal) };
     } catch (error) {
       return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, this.#options) };
@@ -150,16 +152,6 @@ export class EditorCalls {
   #send(message: Response | Notification, written: () => void): void {
     if (this.#isOpen) this.#options.send(message, written);
   }
-}
-
-/** A call that ignores its signal is abandoned. */
-async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => {
-      reject(new Error("aborted"));
-    });
-  });
-  return await Promise.race([work, aborted]);
 }
 
 function toToolName(method: string): string {

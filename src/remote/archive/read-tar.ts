@@ -1,7 +1,7 @@
 import { ArchiveCollector, badArchive } from "./archive-content.ts";
 import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
 import { ByteQueue } from "./byte-queue.ts";
-import { blockSize, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
+import { blockSize, paddingAfter, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
 import type { TarHeader } from "./tar-header.ts";
 
 /** Of one extended header or long name. */
@@ -78,12 +78,12 @@ async function readEntry(queue: ByteQueue, header: TarHeader, collector: Archive
 
 async function readContent(queue: ByteQueue, size: number): Promise<Buffer> {
   const bytes = await queue.take(size);
-  if (bytes === undefined || !(await queue.skip(padding(size)))) throw truncated();
+  if (bytes === undefined || !(await queue.skip(paddingAfter(size)))) throw truncated();
   return bytes;
 }
 
 async function skipContent(queue: ByteQueue, size: number): Promise<void> {
-  if (!(await queue.skip(size + padding(size)))) throw truncated();
+  if (!(await queue.skip(size + paddingAfter(size)))) throw truncated();
 }
 
 async function readMetadata(queue: ByteQueue, { size }: TarHeader): Promise<Buffer> {
@@ -136,10 +136,6 @@ function isZero(bytes: Uint8Array): boolean {
     if (!zeros.subarray(0, piece.length).equals(piece)) return false;
   }
   return true;
-}
-
-function padding(size: number): number {
-  return (blockSize - (size % blockSize)) % blockSize;
 }
 
 function truncated(): Error {

@@ -12,6 +12,12 @@ export interface TarHeader {
 }
 
 export const blockSize = 512;
+
+/** The bytes between content of this size and the next header. */
+export function paddingAfter(size: number): number {
+  return (blockSize - (size % blockSize)) % blockSize;
+}
+
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Throws SOURCE_INVALID. */

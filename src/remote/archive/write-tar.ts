@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import { byCodePoint } from "../../base/code-point-order.ts";
 import { SkillsError } from "../../errors.ts";
 import type { SkillFile } from "../skill-bytes.ts";
-import { blockSize, checksumOf } from "./tar-header.ts";
+import { blockSize, checksumOf, paddingAfter } from "./tar-header.ts";
 
 const nameBytes = 100;
 const prefixBytes = 155;
@@ -36,7 +36,7 @@ export async function toTarGz(files: readonly SkillFile[]): Promise<Uint8Array> 
 
 /** In pieces of one size, because each costs a turn of the event loop and of a thread. */
 async function* toTar(files: readonly SkillFile[], headers: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
-  const size = files.reduce((sum, { bytes }) => sum + blockSize + bytes.length + padding(bytes), endBytes);
+  const size = files.reduce((sum, { bytes }) => sum + blockSize + bytes.length + paddingAfter(bytes.length), endBytes);
   let piece = Buffer.alloc(Math.min(size, writtenBytes));
   let at = 0;
   let left = size;
@@ -60,13 +60,9 @@ function* parts(files: readonly SkillFile[], headers: readonly Uint8Array[]): Ge
   for (const [index, { bytes }] of files.entries()) {
     yield headers[index] ?? new Uint8Array();
     yield bytes;
-    yield new Uint8Array(padding(bytes));
+    yield new Uint8Array(paddingAfter(bytes.length));
   }
   yield new Uint8Array(endBytes);
-}
-
-function padding({ length }: Uint8Array): number {
-  return (blockSize - (length % blockSize)) % blockSize;
 }
 
 function toHeader({ path, bytes, executable }: SkillFile): Uint8Array {

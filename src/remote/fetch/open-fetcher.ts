@@ -8,6 +8,7 @@ import { systemAddresses, sharedResolver } from "../../base/network/resolve.ts";
 import type { Resolve } from "../../base/network/resolve.ts";
 import { toAuthority } from "../../base/network/target.ts";
 import type { Target } from "../../base/network/target.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { version } from "../../base/version.ts";
 import { SkillsError } from "../../errors.ts";
 import { addressRules, refused } from "./address-rules.ts";
@@ -166,7 +167,7 @@ async function ask(
       signal,
     });
     // Undici notices the signal only once it is connected.
-    const answer = await Promise.race([asked, aborted(signal)]);
+    const answer = await unlessAborted(asked, signal);
     const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
     const bytes = await readAnswer(answer.body, received, { host, maxBytes, method, asSent });
     return { ...received, body: bytes, url: url.href };
@@ -174,12 +175,6 @@ async function ask(
     if (signal.aborted) throw signal.reason;
     throw toFetchFailure(error, host);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {

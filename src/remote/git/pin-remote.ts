@@ -1,5 +1,5 @@
 import type { Resolve } from "../../base/network/resolve.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../errors.ts";
 import type { AddressRules } from "../fetch/address-rules.ts";
 import type { GitRemote } from "./program/git-settings.ts";

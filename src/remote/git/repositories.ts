@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { makeHome, sweepHomes } from "./program/temporary-homes.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import type { FileTree } from "../trees/file-tree.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { SkillsErrorCode } from "../../errors.ts";
-import { inParallel } from "../asking/in-parallel.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import { readArchive } from "../archive/read-archive.ts";
 import type { AddressRules } from "../fetch/address-rules.ts";
 import type { Target } from "../../base/network/target.ts";

@@ -1,4 +1,4 @@
-import { inParallel } from "../asking/in-parallel.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import type { Marketplace, PluginEntry } from "./marketplace.ts";
 import { readOwnPlugins, quoted } from "./plugin-tree.ts";
 import type { PluginsRead, PluginTree } from "./plugin-tree.ts";

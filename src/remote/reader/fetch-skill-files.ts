@@ -1,3 +1,4 @@
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import { SkillsError } from "../../errors.ts";
 import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";
@@ -105,27 +106,21 @@ function without(files: readonly SkillFile[], prefix: string): readonly SkillFil
 async function downloadFiles(listed: Listed, options: FetchOptions): Promise<readonly SkillFile[]> {
   checkSize(listed.length, 0);
   for (const { path } of listed) checkPath(path, "index");
-  const files: SkillFile[] = [];
-  const waiting = listed.values();
   let left: number = skillLimits.bytes;
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
-  const work = async (): Promise<void> => {
-    for (const file of waiting) {
+  try {
+    return await inParallel(listed, filesAtOnce, async (file) => {
       const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeout };
       const bytes = await get(file, limits, { ...options, signal });
       left -= bytes.length;
       checkSize(listed.length, skillLimits.bytes - left);
-      files.push({ path: file.path, bytes, executable: false });
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: filesAtOnce }, work));
+      return { path: file.path, bytes, executable: false };
+    });
   } finally {
     // The others stop as well.
     failed.abort();
   }
-  return files;
 }
 
 async function get(

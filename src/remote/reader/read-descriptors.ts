@@ -1,6 +1,6 @@
-import { inParallel } from "../asking/in-parallel.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../errors.ts";
-import { openAsker } from "../asking/ask.ts";
+import { openAsker } from "./ask.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { parseDescriptor } from "../indexes/descriptor.ts";
 import { indexLimits } from "../indexes/index-limits.ts";

@@ -1,11 +1,11 @@
 import { SkillsError } from "../../errors.ts";
-import { openAsker } from "../asking/ask.ts";
-import type { Asker } from "../asking/ask.ts";
-import { mergeListings } from "../asking/merge-listings.ts";
-import { readListing } from "../asking/read-listing.ts";
-import type { Found, FoundListing, FoundMarketplace } from "../asking/read-listing.ts";
-import { readSkillFile } from "../asking/read-skill-file.ts";
-import { archiveName, directoryOf, isDocument, isShare, wellKnownAddresses } from "../asking/well-known.ts";
+import { openAsker } from "./ask.ts";
+import type { Asker } from "./ask.ts";
+import { mergeListings } from "./merge-listings.ts";
+import { readListing } from "./read-listing.ts";
+import type { Found, FoundListing, FoundMarketplace } from "./read-listing.ts";
+import { readSkillFile } from "./read-skill-file.ts";
+import { archiveName, directoryOf, isDocument, isShare, wellKnownAddresses } from "./well-known.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { isSlug } from "../indexes/collect-skills.ts";
 import type { RemoteIndex } from "../remote-skill.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../../base/code-point-order.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill } from "../remote-skill.ts";
 import type { Source } from "../source.ts";
@@ -100,17 +101,9 @@ class Round {
 
   /** In the order of the index, so that of two skills with one name always the same is kept. */
   async copy(listed: readonly RemoteSkill[]): Promise<void> {
-    const found = new Map<RemoteSkill, CopiedSkill | string>();
-    const waiting = listed.values();
-    const work = async (): Promise<void> => {
-      for (const skill of waiting) {
-        const outcome = await this.#copyOne(skill);
-        if (outcome !== undefined) found.set(skill, outcome);
-      }
-    };
-    await Promise.all(Array.from({ length: downloadsAtOnce }, work));
-    for (const skill of listed) {
-      const outcome = found.get(skill);
+    const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => this.#copyOne(skill));
+    for (const [index, skill] of listed.entries()) {
+      const outcome = outcomes[index];
       if (outcome !== undefined) this.#keep(skill, outcome);
     }
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Source } from "../source.ts";
 import type { SourceReader } from "../reader/source-reader.ts";
@@ -68,7 +69,7 @@ export class SourceRefresh {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
-    return await untilAborted(this.#looking, signal);
+    return await unlessAborted(this.#looking, signal);
   }
 
   /** When nothing is under way. */
@@ -199,19 +200,4 @@ function sayUnusable({ label }: Source, error: unknown): string {
 function retryAfterMs(error: unknown): number {
   const seconds = isSkillsError(error) ? error.facts.retryAfterSeconds : undefined;
   return typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : 0;
-}
-
-async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-    stop = () => signal.removeEventListener("abort", onAbort);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stop();
-  }
 }

@@ -6,8 +6,6 @@ export interface TreeFile {
   readonly executable: boolean;
   /** A symlink: its content is the target. */
   readonly isLink: boolean;
-  /** Identifies the content, where that is known before reading it. */
-  readonly id?: string;
 }
 
 /** The files of a repository at a commit, or of an archive. Nothing of it is written to where a program could run it. */

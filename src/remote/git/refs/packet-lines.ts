@@ -2,9 +2,8 @@
 
 export const flushPacket = "0000";
 
-/** ASCII only. */
 export function packetLine(text: string): string {
-  return `${(text.length + 4).toString(16).padStart(4, "0")}${text}`;
+  return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, "0")}${text}`;
 }
 
 /** The texts of all packets, without flush and delimiter packets; undefined if the bytes are not such packets. */

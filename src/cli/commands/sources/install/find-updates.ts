@@ -1,5 +1,5 @@
 import { isSkillsError } from "../../../../errors.ts";
-import { inParallel } from "../../../../remote/asking/in-parallel.ts";
+import { inParallel } from "../../../../base/promises/in-parallel.ts";
 import { computedHash } from "../../../../remote/lock/computed-hash.ts";
 import { findLocked, sourceOfEntry } from "../../../../remote/lock/locked-source.ts";
 import type { LockEntry } from "../../../../remote/lock/lock.ts";

@@ -4,7 +4,7 @@ import { lockedSource } from "../../../../remote/lock/locked-source.ts";
 import { computedHash } from "../../../../remote/lock/computed-hash.ts";
 import { fileDigests } from "../../../../remote/lock/compare-files.ts";
 import type { LockEntry, LockForm } from "../../../../remote/lock/lock.ts";
-import { inParallel } from "../../../../remote/asking/in-parallel.ts";
+import { inParallel } from "../../../../base/promises/in-parallel.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../../remote/remote-skill.ts";
 import type { SkillFile } from "../../../../remote/skill-bytes.ts";
 import { inspectSkill } from "./inspect-skill.ts";

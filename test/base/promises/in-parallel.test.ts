@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inParallel } from "../../../src/remote/asking/in-parallel.ts";
+import { inParallel } from "../../../src/base/promises/in-parallel.ts";
 
 test("results keep the order of the items, with a limited number at work", async () => {
   let [working, most] = [0, 0];

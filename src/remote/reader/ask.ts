@@ -1,5 +1,5 @@
 import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Fetcher, RemoteAnswer } from "../fetch/fetcher.ts";
 import { indexLimits } from "../indexes/index-limits.ts";

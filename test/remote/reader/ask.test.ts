@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openAsker } from "../../../src/remote/asking/ask.ts";
+import { openAsker } from "../../../src/remote/reader/ask.ts";
 import { indexLimits } from "../../../src/remote/indexes/index-limits.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
 
