@@ -13,7 +13,7 @@ type RunOutcome = Extract<RunStep, { readonly type: "ended" }>["status"];
  * number of values: others become `_OTHER`. Recording looks numbers up and allocates nothing once a combination is known. Never throws.
  */
 export interface Metrics {
-  readonly requestStarted: () => void;
+  readonly requestStarted: (method: string) => void;
   /** `route` is a template such as `/s/:token/*`, never what was requested; undefined where none matched. */
   readonly requestEnded: (route: string | undefined, method: string, status: number, ms: number) => void;
   /** A call of a tool; `error` is the code of its error. */
@@ -35,6 +35,8 @@ const callBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 3
 
 const otherValue = "_OTHER";
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"]);
+/** TLS is that of a proxy in front. */
+const scheme = "http";
 const runOutcomes: readonly RunOutcome[] = ["completed", "failed", "refused", "cancelled"];
 /** More than the server has routes, or the error table codes. */
 const mostValues = 128;
@@ -43,23 +45,23 @@ export function createMetrics(): Metrics {
   const requests = openHistograms(requestBounds);
   const calls = openHistograms(callBounds);
   const runs = new Map<string, number>(runOutcomes.map((outcome) => [outcome, 0]));
-  let activeRequests = 0;
+  const activeRequests = new Map<string, number>();
   let openStreams = 0;
 
   return {
-    requestStarted() {
-      activeRequests += 1;
+    requestStarted(method) {
+      addTo(activeRequests, toKnownMethod(method), 1);
     },
     requestEnded(route, method, status, ms) {
-      activeRequests -= 1;
-      const known = knownMethods.has(method) ? method : otherValue;
+      const known = toKnownMethod(method);
+      addTo(activeRequests, known, -1);
       requests.of(known, route ?? "", status).observe(ms / 1_000);
     },
     callEnded(tool, error, ms) {
       calls.of(servedTools.has(tool) ? tool : otherValue, error ?? "", 0).observe(ms / 1_000);
     },
     runEnded(outcome) {
-      runs.set(outcome, (runs.get(outcome) ?? 0) + 1);
+      addTo(runs, outcome, 1);
     },
     streamOpened() {
       openStreams += 1;
@@ -75,11 +77,20 @@ export function createMetrics(): Metrics {
           type: "histogram",
           samples: requests.samples((method, route, status) => ({
             http_request_method: method,
+            url_scheme: scheme,
             http_route: route,
             http_response_status_code: String(status),
           })),
         },
-        gauge("http_server_active_requests", "HTTP requests in progress.", activeRequests),
+        {
+          name: "http_server_active_requests",
+          help: "HTTP requests in progress.",
+          type: "gauge",
+          samples: [...activeRequests].map(([method, value]) => ({
+            labels: { http_request_method: method, url_scheme: scheme },
+            value,
+          })),
+        },
         {
           name: "gen_ai_execute_tool_duration_seconds",
           help: "Duration of tool calls; error_type is the code of the error.",
@@ -101,6 +112,14 @@ export function createMetrics(): Metrics {
         gauge("acp_skills_event_streams", "Open streams of events.", openStreams),
       ]),
   };
+}
+
+function toKnownMethod(method: string): string {
+  return knownMethods.has(method) ? method : otherValue;
+}
+
+function addTo(counts: Map<string, number>, key: string, amount: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount);
 }
 
 function gauge(name: string, help: string, value: number): MetricFamily {

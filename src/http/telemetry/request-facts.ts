@@ -34,7 +34,7 @@ export function openRequestFacts({
     const requestId = newRequestId(headers["x-request-id"], headers.authorization);
     const facts: RequestFacts = { route: undefined, caller: anonymous, limiter: undefined };
     const startedAt = performance.now();
-    metrics.requestStarted();
+    metrics.requestStarted(method);
     response.once("close", () => {
       ended(response, facts);
       const ms = performance.now() - startedAt;

@@ -13,11 +13,15 @@ function lines(metrics: Metrics, start: string): string[] {
 
 test("a request is counted under its route, method and status, and is active until it has ended", () => {
   const metrics = createMetrics();
-  metrics.requestStarted();
-  metrics.requestStarted();
+  metrics.requestStarted("POST");
+  metrics.requestStarted("GET");
+  metrics.requestStarted("POST");
   metrics.requestEnded("/rpc", "POST", 200, 12);
-  expect(lines(metrics, "http_server_active_requests")).toEqual(["http_server_active_requests 1"]);
-  const labels = 'http_request_method="POST",http_route="/rpc",http_response_status_code="200"';
+  expect(lines(metrics, "http_server_active_requests")).toEqual([
+    'http_server_active_requests{http_request_method="POST",url_scheme="http"} 1',
+    'http_server_active_requests{http_request_method="GET",url_scheme="http"} 1',
+  ]);
+  const labels = 'http_request_method="POST",url_scheme="http",http_route="/rpc",http_response_status_code="200"';
   expect(lines(metrics, "http_server_request_duration_seconds_count")).toEqual([
     `http_server_request_duration_seconds_count{${labels}} 1`,
   ]);

@@ -24,7 +24,7 @@ test("the metrics count requests by route, calls by tool and error, and publishe
   const text = await answer.text();
   const lines = text.split("\n").filter((line) => /_count|^acp|^http_server_active/.test(line));
   const request = (method: string, route: string, code: number, count: number) =>
-    `http_server_request_duration_seconds_count{http_request_method="${method}",http_route="${route}",http_response_status_code="${code}"} ${count}`;
+    `http_server_request_duration_seconds_count{http_request_method="${method}",url_scheme="http",http_route="${route}",http_response_status_code="${code}"} ${count}`;
   expect(lines).toEqual(
     expect.arrayContaining([
       request("POST", "/rpc", 200, 3),
@@ -35,7 +35,7 @@ test("the metrics count requests by route, calls by tool and error, and publishe
       'gen_ai_execute_tool_duration_seconds_count{gen_ai_tool_name="_OTHER",error_type="METHOD_NOT_FOUND"} 1',
       'acp_skills_catalog_skills{access="public"} 1',
       'acp_skills_catalog_skills{access="private"} 2',
-      "http_server_active_requests 1",
+      'http_server_active_requests{http_request_method="GET",url_scheme="http"} 1',
     ]),
   );
   expect(text).not.toMatch(/secret-path|wrong/);
