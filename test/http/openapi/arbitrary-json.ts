@@ -121,7 +121,11 @@ export function arbitraryText(value: fc.Arbitrary<unknown>): fc.Arbitrary<string
     ),
     fc.nat().map((at) => (given: unknown) => toText(replaceAt(given, at, () => "x".repeat(200_000)))),
     fc.constant((given: unknown) => deepen(toText(given), "[", "]")),
-    fc.constant((given: unknown) => toText(replaceAt(given, 3, () => "@@")).replace('"@@"', deepen("1", '{"a":', "}"))),
+    fc
+      .nat()
+      .map(
+        (at) => (given: unknown) => toText(replaceAt(given, at, () => "@@")).replace('"@@"', deepen("1", '{"a":', "}")),
+      ),
     fc.nat(40).map((end) => (given: unknown) => toText(given).slice(0, end)),
     fc.constantFrom("\ufeff", "\0", "//", " ").map((start) => (given: unknown) => start + toText(given)),
     fc.constant((given: unknown) => toText(given).replace("{", '{"jsonrpc":"1.0","__proto__":{"a":1},')),
@@ -136,7 +140,8 @@ function toText(value: unknown): string {
 
 const levels = 10_000;
 
-function deepen(text: string, start: string, end: string): string {
+/** `text` inside of more levels than a recursive function can follow. */
+export function deepen(text: string, start: string, end: string): string {
   return start.repeat(levels) + text + end.repeat(levels);
 }
 

@@ -8,7 +8,7 @@ import { callerConfig, tokenOf } from "../caller-config.ts";
 import { action, instruction, openServed } from "../open-served.ts";
 import type { Served } from "../open-served.ts";
 import type { RawAnswer } from "../send-raw.ts";
-import { arbitraryOf, arbitraryText } from "./arbitrary-json.ts";
+import { arbitraryOf, arbitraryText, deepen } from "./arbitrary-json.ts";
 import { describeServer, openValidators } from "./described-server.ts";
 import type { OpenApiOperation } from "./described-server.ts";
 
@@ -208,4 +208,15 @@ describe("whatever is sent, the answer is one that the document describes, and n
       [...statuses].join(" "),
     ).toBe(true);
   });
+});
+
+test.each(toolNames)("every parameter of %s may be deep: each call is answered", async (tool) => {
+  const { url, get } = await openTarget();
+  const { properties } = schemas[`${tool}.input`] as { readonly properties?: object };
+  for (const name of [...Object.keys(properties ?? {}), "unknown"]) {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"${tool}","params":{"${name}":${deepen("1", '{"a":', "}")}}}`;
+    const sent = await send(url, "POST", { target: "/rpc", headers: [["content-type", "application/json"]], body });
+    expect(JSON.parse(sent.text), name).toMatchObject({ id: 1, error: { data: { code: "VALIDATION_ERROR" } } });
+  }
+  expect((await get("/healthz")).status).toBe(200);
 });
