@@ -17,7 +17,7 @@ beforeEach(async () => {
     skills: {
       "notes/SKILL.md": "---\nname: notes\ndescription: Takes notes.\n---\nWrite them down.\n",
       "shout/SKILL.md": "---\nname: shout\ndescription: Shouts.\n---\n",
-      "shout/scripts/shout.sh": "echo LOUD\n",
+      "shout/scripts/shout.py": 'print("LOUD")\n',
     },
     access: { ...defaultConfig.access, default: "public" },
   });
@@ -68,7 +68,7 @@ describe("--source", () => {
   });
 
   test("a script runs only once it was approved, also where it needs nothing beyond its sandbox", async () => {
-    const args = ["run", "shout", "--script", "scripts/shout.sh", "--source", server.url] as const;
+    const args = ["run", "shout", "--script", "scripts/shout.py", "--source", server.url] as const;
     const refused = await run(...args);
     expect(refused.code).toBe(1);
     const [, command = ""] = /acp-skills (approvals grant \S+ --source \S+)/.exec(refused.stderr) ?? [];
