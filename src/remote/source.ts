@@ -16,6 +16,9 @@ export interface Source {
   readonly path?: string;
 }
 
+/** Stands for the token of a share path, or for a query, where people see a URL. */
+export const cut = "…";
+
 const maxLength = 2_048;
 const owner = "[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}";
 const repository = "(?!\\.{1,2}(?:$|[@#/]))[A-Za-z0-9._-]{1,100}";
@@ -31,6 +34,8 @@ export function parseSource(text: string): Source {
   const given = text.trim();
   if (given === "" || given.length > maxLength) throw invalid(`it has ${given.length} characters`);
   if (/[\s\p{Cc}\p{Cf}]/u.test(given)) throw invalid("it contains blanks or invisible characters");
+  if (isCut(given))
+    throw invalid(`it has ${cut} where its secret part was; write the whole URL that its publisher gave you`);
   const [, prefix, rest = ""] = /^(registry|git):(?!\/\/)(.*)$/is.exec(given) ?? [];
   if (prefix?.toLowerCase() === "registry") return toWebSource(toUrl(rest), "registry");
   if (prefix !== undefined) return toGitSource(rest);
@@ -58,12 +63,17 @@ export function sourceKey({ kind, url, ref = "", path = "" }: Source): string {
   return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;
 }
 
+/** Whether a label or the URL of a lock does not have the secret part. */
+export function isCut(url: string): boolean {
+  return url.includes(cut) || url.toLowerCase().includes(encodeURIComponent(cut).toLowerCase());
+}
+
 /** A URL as people may see it, and logs: without user information, query and fragment, and without the token of a share path (`/s/TOKEN/`). */
 export function toLabel(url: string | URL): string {
   const { protocol, host, pathname } = new URL(url);
   const shown = pathname.split("/");
   for (let at = 1; at < shown.length; at++) {
-    if (decoded(shown[at - 1] ?? "") === "s" && shown[at] !== "") shown[at] = "…";
+    if (decoded(shown[at - 1] ?? "") === "s" && shown[at] !== "") shown[at] = cut;
   }
   return `${protocol}//${host}${shown.join("/")}`;
 }
@@ -156,8 +166,7 @@ function withoutGit(name: string): string {
 /** The URL, https unless it says otherwise; http to this machine. */
 function toUrl(text: string): URL {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  if (!hasScheme && /^(?:\.{0,2}[/\\]|~|[a-z]:[\\/])/i.test(text))
-    throw invalid("it is a directory; directories of this machine are given with --skills");
+  if (!hasScheme && /^(?:\.{0,2}[/\\]|~|[a-z]:[\\/])/i.test(text)) throw invalid(ofThisMachine);
   if (!hasScheme && !bareHost.test(text) && !/^[^/]*@/.test(text))
     throw invalid("it has neither a dot nor a slash, nor a prefix");
   let url: URL;
@@ -168,6 +177,7 @@ function toUrl(text: string): URL {
   }
   if (!["http:", "https:", "ssh:"].includes(url.protocol)) {
     const scheme = url.protocol.slice(0, -1);
+    if (scheme === "file") throw invalid(ofThisMachine);
     const why = scheme === "git" ? "git:// neither encrypts nor authenticates" : `${scheme} URLs are not read`;
     throw invalid(why);
   }
@@ -178,6 +188,9 @@ function toUrl(text: string): URL {
   if (!hasScheme && isLoopbackHost(url.hostname)) url.protocol = "http:";
   return url;
 }
+
+const ofThisMachine =
+  "it is on the disk of this machine; read its skills with --skills DIR, or copy them to .agents/skills";
 
 function invalid(why: string, example = "example.com"): SkillsError {
   const forms = "a domain, a URL, OWNER/REPO of GitHub, git:URL or registry:URL";

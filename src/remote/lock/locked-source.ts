@@ -2,12 +2,9 @@ import { createHash } from "node:crypto";
 import { isSkillsError } from "../../errors.ts";
 import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
 import type { SkillFile } from "../skill-bytes.ts";
-import { parseSource, toLabel } from "../source.ts";
+import { cut, isCut, parseSource, toLabel } from "../source.ts";
 import type { Source } from "../source.ts";
 import type { LockEntry, LockForm } from "./lock.ts";
-
-/** Stands for the token of a share path in a URL, and for a query. */
-const cut = "…";
 
 /** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */
 export function lockedSource(
@@ -79,21 +76,19 @@ export function lockedUrl(url: string): string {
   return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${cut}`}`;
 }
 
-/** Whether a lock has only a part of the URL. */
-export function isCut(url: string): boolean {
-  return url.includes(cut) || url.includes(encodeURIComponent(cut));
-}
-
-/** Where an entry is from, or why that cannot be asked, as a sentence; `isGivable` if the command can be told. */
+/** Where an entry is from, or why that cannot be asked, as a sentence; `isGivable` if the command can be told, with one of `given`. */
 export function sourceOfEntry(
   entry: LockEntry,
-  given?: Source,
+  given: readonly Source[] = [],
 ): Source | { readonly why: string; readonly isGivable?: true } {
   const url = entry.sourceBaseUrl ?? entry.sourceUrl;
   if (url !== undefined && isCut(url)) {
-    if (given !== undefined && lockedUrl(given.url) === url) return given;
+    // Of a directory, the slash at its end is no difference.
+    const bare = (text: string): string => text.replace(/\/$/, "");
+    const whole = given.find((source) => bare(lockedUrl(source.url)) === bare(url));
+    if (whole !== undefined) return whole;
     return {
-      why: `Its URL has a secret part, which is not in the lock: give it with --source URL (${url}).`,
+      why: `The secret part of its URL is not in the lock; give the whole URL of ${url} with --source.`,
       isGivable: true,
     };
   }

@@ -81,9 +81,15 @@ test("a token or a query never reaches a lock; what is left names no other sourc
   const given = parseSource("https://example.com/s/T0ken_x-1/");
   const entry = locked(given.url, "agent-skills-0.2", archive);
   expect(JSON.stringify(entry)).not.toContain("T0ken");
-  expect(sourceOfEntry(entry)).toEqual({ why: expect.stringContaining("--source URL") as string, isGivable: true });
-  expect(sourceOfEntry(entry, given)).toBe(given);
-  expect(sourceOfEntry(entry, parseSource("https://other.example.com/s/T0ken_x-1/"))).toHaveProperty("why");
+  expect(sourceOfEntry(entry)).toEqual({
+    why: "The secret part of its URL is not in the lock; give the whole URL of https://example.com/s/…/ with --source.",
+    isGivable: true,
+  });
+  const elsewhere = parseSource("https://other.example.com/s/T0ken_x-1/");
+  expect(sourceOfEntry(entry, [elsewhere, given])).toBe(given);
+  expect(sourceOfEntry(entry, [elsewhere])).toHaveProperty("why");
+  const withoutSlash = parseSource("https://example.com/s/T0ken_x-1");
+  expect(sourceOfEntry(entry, [withoutSlash])).toBe(withoutSlash);
   expect(lockedUrl("https://example.com/i?key=secret")).toBe("https://example.com/i?…");
 });
 

@@ -1,10 +1,9 @@
 import { SkillsError } from "../../../errors.ts";
-import { isCut } from "../../../remote/lock/locked-source.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { findSkillsDirectory, shownSkillsDirectory } from "../../../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../remote/remote-skill.ts";
-import { parseSource } from "../../../remote/source.ts";
+import { isCut, parseSource } from "../../../remote/source.ts";
 import { isNothing } from "../../../trust/grants/capabilities.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
@@ -89,7 +88,14 @@ async function choose(
   if (skills.length === 0) throw new SkillsError("SKILL_NOT_FOUND", `${source.label} offers no skills.`);
   if (skills.length === 1 || given.all === true) return skills;
   const offered = skills.map(({ name }) => name);
-  if (given.json === true) await terminal.printJson({ installed: [], offered });
+  if (given.json === true)
+    await terminal.printJson({
+      source: source.label,
+      dry_run: given["dry-run"] === true,
+      skills: [],
+      refused: [],
+      offered,
+    });
   terminal.tell(`${source.label} offers ${skills.length} skills: name those that you want, or add --all:`);
   for (const name of offered.slice(0, 200)) terminal.tell(`  ${name}`);
   if (offered.length > 200) terminal.tell(`  and ${offered.length - 200} more; acp-skills discover shows all`);
@@ -184,8 +190,12 @@ function tellInstalled(
   { index, where, terminal }: Pick<Found, "index" | "where" | "terminal">,
 ): void {
   if (todo.length === 0) return;
-  for (const { downloaded } of todo)
-    terminal.tell(`installed ${downloaded.inspected.slug} ${downloaded.inspected.version}`);
+  for (const { downloaded, plan } of todo) {
+    const skill = `${downloaded.inspected.slug} ${downloaded.inspected.version}`;
+    terminal.tell(
+      plan.act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`,
+    );
+  }
   const isSecret = readLock(where).entries.get(todo[0]?.downloaded.inspected.slug ?? "")?.sourceUrl;
   if (isSecret !== undefined && isCut(isSecret))
     terminal.tell(

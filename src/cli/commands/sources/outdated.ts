@@ -1,12 +1,12 @@
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
-import { parseSource } from "../../../remote/source.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
+import { failuresOf, findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
 import type { LookedUp } from "./install/find-updates.ts";
-import { lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
+import { namedSources } from "./install/named-sources.ts";
+import { emptyWords, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 
 export const command = defineCommand({
@@ -21,11 +21,14 @@ export const command = defineCommand({
   async run({ options }, terminal) {
     const where = placeOf(options, terminal);
     const lock = readLock(where);
-    const typed = options.source === undefined ? [] : [parseSource(options.source)];
+    const named = namedSources(lock, options.source);
     const entries = [...lock.entries];
-    return await withReader({ allowPrivate: options["allow-private"], typed, terminal }, async (reader, signal) => {
+    const { "allow-private": allowPrivate } = options;
+    return await withReader({ allowPrivate, typed: named.typed, terminal }, async (reader, signal) => {
       terminal.progress.show("asking the sources");
-      const found = await findUpdates({ entries, skills: findSkillsDirectory(where), reader, typed, signal });
+      const skills = findSkillsDirectory(where);
+      const restored = ["missing"] as const;
+      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, signal });
       terminal.progress.done();
       const outdated = found.filter(({ latest: { state } }) => state === "updated");
       if (options.json === true) await terminal.printJson(found.map(toJson));
@@ -33,9 +36,10 @@ export const command = defineCommand({
         const rows = outdated.map(toRow);
         await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
       }
-      for (const { key, latest } of found) if ("why" in latest) terminal.tell(`${key}: ${latest.why}`);
+      for (const failure of failuresOf(found)) terminal.tell(failure);
       const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
-      if (isCurrent) terminal.tell("no skill is outdated");
+      if (found.length === 0) terminal.tell(emptyWords(where));
+      else if (isCurrent) terminal.tell("no skill is outdated");
       return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
     });
   },

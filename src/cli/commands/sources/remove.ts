@@ -1,9 +1,7 @@
-import { nearest } from "../../../base/nearest.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
-import { directoryName } from "../../../remote/lock/lock.ts";
-import type { Lock } from "../../../remote/lock/lock.ts";
 import { defineCommand } from "../../command.ts";
 import { differenceWords, stateOf } from "./install/installed-state.ts";
+import { lockedKey, notInLock } from "./install/locked-key.ts";
 import { removeSkills } from "./install/replace-skills.ts";
 import { lockNotes, openSkillsDirectory, place, placeOf } from "./install/source-options.ts";
 
@@ -27,9 +25,7 @@ export const command = defineCommand({
       const key = lockedKey(lock, name);
       const entry = key === undefined ? undefined : lock.entries.get(key);
       if (key === undefined || entry === undefined) {
-        const [close] = nearest(name, [...lock.entries.keys()]);
-        const advice = close === undefined ? "acp-skills verify names the skills that are" : `did you mean ${close}?`;
-        refusals.push(`${name} is not in the lock; ${advice}`);
+        refusals.push(notInLock(lock, name));
         continue;
       }
       const found = await stateOf(skills, key, entry);
@@ -49,9 +45,3 @@ export const command = defineCommand({
 });
 
 type Removal = Parameters<typeof removeSkills>[2][number];
-
-/** The key of a skill that a person names: as it is, or by its directory. */
-export function lockedKey({ entries }: Lock, name: string): string | undefined {
-  if (entries.has(name)) return name;
-  return [...entries.keys()].find((key) => directoryName(key) === name);
-}

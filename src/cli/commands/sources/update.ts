@@ -1,10 +1,9 @@
-import { nearest } from "../../../base/nearest.ts";
 import { SkillsError } from "../../../errors.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { directoryName } from "../../../remote/lock/lock.ts";
+import type { Difference } from "../../../remote/lock/compare-files.ts";
 import type { Lock } from "../../../remote/lock/lock.ts";
 import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
-import { parseSource } from "../../../remote/source.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -12,15 +11,16 @@ import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { compareUpdate, describeUpdate } from "./install/describe-update.ts";
 import type { Update } from "./install/describe-update.ts";
-import { findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
-import type { Latest, LookedUp } from "./install/find-updates.ts";
+import { failuresOf, findUpdates, latestWords, versionWords } from "./install/find-updates.ts";
+import type { Latest, LookedUp, Restorable } from "./install/find-updates.ts";
 import { differenceWords } from "./install/installed-state.ts";
+import { lockedKey, notInLock } from "./install/locked-key.ts";
+import { namedSources } from "./install/named-sources.ts";
 import { entryOf } from "./install/offered-skills.ts";
 import type { Downloaded } from "./install/offered-skills.ts";
 import { sameFiles } from "./install/plan-install.ts";
-import { lockedKey } from "./remove.ts";
 import { adoptSkill, replaceSkills } from "./install/replace-skills.ts";
-import { lockNotes, lookingAgain, openSkillsDirectory, placeOf } from "./install/source-options.ts";
+import { emptyWords, lockNotes, lookingAgain, openSkillsDirectory, placeOf } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 
 const options = {
@@ -46,17 +46,21 @@ export const command = defineCommand({
     const lock = readLock(where);
     const keys =
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
-    const typed = given.source === undefined ? [] : [parseSource(given.source)];
-    return await withReader({ allowPrivate: given["allow-private"], typed, terminal }, async (reader, signal) => {
+    const named = namedSources(lock, given.source);
+    const { "allow-private": allowPrivate } = given;
+    return await withReader({ allowPrivate, typed: named.typed, terminal }, async (reader, signal) => {
       terminal.progress.show("asking the sources");
       const entries = [...lock.entries].filter(([key]) => keys.includes(key));
       const skills = openSkillsDirectory(where);
-      const found = await findUpdates({ entries, skills, reader, typed, signal });
+      const restored = given.force === true ? (["missing", "changed"] as const) : (["missing"] as const);
+      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, signal });
       terminal.progress.done();
+      for (const failure of failuresOf(found)) terminal.tell(failure);
       const results: Result[] = [];
       for (const one of found) results.push(await settle(one, { where, given, terminal, signal }));
       if (given.json === true) await terminal.printJson(results);
-      else if (results.every(({ state }) => state === "current")) terminal.tell("everything is up to date");
+      if (results.length === 0) terminal.tell(emptyWords(where));
+      else if (given.json !== true && results.every(isUpToDate)) terminal.tell("everything is up to date");
       return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
     });
   },
@@ -75,31 +79,35 @@ interface Settling {
 /** `available`: an update that was not made. */
 interface Result {
   readonly name: string;
-  readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], "missing">;
+  readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], Restorable>;
   readonly why?: string;
+  /** Of a skill that is current. */
+  readonly local_changes?: Difference;
   readonly from?: object;
   readonly to?: object;
   readonly widened?: readonly string[];
   readonly files?: Pick<Update, "added" | "removed" | "changed">;
 }
 
+function isUpToDate({ state, local_changes: changes }: Result): boolean {
+  return state === "current" && changes === undefined;
+}
+
 function keyOf(lock: Lock, name: string): string {
   const key = lockedKey(lock, name);
-  if (key !== undefined) return key;
-  const [close] = nearest(name, [...lock.entries.keys()]);
-  const advice = close === undefined ? "acp-skills add installs it" : `did you mean ${close}?`;
-  throw new SkillsError("SKILL_NOT_FOUND", `${name} is not in the lock; ${advice}`);
+  if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
+  return key;
 }
 
 async function settle(found: LookedUp, settling: Settling): Promise<Result> {
-  const { key, latest } = found;
-  const { terminal } = settling;
-  if (latest.state === "current") return { name: key, state: "current" };
-  if ("why" in latest) {
-    terminal.tell(`${key}: ${latest.why}`);
-    return { name: key, state: latest.state, why: latest.why };
-  }
-  return await settleUpdate(found, latest, settling);
+  const { key, latest, installed } = found;
+  if ("why" in latest) return { name: key, state: latest.state, why: latest.why };
+  if (latest.state !== "current") return await settleUpdate(found, latest, settling);
+  if (installed.state !== "changed") return { name: key, state: "current" };
+  const { difference } = installed;
+  const changes = differenceWords(difference, 5).join("; ");
+  settling.terminal.tell(`${key}: nothing newer, but it has local changes (${changes}); --force restores it`);
+  return { name: key, state: "current", local_changes: difference };
 }
 
 async function settleUpdate(
@@ -121,10 +129,8 @@ async function settleUpdate(
     widened,
     files: { added, removed, changed },
   };
-  const heading =
-    state === "missing"
-      ? `${key} ${latestWords(downloaded)}: missing here`
-      : `${key} ${versionWords(entry)} → ${latestWords(downloaded)}`;
+  const latest = latestWords(downloaded);
+  const { heading, question, label, done } = wordsOf[state](key, latest, versionWords(entry));
   if (given.json !== true) {
     await terminal.print([`${terminal.paint("bold", safeText(heading))} from ${safeText(source)}\n`]);
     if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
@@ -147,12 +153,40 @@ async function settleUpdate(
     return { ...about, state: "refused", why: refusal };
   }
   if (given.check === true) return { ...about, state: "available" };
-  const title = `Update ${key} to ${latestWords(downloaded)}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
-  if (!(await confirm(title, "Update", { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
+  const title = `${question}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
+  if (!(await confirm(title, label, { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
   next();
-  terminal.tell(`updated ${key} to ${latestWords(downloaded)}`);
+  terminal.tell(done);
   return { ...about, state: "updated" };
 }
+
+interface Words {
+  readonly heading: string;
+  readonly question: string;
+  readonly label: string;
+  readonly done: string;
+}
+
+const wordsOf: Readonly<Record<"updated" | Restorable, (key: string, latest: string, installed: string) => Words>> = {
+  updated: (key, latest, installed) => ({
+    heading: `${key} ${installed} → ${latest}`,
+    question: `Update ${key} to ${latest}`,
+    label: "Update",
+    done: `updated ${key} to ${latest}`,
+  }),
+  missing: (key, latest) => ({
+    heading: `${key} ${latest}: missing here`,
+    question: `Install ${key} ${latest} again`,
+    label: "Install",
+    done: `installed ${key} ${latest} again`,
+  }),
+  changed: (key, latest) => ({
+    heading: `${key} ${latest}: changed here`,
+    question: `Restore ${key} ${latest}, without its local changes`,
+    label: "Restore",
+    done: `restored ${key} ${latest}`,
+  }),
+};
 
 function refusalOf(
   { key, installed }: Pick<LookedUp, "key" | "installed">,

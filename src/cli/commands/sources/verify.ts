@@ -5,7 +5,7 @@ import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { differenceWords, stateOf, unlockedNames } from "./install/installed-state.ts";
 import type { InstalledState } from "./install/installed-state.ts";
-import { lockNotes, place, placeOf } from "./install/source-options.ts";
+import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "verify [options]",
@@ -31,7 +31,7 @@ export const command = defineCommand({
       await terminal.printJson({ ok: bad.length === 0, skills: results.map(toJson), unlocked });
     else await terminal.print(results.flatMap(toLines));
     for (const name of unlocked) terminal.tell(`note: ${name} is not in the lock`);
-    if (lock.entries.size === 0) terminal.tell("the lock names no skills");
+    if (lock.entries.size === 0) terminal.tell(emptyWords(where));
     else
       terminal.tell(
         `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked`}`,

@@ -76,6 +76,17 @@ test("of several skills the person says which, or --all; an unknown name gets th
     code: 1,
     stderr: expect.stringContaining("does not offer alpa; did you mean alpha?") as string,
   });
+  expect((await cli("add", origin, "pdf-tables")).stderr).toContain(
+    "does not offer pdf-tables; it offers alpha, beta\n",
+  );
+  const json = await cli("add", origin, "--yes", "--json");
+  expect(JSON.parse(json.stdout)).toEqual({
+    source: `${origin}/`,
+    dry_run: false,
+    skills: [],
+    refused: [],
+    offered: ["alpha", "beta"],
+  });
   expect(readdirSync(project.directory)).toEqual([]);
   expect((await cli("add", origin, "--all", "--yes")).code).toBe(0);
   expect(installed()).toEqual(["alpha", "beta"]);
@@ -160,7 +171,10 @@ test("the token of a capability URL is not in the lock, and update needs it agai
   expect(lockText() + added.stdout + added.stderr).not.toContain("T0ken");
   await publish({ alpha: { "SKILL.md": skillText("alpha", "Newer. Use when alpha is asked for.") } }, "/s/T0ken_x-1/");
   const without = await cli("outdated", "--allow-private", "127.0.0.1");
-  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining("give it with --source URL") as string });
+  expect(without).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`give the whole URL of ${origin}/s/…/ with --source`) as string,
+  });
   expect((await cli("update", "--yes")).code).toBe(1);
   const found = await cli("update", "--yes", "--source", `${origin}/s/T0ken_x-1/`);
   expect(found).toMatchObject({ code: 0, stderr: expect.stringContaining("updated alpha") as string });

@@ -92,6 +92,39 @@ test("a skill that was changed here is not replaced unless --force says so", asy
   expect(skillMd()).toContain("2.0.0");
 });
 
+test("a skill that was changed here is named where its source has nothing newer, and --force restores it", async () => {
+  await addAlpha();
+  const text = skillMd();
+  project.write(".agents/skills/alpha/SKILL.md", "mine\n");
+  const named = await cli("update", "--yes", ...here);
+  expect(named).toEqual({
+    code: 0,
+    stdout: "",
+    stderr:
+      "acp-skills: alpha: nothing newer, but it has local changes (changed: SKILL.md; does not fit the lock: digest, computedHash); --force restores it\n",
+  });
+  const { stdout } = await cli("update", "--json", ...here);
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      name: "alpha",
+      state: "current",
+      local_changes: { missing: [], changed: ["SKILL.md"], added: [], hashes: ["digest", "computedHash"] },
+    },
+  ]);
+  expect(skillMd()).toBe("mine\n");
+  const shown = await cli("update", "--force", ...here);
+  expect(shown).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^alpha 1\.0\.0 \(\w{7}\): changed here from .*\n[^]*\n-mine\n/) as string,
+    stderr: expect.stringMatching(/Restore alpha 1\.0\.0 \(\w{7}\), without its local changes\? Nobody/) as string,
+  });
+  expect(skillMd()).toBe("mine\n");
+  const restored = await cli("update", "--force", "--yes", ...here);
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringMatching(/restored alpha 1\.0\.0/) as string });
+  expect(skillMd()).toBe(text);
+  expect((await cli("verify")).code).toBe(0);
+});
+
 test("a source that disappears, or no longer has the skill, leaves everything as it is", async () => {
   const { publish, close } = await addAlpha();
   await publish({ beta: { "SKILL.md": skillText("beta") } });
@@ -107,13 +140,64 @@ test("a source that disappears, or no longer has the skill, leaves everything as
   expect((await cli("verify")).code).toBe(0);
 });
 
-test("a lock that a project brought cannot name servers of this machine", async () => {
-  const { asked } = await addAlpha();
+test("a lock that a project brought cannot name servers of this machine: once for all skills from there, it says why", async () => {
+  const { asked, origin, publish } = await openPublisher();
+  await publish({ alpha: version("1.0.0"), beta: { "SKILL.md": skillText("beta") } });
+  await cli("add", origin, "--all", "--yes");
   asked.length = 0;
-  const { code, stderr } = await cli("update", "--yes");
-  expect(code).toBe(1);
-  expect(stderr).toContain("--allow-private");
+  const { host } = new URL(origin);
+  for (const command of ["outdated", "update"])
+    expect(await cli(command)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `acp-skills: alpha, beta: ${origin}/ is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${host}\n`,
+    });
   expect(asked).toEqual([]);
+  expect(await cli("outdated", "--allow-private", host)).toMatchObject({ code: 0 });
+});
+
+test("the lock of --global is a person's own: its servers of this machine are asked", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: version("1.0.0") });
+  await cli("add", origin, "--global", "--yes");
+  await publish({ alpha: version("1.1.0") });
+  expect((await cli("outdated", "--global")).stdout).toContain("1.1.0");
+  expect((await cli("update", "--global", "--yes")).code).toBe(0);
+  expect(await cli("outdated", "--global")).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+});
+
+test("--source gives the whole URL of each share, and is refused where no skill is from there", async () => {
+  const publishers = [await openPublisher(), await openPublisher()];
+  const shares = publishers.map(({ origin }, index) => `${origin}/s/T0ken_x-${index}`);
+  for (const [index, name] of ["alpha", "beta"].entries()) {
+    await publishers[index]?.publish({ [name]: { "SKILL.md": skillText(name) } }, `/s/T0ken_x-${index}/`);
+    expect((await cli("add", `${shares[index]}/`, "--yes")).code).toBe(0);
+  }
+  const given = shares.flatMap((share) => ["--source", share]);
+  expect(await cli("outdated", ...given)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+  expect(await cli("outdated", ...given.slice(0, 2))).toMatchObject({
+    code: 1,
+    stderr: `acp-skills: beta: The secret part of its URL is not in the lock; give the whole URL of ${publishers[1]?.origin}/s/…/ with --source.\n`,
+  });
+  for (const command of ["outdated", "update"])
+    expect(await cli(command, "--source", "https://example.com/s/T0ken_x-1/")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        "--source https://example.com/s/…/: no skill of the lock is from there",
+      ) as string,
+    });
+});
+
+test("a lock without skills, or none, is named with its place", async () => {
+  const file = project.at("skills-lock.json");
+  for (const command of ["outdated", "update", "verify"])
+    expect(await cli(command)).toMatchObject({
+      code: 0,
+      stderr: `acp-skills: ${file} does not exist; acp-skills add writes it\n`,
+    });
+  project.write("skills-lock.json", '{"version": 1, "skills": {}}');
+  for (const command of ["outdated", "update", "verify"])
+    expect(await cli(command)).toMatchObject({ code: 0, stderr: `acp-skills: ${file} names no skills\n` });
 });
 
 test("a skill that is missing on disk is installed again", async () => {

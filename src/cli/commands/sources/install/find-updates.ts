@@ -1,22 +1,29 @@
 import { isSkillsError } from "../../../../errors.ts";
 import { inParallel } from "../../../../base/promises/in-parallel.ts";
+import { addressRules } from "../../../../remote/fetch/address-rules.ts";
+import type { AddressRules } from "../../../../remote/fetch/address-rules.ts";
 import { computedHash } from "../../../../remote/lock/computed-hash.ts";
 import { findLocked, sourceOfEntry } from "../../../../remote/lock/locked-source.ts";
 import type { LockEntry } from "../../../../remote/lock/lock.ts";
+import { isLoopbackHost } from "../../../../remote/loopback-host.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../../remote/remote-skill.ts";
 import type { Source } from "../../../../remote/source.ts";
 import { stateOf } from "./installed-state.ts";
 import type { InstalledState } from "./installed-state.ts";
 import { download } from "./offered-skills.ts";
 import type { Downloaded } from "./offered-skills.ts";
+import type { NamedSources } from "./named-sources.ts";
 import { readNow } from "./with-reader.ts";
 import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
+
+/** Why a skill on disk is to be as in the lock again. */
+export type Restorable = "missing" | "changed";
 
 /** What the source of a locked skill has now. */
 export type Latest =
   | { readonly state: "current" }
-  /** `updated`: other bytes than in the lock. `missing`: not on disk. */
-  | { readonly state: "updated" | "missing"; readonly downloaded: Downloaded; readonly index: RemoteIndex }
+  /** `updated`: other bytes than in the lock. `missing`, `changed`: those of the lock, which are not on disk. */
+  | { readonly state: "updated" | Restorable; readonly downloaded: Downloaded; readonly index: RemoteIndex }
   /** `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. */
   | { readonly state: "skipped" | "gone" | "failed"; readonly why: string };
 
@@ -34,15 +41,20 @@ export interface Looking {
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;
   readonly reader: SourceReader;
-  /** Of `--source`: for entries whose URL is not whole. */
-  readonly typed: readonly Source[];
+  readonly named: NamedSources;
+  /** Of `--allow-private`. */
+  readonly allowPrivate: readonly string[] | undefined;
+  /** Which skills are downloaded although the lock has what their source has. */
+  readonly restored: readonly Restorable[];
   readonly signal: AbortSignal;
 }
 
 const atOnce = 4;
 
 /** Asks each source once, and downloads what may have changed. One source that cannot be read does not hide the others. */
-export async function findUpdates({ entries, skills, reader, typed, signal }: Looking): Promise<readonly LookedUp[]> {
+export async function findUpdates(looking: Looking): Promise<readonly LookedUp[]> {
+  const { entries, skills, reader, named, allowPrivate = [], signal } = looking;
+  const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
   const indexes = new Map<string, Promise<RemoteIndex>>();
   const readOnce = (source: Source): Promise<RemoteIndex> => {
     const key = JSON.stringify([source.kind, source.url, source.ref ?? ""]);
@@ -52,15 +64,17 @@ export async function findUpdates({ entries, skills, reader, typed, signal }: Lo
   };
   return await inParallel(entries, atOnce, async ([key, entry]): Promise<LookedUp> => {
     const installed = await stateOf(skills, key, entry);
-    const source = sourceOfEntry(entry, typed[0]);
+    const source = sourceOfEntry(entry, named.given);
     if ("why" in source) {
       const state = source.isGivable === true ? "failed" : "skipped";
       return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
     }
     const looked = { key, entry, installed, source: source.label };
+    const refusal = localRefusal(source, rules);
+    if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
       const index = await readOnce(source);
-      return { ...looked, latest: await findLatest(looked, index, { reader, signal }) };
+      return { ...looked, latest: await findLatest(looked, index, looking) };
     } catch (error) {
       signal.throwIfAborted();
       if (!isSkillsError(error)) throw error;
@@ -69,25 +83,51 @@ export async function findUpdates({ entries, skills, reader, typed, signal }: Lo
   });
 }
 
+/** Why a server of this machine is not asked for a lock of a project: a URL that is typed may lead there, one that others may have written may not. */
+function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
+  const url = new URL(text);
+  if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
+  try {
+    rules.targetOf(url);
+    return undefined;
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
+  }
+}
+
 async function findLatest(
   { key, entry, installed, source }: Omit<LookedUp, "latest">,
   index: RemoteIndex,
-  { reader, signal }: Pick<Looking, "reader" | "signal">,
+  { reader, restored, signal }: Pick<Looking, "reader" | "restored" | "signal">,
 ): Promise<Latest> {
   const remote = findLocked(key, entry, index);
-  const isMissing = installed.state === "missing";
+  const restorable = restored.find((state) => state === installed.state);
   if (remote === undefined) {
     if (index.isPartial === true) return { state: "failed", why: `${source} could not be read completely` };
     return { state: "gone", why: `${source} does not offer it any more` };
   }
-  if (!isMissing && isKnown(remote, entry)) return { state: "current" };
+  if (restorable === undefined && isKnown(remote, entry)) return { state: "current" };
   const downloaded = await download(remote, reader, signal);
   if ("why" in downloaded) return { state: "failed", why: downloaded.why };
   const { inspected, files } = downloaded;
   const isSame =
     entry.digest === undefined ? computedHash(files) === entry.computedHash : inspected.digest === entry.digest;
-  if (isSame && !isMissing) return { state: "current" };
-  return { state: isSame ? "missing" : "updated", downloaded, index };
+  if (!isSame) return { state: "updated", downloaded, index };
+  return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
+}
+
+const mostNamed = 5;
+
+/** Why skills could not be looked up, each reason once with all of its skills. */
+export function failuresOf(found: readonly LookedUp[]): readonly string[] {
+  const keys = new Map<string, string[]>();
+  for (const { key, latest } of found)
+    if ("why" in latest) keys.set(latest.why, [...(keys.get(latest.why) ?? []), key]);
+  return [...keys].map(([why, all]) => {
+    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : "";
+    return `${all.slice(0, mostNamed).join(", ")}${more}: ${why}`;
+  });
 }
 
 /** Whether the index alone says that its bytes are those of the lock. */

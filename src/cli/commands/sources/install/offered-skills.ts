@@ -30,8 +30,9 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
       skills.map((skill) => skill.name),
       { count: 3 },
     );
-    const advice =
-      close.length === 0 ? `acp-skills discover shows what it offers` : `did you mean ${close.join(" or ")}?`;
+    const offered = skills.map((skill) => skill.name);
+    const all = offered.length > 10 ? "acp-skills discover shows what it offers" : `it offers ${offered.join(", ")}`;
+    const advice = close.length === 0 ? all : `did you mean ${close.join(" or ")}?`;
     throw new SkillsError("SKILL_NOT_FOUND", `${source.label} does not offer ${name}; ${advice}`);
   });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { findSkillsDirectory, globalPlace, projectPlace } from "../../../../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../../../../remote/lock/skills-place.ts";
@@ -32,12 +33,18 @@ export function placeOf(options: OptionValues<typeof place>, terminal: Terminal)
   return projectPlace(directory);
 }
 
+/** Of a lock without skills, or of none: which one, because a person may be in another directory than they think. */
+export function emptyWords({ lockFile }: SkillsPlace): string {
+  return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add writes it"}`;
+}
+
 /** Options of the commands that ask the sources of the lock again. */
 export const lookingAgain = {
   source: {
     type: "string",
+    multiple: true,
     value: "URL",
-    help: "The full URL of a source whose secret part the lock leaves out.",
+    help: "The full URL of a source whose secret part the lock leaves out. Repeatable.",
   },
   ...asking,
   ...place,
