@@ -5,7 +5,7 @@ import { openCatalog } from "../skills/catalog.ts";
 import type { Catalog } from "../skills/catalog.ts";
 import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import { sessionRoots } from "../skills/scan/roots.ts";
-import type { Root } from "../skills/scan/roots.ts";
+import type { RemoteRoot, Root } from "../skills/scan/roots.ts";
 import { directoryFault } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
 import type { OptionValues } from "./command.ts";
@@ -30,8 +30,12 @@ async function fetchLazily(
   return await fetchSources(given, terminal);
 }
 
-/** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. */
-export async function openListing(options: ListingOptions, terminal: Terminal): Promise<Listing> {
+/** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. `copies`: further roots. */
+export async function openListing(
+  options: ListingOptions,
+  terminal: Terminal,
+  copies: readonly RemoteRoot[] = [],
+): Promise<Listing> {
   const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
   const explicit = (options.skills ?? []).map((directory) => path.resolve(terminal.cwd, directory));
   const faults = [
@@ -46,7 +50,7 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
     cwd,
     home: terminal.home,
     useDefaults: options["no-default-roots"] !== true,
-    ...(fetched !== undefined && { remote: fetched.roots }),
+    remote: [...(fetched?.roots ?? []), ...copies],
   });
   const log: Log = (_level, message) => terminal.tell(message);
   const files = showReads(diskSkillFiles(), terminal.progress);

@@ -1,7 +1,9 @@
-import { realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Source } from "../source.ts";
 import { readState } from "./source-state.ts";
 import { copyPlace, sourcePlaces, storePlaces } from "./store-places.ts";
+import type { StorePlaces } from "./store-places.ts";
 
 /** A directory of skills that a source publishes, for a catalog. */
 export interface SourceRoot {
@@ -16,7 +18,35 @@ type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commi
 
 /** Reads nothing until it is asked where a skill is from. */
 export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
+  return rootAt(storePlaces(dataDirectory), source, source.label);
+}
+
+/**
+ * A source that was read before and has a copy of these bytes, by its label: the label alone may be no source, because it is without the
+ * token of a share.
+ */
+export function rootWithCopy(
+  dataDirectory: string,
+  { label, digest }: { readonly label: string; readonly digest: string },
+): SourceRoot | undefined {
   const places = storePlaces(dataDirectory);
+  const key = namesIn(places.sources).find((name) => {
+    const state = readState(sourcePlaces(places, name).state);
+    return state?.label === label && state.skills.some((copy) => copy.digest === digest);
+  });
+  return key === undefined ? undefined : rootAt(places, key, label);
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return []; // No source was ever read.
+    throw error;
+  }
+}
+
+function rootAt(places: StorePlaces, source: Source | string, label: string): SourceRoot {
   const { skills, state } = sourcePlaces(places, source);
   let known: { readonly stamp: string; readonly provenances: Provenances } | undefined;
 
@@ -36,7 +66,7 @@ export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
     return found;
   }
 
-  return { path: skills, remote: { label: source.label, provenanceOf: (directory) => provenances().get(directory) } };
+  return { path: skills, remote: { label, provenanceOf: (directory) => provenances().get(directory) } };
 }
 
 /** The file is always replaced as a whole. */

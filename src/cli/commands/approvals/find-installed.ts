@@ -1,6 +1,8 @@
 import { localOwner } from "../../../caller.ts";
 import { SkillsError } from "../../../errors.ts";
+import { rootWithCopy } from "../../../remote/store/source-root.ts";
 import { trustRequest, needsOf } from "../../../runs/authorize/trust-request.ts";
+import type { Catalog } from "../../../skills/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../skills/no-such-skill.ts";
@@ -8,6 +10,7 @@ import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import { viewSkills } from "../../../tools/view/skill-view.ts";
 import type { CopiedFile } from "../../../trust/grants/approvals.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../trust/authorization.ts";
+import { dataDirectory } from "../../data-directory.ts";
 import { openListing } from "../../open-listing.ts";
 import type { Approving } from "./approvals.ts";
 
@@ -32,7 +35,27 @@ export async function installedSkill(
   name: string,
   { options, terminal }: Pick<Approving, "options" | "terminal">,
 ): Promise<Installed> {
-  const { catalog } = await openListing(options, terminal);
+  return await versionsIn((await openListing(options, terminal)).catalog, name);
+}
+
+/**
+ * The version with these bytes that a source named by `--source` had when it was last read; undefined if there is no copy of it. Nobody is
+ * asked: the label of a source, which is what refusals name, may not be enough to ask it again.
+ */
+export async function copiedVersion(
+  name: string,
+  digest: string,
+  { options: { source: labels = [] }, terminal }: Pick<Approving, "options" | "terminal">,
+): Promise<InstalledVersion | undefined> {
+  const place = dataDirectory(terminal);
+  const [root] = labels.flatMap((label) => rootWithCopy(place, { label, digest }) ?? []);
+  if (root === undefined) return undefined;
+  const { catalog } = await openListing({ "no-default-roots": true }, terminal, [root]);
+  if (catalog.find(name) === undefined) return undefined;
+  return (await versionsIn(catalog, name)).versions.find((version) => version.digest === digest);
+}
+
+async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
   const { snapshot } = catalog;
   if (catalog.find(name) === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, snapshot));
   const skills = viewSkills(snapshot, undefined);

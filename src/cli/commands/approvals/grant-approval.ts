@@ -12,7 +12,7 @@ import { parseUntil } from "../../arguments/since.ts";
 import { usageError } from "../../command.ts";
 import { openProcessLog } from "../../open-log.ts";
 import type { Approving } from "./approvals.ts";
-import { installedSkill } from "./find-installed.ts";
+import { copiedVersion, installedSkill } from "./find-installed.ts";
 import type { InstalledVersion } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
@@ -97,6 +97,8 @@ async function versionNamed(text: string, given: Approving): Promise<InstalledVe
   const [, name = text, digest] = /^([^@]+)@(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
   if (digest === undefined && text.includes("@"))
     throw usageError(`${text}: a digest has 64 hexadecimal digits, as acp-skills show prints it`);
+  const copied = digest === undefined ? undefined : await copiedVersion(name, `sha256:${digest}`, given);
+  if (copied !== undefined) return copied;
   const { versions } = await installedSkill(name, given);
   const [newest] = versions;
   const found = digest === undefined ? newest : versions.find((version) => version.digest === `sha256:${digest}`);
