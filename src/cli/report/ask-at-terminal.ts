@@ -23,6 +23,8 @@ export function askAtTerminal(input: Readable, output: Writable, progress: Pick<
         if (option !== undefined) return { answer: option.answer };
         output.write(promptOf(question));
       }
+      // Nothing ended the line of the prompt.
+      output.write("\n");
       signal.throwIfAborted();
       return { missing: "cancelled" };
     } finally {

@@ -68,7 +68,8 @@ function readText(held: HeldDirectory, file: string): string | undefined {
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT") return undefined;
-    const why = code === "ELOOP" || code === "" ? "it is a symlink; replace it by the file that it leads to" : code;
+    const isLink = code === "ELOOP" || code === "";
+    const why = isLink ? "it is a symlink; replace it by the file that it leads to" : `${code}; make it readable`;
     throw new SkillsError("UNREADABLE", `${file} cannot be read: ${why}.`, { cause: error, facts: { path: file } });
   }
   try {

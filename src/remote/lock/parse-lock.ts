@@ -42,7 +42,8 @@ export function parseLock(text: string, file: string, form: LockForm): Lock {
     refuse({ offset, end: offset + 7 }, "a merge conflict", "Resolve it, then run acp-skills verify.");
   }
   const root = parseJsonNode(text);
-  if ("fault" in root) return refuse(root.fault, root.fault.message, `${root.fault.fix} Or: ${restore}`);
+  if ("fault" in root)
+    return refuse(root.fault, root.fault.message, `${root.fault.fix} Or restore the file from version control.`);
   const top = objectAt(root, "the lock", refuse);
   const version = top.get("version")?.node;
   const [expected, found] = [lockVersions[form], version?.type === "scalar" ? version.value : undefined];

@@ -56,11 +56,13 @@ test.each([
   expect(await open(typed).ask(question, signal)).toEqual(reply);
 });
 
-test("a question that is no longer needed is withdrawn", async () => {
+test("a question that is no longer needed is withdrawn, and what is told then starts on a line of its own", async () => {
   const controller = new AbortController();
-  const asked = askAtTerminal(new PassThrough(), new PassThrough(), noProgress)(question, controller.signal);
+  const output = new PassThrough();
+  const asked = askAtTerminal(new PassThrough(), output, noProgress)(question, controller.signal);
   controller.abort(new Error("no longer wanted"));
   await expect(asked).rejects.toThrow("no longer wanted");
+  expect(String(output.read())).toMatch(/choose 1 to 4 \[3\]: \n$/);
 });
 
 test("says once what a changed skill wants beyond the version that was approved", async () => {

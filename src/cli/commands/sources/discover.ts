@@ -79,11 +79,11 @@ function toRow(skill: RemoteSkill): object {
   return { name, version, id, type, access, description, digest, ...useOfSkill(skill) };
 }
 
-/** What a person can do who expected skills. */
-function emptyHint(type: string | undefined): string {
-  return type === undefined
-    ? "what is private there is not listed: ask its publisher for the URL of a share (/s/TOKEN/)"
-    : "without --type, all are listed";
+/** What a person can do who expected skills. Of a repository and a marketplace, everything can be seen. */
+function emptyHint(form: RemoteIndex["form"], type: string | undefined): string {
+  if (type !== undefined) return "; without --type, all are listed";
+  if (form === "git" || form === "marketplace") return "";
+  return "; what is private there is not listed: ask its publisher for the URL of a share (/s/TOKEN/)";
 }
 
 async function printTable(
@@ -113,5 +113,5 @@ async function printTable(
   const what =
     type === undefined ? counted(skills.length, "skill") : `${counted(skills.length, "skill")} of type ${type}`;
   if (skills.length > 0) terminal.tell(`${what} at ${source.label} (${form}): ${parts.join(", ")}`);
-  else terminal.tell(`${what} at ${source.label} (${form}); ${emptyHint(type)}`);
+  else terminal.tell(`${what} at ${source.label} (${form})${emptyHint(form, type)}`);
 }

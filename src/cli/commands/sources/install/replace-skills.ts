@@ -67,9 +67,15 @@ export function writing(place: SkillsPlace, work: () => void): void {
   } catch (error) {
     const code = systemCode(error);
     if (isSkillsError(error) || code === "") throw error;
-    const message = `${shownSkillsDirectory(place)} or ${place.lockFile} cannot be written (${code}); acp-skills verify shows what is installed.`;
+    const message = `${shownSkillsDirectory(place)} or ${place.lockFile} cannot be written (${code}): ${writeFix(code)}. acp-skills verify shows what is installed.`;
     throw new SkillsError("UNREADABLE", message, { cause: error });
   }
+}
+
+function writeFix(code: string): string {
+  if (code === "ENOSPC" || code === "EDQUOT") return "free some space on its disk, then try again";
+  if (code === "EROFS") return "its file system is read-only";
+  return "make both and the directories they are in writable, then try again";
 }
 
 interface Swap {
