@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { defaultDataDirectory } from "./base/data-directory.ts";
+import { defaultDataDirectory } from "./base/paths/data-directory.ts";
 import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./base/log.ts";
 import { nearest } from "./base/nearest.ts";

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-code.ts";
-import { defaultDataDirectory } from "../base/data-directory.ts";
+import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { ownershipFault } from "../base/paths/make-directories.ts";
 
 /** Where blobs, the ledger, run records and packages of this user are. */

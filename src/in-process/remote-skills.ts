@@ -1,4 +1,4 @@
-import { chooseChannel, ThreadClient } from "../base/threads.ts";
+import { chooseChannel, ThreadClient } from "../base/processes/threads.ts";
 import { urlOf } from "../base/url-of.ts";
 import { SkillsError } from "../errors.ts";
 import { type Settings, toSettingsData } from "../options.ts";

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { openApp } from "../app.ts";
-import type { ThreadReply } from "../base/threads.ts";
+import type { ThreadReply } from "../base/processes/threads.ts";
 import { createCaller } from "../caller.ts";
 import { isSkillsError, type SkillsErrorCode } from "../errors.ts";
 import type { Settings, SettingsData } from "../options.ts";

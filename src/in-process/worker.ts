@@ -1,4 +1,4 @@
-import { openWorkerEnd } from "../base/threads.ts";
+import { openWorkerEnd } from "../base/processes/threads.ts";
 import { serveSkills, type SkillsData } from "./serve-skills.ts";
 
 /** The entry of the thread that runs the tools for `openSkills`. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { inputRequired } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
-import { createDeferred } from "../base/deferred.ts";
+import { createDeferred } from "../base/promises/deferred.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 import { answerTime, toForm, toReply } from "./elicit.ts";

@@ -1,4 +1,4 @@
-import { createDeferred } from "../../src/base/deferred.ts";
+import { createDeferred } from "../../src/base/promises/deferred.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 
 export interface WaitingToolbox {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Answer, Ask, Question, Reply } from "../../trust/asking/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Flush } from "./intercept-bytes.ts";
 
 /** A one-way connection of two byte streams. */

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
 import { isSkillsError } from "../../errors.ts";
 import {
   hasNothingToDo,

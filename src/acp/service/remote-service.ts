@@ -1,4 +1,4 @@
-import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../../base/threads.ts";
+import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../../base/processes/threads.ts";
 import { urlOf } from "../../base/url-of.ts";
 import { type Settings, toSettingsData } from "../../options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { openToldOnce } from "../../base/log.ts";
-import type { ThreadReply } from "../../base/threads.ts";
+import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../options.ts";
 import { reportFault } from "../bytes/amend.ts";
 import { openLocalService } from "./local-service.ts";

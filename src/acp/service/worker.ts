@@ -1,4 +1,4 @@
-import { openWorkerEnd } from "../../base/threads.ts";
+import { openWorkerEnd } from "../../base/processes/threads.ts";
 import type { SettingsData } from "../../options.ts";
 import { servePort } from "./serve-port.ts";
 

@@ -1,4 +1,4 @@
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { servedTools } from "../../tools/tool.ts";

@@ -1,6 +1,6 @@
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Settings } from "../../options.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment } from "../bytes/amend.ts";

@@ -5,7 +5,7 @@ import type { ServiceConnection, UseDecision } from "../../../src/acp/service/sk
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import type { RelayedSession } from "../../../src/acp/session/relayed-session.ts";
 import type { Question } from "../../../src/trust/asking/question.ts";
-import { createDeferred } from "../../../src/base/deferred.ts";
+import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const question: Question = {

@@ -7,7 +7,7 @@ import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
 import type { FromService, ServiceOutlet, SkillService, ToService } from "../../../src/acp/service/skill-service.ts";
 import { readOptions, type Settings } from "../../../src/options.ts";
 import { toSettingsData } from "../../../src/options.ts";
-import { type OpenChannel, sameThreadChannel, workerChannel } from "../../../src/base/threads.ts";
+import { type OpenChannel, sameThreadChannel, workerChannel } from "../../../src/base/processes/threads.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 interface Sent {
@@ -103,7 +103,7 @@ test("delays messages that need a busy service only until the timeout, and no ot
   const settings = readOptions({}, { clock });
   const service = openRemoteService(
     settings,
-    workerChannel(new URL("../../base/busy-worker.js", import.meta.url), undefined),
+    workerChannel(new URL("../../base/processes/busy-worker.js", import.meta.url), undefined),
   );
   const { interceptor } = await openSession(service, settings, clock);
   const chunk = {
@@ -130,7 +130,10 @@ test("logs a crash of the thread once, keeps forwarding, and starts another for 
   const logged: string[] = [];
   const settings = readOptions({ log: (level: string, text: string) => logged.push(`${level}: ${text}`) }, { clock });
   let started = 0;
-  const open = workerChannel<ToService, FromService>(new URL("../../base/dying-worker.js", import.meta.url), undefined);
+  const open = workerChannel<ToService, FromService>(
+    new URL("../../base/processes/dying-worker.js", import.meta.url),
+    undefined,
+  );
   const service = openRemoteService(settings, (received, ended) => {
     started++;
     return open(received, ended);

@@ -7,6 +7,8 @@ import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
 import { openTrust } from "../../trust/open-trust.ts";
 import { offer } from "../memory-skillset.ts";
 
+// Reading trust for the first time takes long on a busy machine.
+const patience = { timeout: 20_000 };
 const digest = `sha256:${"0a".repeat(32)}`;
 const wanting = offer("keyed", { metadata: { "acp-skills-secrets": "API_KEY" } });
 const plain = offer("plain");
@@ -31,7 +33,7 @@ test("a skill that wants something needs an approval until a person gives it", a
   const { states, trust, changed, failed } = open();
   states.look([wanting, plain]);
   expect(states.of(wanting.skill)).toBeUndefined();
-  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
   expect([wanting, plain].map(({ skill }) => states.of(skill))).toEqual(["needs-approval", undefined]);
 
   const { skill, sources } = wanting;
@@ -41,7 +43,7 @@ test("a skill that wants something needs an approval until a person gives it", a
   const request = { about: "run", subject, needs: wants, wants, files: () => Promise.resolve([]) } as const;
   const asker = { owner: "s1", directory: "/project", door: "acp" };
   await trust.answered(request, asker, { answer: "trust" });
-  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(2));
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(2), patience);
   expect(states.of(skill)).toBeUndefined();
 
   states.close();
@@ -63,8 +65,8 @@ test("a failure is told, and the next look tries again", async () => {
   const { states, app, changed, failed } = open();
   app.trust.mockRejectedValueOnce(new Error("The disk is full."));
   states.look([wanting]);
-  await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(1), patience);
   states.look([wanting]);
-  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
   expect(states.of(wanting.skill)).toBe("needs-approval");
 });

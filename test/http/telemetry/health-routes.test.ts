@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { createDeferred } from "../../../src/base/deferred.ts";
+import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import type { HttpDoor, HttpEnv } from "../../../src/http/http-door.ts";
 import { mountHealth } from "../../../src/http/telemetry/health-routes.ts";
 

@@ -14,6 +14,7 @@ export function readPackets(bytes: Uint8Array): readonly string[] | undefined {
     const digits = buffer.toString("latin1", at, at + 4);
     if (!/^[0-9a-f]{4}$/i.test(digits)) return undefined;
     const length = Number.parseInt(digits, 16);
+    if (length === 3) return undefined;
     if (length < 4) at += 4;
     else if (at + length > buffer.length) return undefined;
     else {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { chooseChannel } from "../../src/base/threads.ts";
+import { chooseChannel } from "../../../src/base/processes/threads.ts";
 
 test("does not run a file of another package that has the name of the worker", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-channel-"));

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
-import { SkillsError } from "../errors.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { createDeferred } from "./deferred.ts";
-import type { Log } from "./log.ts";
-import { urlOf } from "./url-of.ts";
+import { SkillsError } from "../../errors.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { createDeferred } from "../promises/deferred.ts";
+import type { Log } from "../log.ts";
+import { urlOf } from "../url-of.ts";
 
 /** A way to send messages to another end, usually another thread. */
 export interface Channel<Message> {
@@ -21,7 +21,7 @@ export interface Channel<Message> {
 export type OpenChannel<To, From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel<To>;
 
 interface Served {
-  /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
+  /** The file that a worker starts with: `new URL("../worker.js", import.meta.url)`. */
   readonly entry: URL;
   /** Its path in the package. A file with that name elsewhere, such as next to a bundle, is not used. */
   readonly place: string;
