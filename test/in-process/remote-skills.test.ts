@@ -6,14 +6,15 @@ import type * as acpSkills from "../../src/index.ts";
 import type { OpenSkillsOptions, Skills, SkillsChange } from "../../src/index.ts";
 
 let directory = "";
-beforeEach(() => {
+beforeEach(({ onTestFinished: finished }) => {
   directory = mkdtempSync(path.join(tmpdir(), "acp-skills-thread-"));
   const skill = path.join(directory, ".agents/skills/pdf");
   mkdirSync(skill, { recursive: true });
   writeFileSync(path.join(skill, "SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\n");
-  return () => {
+  // Registered first, it runs after the skills were closed.
+  finished(() => {
     rmSync(directory, { recursive: true, force: true });
-  };
+  });
 });
 
 /** Opens the built package, whose tools run on a worker thread. */
