@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-code.ts";
+import { namesIn } from "../base/paths/names-in.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../base/log.ts";
 import { makeOwnDirectories } from "../base/paths/make-directories.ts";
@@ -124,15 +125,6 @@ function readableNumbers(directory: string): number[] {
     return fileNumbers(directory);
   } catch (error) {
     throw unreadable(directory, error);
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { realpathSync, statSync } from "node:fs";
+import { namesIn } from "../../base/paths/names-in.ts";
 import type { Source } from "../source.ts";
 import { readState } from "./source-state.ts";
 import { copyPlace, sourcePlaces, storePlaces } from "./store-places.ts";
@@ -35,15 +35,6 @@ export function rootWithCopy(
     return state?.label === label && state.skills.some((copy) => copy.digest === digest);
   });
   return key === undefined ? undefined : rootAt(places, key, label);
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return []; // No source was ever read.
-    throw error;
-  }
 }
 
 function rootAt(places: StorePlaces, source: Source | string, label: string): SourceRoot {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { namesIn } from "../../base/paths/names-in.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
 import { readState } from "./source-state.ts";
 import type { SourceState } from "./source-state.ts";
@@ -51,15 +51,6 @@ export function statesIn(
     const { directory, state } = sourcePlaces(places, key);
     return { directory, state: readState(state) };
   });
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 /** Infinity for what is gone. */
