@@ -24,6 +24,8 @@ const mayImport = {
   wire: ["skills"],
   "options.ts": ["trust", "remote"],
   client: ["wire"],
+  browser: ["wire", "client"],
+  conformance: ["wire", "client", "acp"],
   "open-trust.ts": ["ledger", "trust", "options.ts"],
   "open-sources.ts": ["remote", "skills"],
   "app.ts": [
@@ -61,6 +63,8 @@ const mayImport = {
     "mcp",
     "remote",
     "http",
+    "client",
+    "conformance",
   ],
   "check-skills.ts": ["skills"],
   "index.ts": [
@@ -96,8 +100,8 @@ export default defineConfig(
     settings: {
       "import-x/resolver": { typescript: { project: "tsconfig.json" } },
       // Without these, no-cycle follows no import of a TypeScript file.
-      "import-x/extensions": [".ts", ".js"],
-      "import-x/parsers": { "@typescript-eslint/parser": [".ts"] },
+      "import-x/extensions": [".ts", ".tsx", ".js"],
+      "import-x/parsers": { "@typescript-eslint/parser": [".ts", ".tsx"] },
     },
     languageOptions: {
       parserOptions: { project: "./tsconfig.json", tsconfigRootDir: fileURLToPath(new URL("..", import.meta.url)) },
@@ -132,7 +136,7 @@ export default defineConfig(
     },
   },
   {
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     rules: { "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
   },
   { files: ["**/*.js"], rules: { "@typescript-eslint/explicit-module-boundary-types": "off" } },
