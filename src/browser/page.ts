@@ -1,0 +1,3 @@
+import "./element.ts";
+
+document.body.append(document.createElement("acp-skill-browser"));

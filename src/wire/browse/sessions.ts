@@ -1,0 +1,50 @@
+/** An ACP session that was, or is, connected on this machine. */
+export interface ShownSession {
+  readonly id: string;
+  readonly agent: string;
+  readonly editor: string;
+  readonly directory: string;
+  readonly openedAt: number;
+  /** Absent while it is open. */
+  readonly closedAt?: number;
+  /** How its editor is told of skills: `available_skills_update`, `available_commands_update`, … */
+  readonly forms: readonly string[];
+  /** What it was told last: how many skills, when. */
+  readonly told?: { readonly at: number; readonly skills: number; readonly names: readonly string[] };
+  /** Whether its model has the tools. */
+  readonly tools: boolean;
+  /** Newest first. */
+  readonly used: readonly {
+    readonly at: number;
+    readonly tool: string;
+    readonly skill?: string;
+    readonly outcome?: string;
+  }[];
+}
+
+/** `GET /api/sessions`: open ones first, then the latest. The `sessions` event says to read it again. */
+export interface SessionList {
+  readonly sessions: readonly ShownSession[];
+}
+
+/** `GET /api/budget`: what skills cost in the context of models. Tokens are estimates. */
+export interface Budget {
+  readonly listed: number;
+  readonly instructions: number;
+  readonly agents: readonly AgentBudget[];
+}
+
+/** What one agent does with a list of skills, by its published limits. */
+export interface AgentBudget {
+  readonly agent: string;
+  /** What it reads of each description; absent: all. */
+  readonly descriptionCharacters?: number;
+  /** What it reads of all of them together; absent: no limit. */
+  readonly totalCharacters?: number;
+  /** Where that is published. */
+  readonly reference: string;
+  /** Ids of the skills whose description it cuts. */
+  readonly truncated: readonly string[];
+  /** Ids of those that it leaves out. */
+  readonly omitted: readonly string[];
+}
