@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import type { Flush } from "./intercept-bytes.ts";
+import { type LineQueue, type LineQueueOptions, openLineQueue } from "./line-queue.ts";
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
@@ -17,68 +17,56 @@ export interface Relay {
 /** How many bytes are read behind a line that waits for its verdict: enough to notice that the source has ended. */
 const queueLimit = 1024 * 1024;
 
+/** What passes the blocks of lines of a relay on. */
+type Passing = Pick<LineQueue, "push" | "isWaiting" | "waitingBytes">;
+
 /**
  * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink has failed, the
  * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
  */
-export function relayLines(
+export function relayLines(source: Readable, sink: Writable, pass: LineQueueOptions["pass"]): Relay {
+  return relayBlocks(source, sink, (sinkAndIdle) => openLineQueue({ pass, ...sinkAndIdle }));
+}
+
+/** The same, with any way to pass blocks on. */
+export function relayBlocks(
   source: Readable,
   sink: Writable,
-  pass: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>,
+  open: (options: Pick<LineQueueOptions, "write" | "idle">) => Passing,
 ): Relay {
   const lines = openLineBlocks();
-  /** Blocks behind the one that waits for its verdict; undefined while none does. */
-  let queue: Buffer[] | undefined;
-  let queuedBytes = 0;
   let isSinkGone = sink.destroyed;
   let hasEnded = false;
   let hasFlown = false;
   const sourceEnded = createDeferred();
   const ended = createDeferred();
 
-  function write(pieces: readonly Buffer[]): void {
-    if (isSinkGone || pieces.length === 0) return;
-    // One system call for all of them.
-    sink.cork();
-    for (const piece of pieces) sink.write(piece);
-    sink.uncork();
-    if (sink.writableNeedDrain) source.pause();
-  }
+  const passing = open({
+    write(pieces) {
+      if (isSinkGone || pieces.length === 0) return;
+      // One system call for all of them.
+      sink.cork();
+      for (const piece of pieces) sink.write(piece);
+      sink.uncork();
+      if (sink.writableNeedDrain) source.pause();
+    },
+    idle() {
+      if (hasEnded) settle();
+      else resume();
+    },
+  });
 
   function passOn(blocks: readonly Buffer[]): void {
-    const pieces: Buffer[] = [];
-    const flush: Flush = (early) => {
-      write([...pieces.splice(0), ...early]);
-    };
-    for (const block of blocks) {
-      if (queue !== undefined) {
-        queue.push(block);
-        queuedBytes += block.length;
-        if (queuedBytes >= queueLimit) source.pause();
-        continue;
-      }
-      const passed = pass(block, flush);
-      if (passed instanceof Promise) {
-        queue = [];
-        void passQueue(passed);
-      } else pieces.push(...passed);
-    }
-    write(pieces);
+    passing.push(blocks);
+    if (passing.waitingBytes() >= queueLimit) source.pause();
   }
 
-  async function passQueue(first: Promise<Buffer[]>): Promise<void> {
-    write(await first);
-    for (let block = queue?.shift(); block !== undefined; block = queue?.shift()) {
-      queuedBytes -= block.length;
-      write(await pass(block, write));
-    }
-    queue = undefined;
-    if (hasEnded) ended.resolve();
-    else resume();
+  function settle(): void {
+    if (!passing.isWaiting()) ended.resolve();
   }
 
   function resume(): void {
-    if (queuedBytes < queueLimit && (isSinkGone || !sink.writableNeedDrain)) source.resume();
+    if (passing.waitingBytes() < queueLimit && (isSinkGone || !sink.writableNeedDrain)) source.resume();
   }
 
   const onData = (chunk: Buffer): void => {
@@ -95,7 +83,7 @@ export function relayLines(
     sourceEnded.resolve();
     const rest = lines.rest();
     if (rest !== undefined) passOn([rest]);
-    if (queue === undefined) ended.resolve();
+    settle();
   };
 
   source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
@@ -105,7 +93,7 @@ export function relayLines(
     sourceEnded: sourceEnded.promise,
     ended: ended.promise,
     isActive() {
-      const isActive = hasFlown || queue !== undefined || (!isSinkGone && sink.writableNeedDrain);
+      const isActive = hasFlown || passing.isWaiting() || (!isSinkGone && sink.writableNeedDrain);
       hasFlown = false;
       return isActive;
     },

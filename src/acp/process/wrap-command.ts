@@ -2,15 +2,8 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { isSkillsError } from "../../errors.ts";
-import {
-  hasNothingToDo,
-  readOptions,
-  refuseUnknown,
-  type Settings,
-  type SkillsOptions,
-  type Surroundings,
-} from "../../options.ts";
-import type { ByteInterceptor, LineSinks } from "../bytes/intercept-bytes.ts";
+import { readOptions, refuseUnknown, type Settings, type SkillsOptions, type Surroundings } from "../../options.ts";
+import { loadInterceptor } from "../bytes/load-interceptor.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
 
@@ -70,42 +63,6 @@ export async function wrapCommand(
     settings.log("error", error.message);
     return { exitCode: error.code === "AGENT_NOT_FOUND" ? 127 : 126 };
   }
-}
-
-interface Served {
-  readonly interceptor: ByteInterceptor;
-  /** Resolves when the service is closed. */
-  readonly close: () => Promise<void>;
-}
-
-/** Used if there is nothing to do; nothing is loaded. */
-const transparent: Served = {
-  interceptor: {
-    passFromEditor: (block) => [block],
-    passFromAgent: (block) => [block],
-    editorLeft: () => undefined,
-    close: () => undefined,
-  },
-  close: () => Promise.resolve(),
-};
-
-async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => Served> {
-  if (hasNothingToDo(settings)) return () => transparent;
-  const [{ interceptBytes }, { openService }] = await Promise.all([
-    import("../bytes/intercept-bytes.ts"),
-    import("../service/remote-service.ts"),
-  ]);
-  const service = openService(settings);
-  return (sinks) => {
-    const interceptor = interceptBytes(service, settings, sinks);
-    return {
-      interceptor,
-      async close() {
-        interceptor.close();
-        await service.close();
-      },
-    };
-  };
 }
 
 async function connect(
