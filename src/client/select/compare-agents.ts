@@ -1,0 +1,54 @@
+import type { SkillFacts } from "./skill-facts.ts";
+
+/** The skills of one agent, under the name that a person knows it by. */
+export interface AgentSkills<S extends SkillFacts = SkillFacts> {
+  readonly agent: string;
+  readonly skills: readonly S[];
+}
+
+/** One skill beside the agents; its facts are those of the first agent that has it, so that rows can be searched like skills. */
+export interface ComparedSkill<S extends SkillFacts = SkillFacts> extends SkillFacts {
+  /** What each agent has under this name, in the order of the agents; undefined if it has nothing. */
+  readonly byAgent: readonly (S | undefined)[];
+  /** The agents that have it and can use it now. */
+  readonly agents: readonly string[];
+  /** Agents have different versions or descriptions of it. */
+  readonly differs: boolean;
+}
+
+/** Answers "which of these agents can do this": a row a skill, those that most agents can use first, else in the order of first sight. */
+export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills<S>[]): readonly ComparedSkill<S>[] {
+  const rows = new Map<string, (S | undefined)[]>();
+  for (const [place, { skills }] of agents.entries())
+    for (const skill of skills) {
+      const row = rows.get(skill.name) ?? agents.map(() => undefined);
+      row[place] ??= skill;
+      rows.set(skill.name, row);
+    }
+  return Array.from(rows.values(), (byAgent) => toRow(agents, byAgent))
+    .flatMap((row) => row ?? [])
+    .sort((a, b) => b.agents.length - a.agents.length);
+}
+
+function toRow<S extends SkillFacts>(
+  agents: readonly AgentSkills<S>[],
+  byAgent: readonly (S | undefined)[],
+): ComparedSkill<S> | undefined {
+  const first = byAgent.find((skill) => skill !== undefined);
+  return (
+    first && {
+      ...first,
+      byAgent,
+      agents: agents.flatMap(({ agent }, place) => (canUse(byAgent[place]) ? [agent] : [])),
+      differs: byAgent.some((skill) => skill !== undefined && !isSame(skill, first)),
+    }
+  );
+}
+
+function canUse(skill: SkillFacts | undefined): boolean {
+  return skill !== undefined && skill.state !== "blocked" && skill.state !== "denied";
+}
+
+function isSame(a: SkillFacts, b: SkillFacts): boolean {
+  return a.version === b.version && a.description === b.description;
+}

@@ -1,0 +1,87 @@
+import type { SkillFacts } from "./skill-facts.ts";
+import { stopWords } from "./stop-words.ts";
+
+const maxPrompt = 10_000;
+const maxPromptWords = 200;
+const defaultLimit = 5;
+/** A word of the name counts as much as three of the description. */
+const nameWeight = 3;
+
+/** A skill that may help with a prompt, and why. */
+export interface Recommendation<S extends SkillFacts = SkillFacts> {
+  readonly skill: S;
+  /** Comparable within one answer only. */
+  readonly score: number;
+  /** The words of the prompt that occur in the skill's name or description, most telling first: the reason. */
+  readonly words: readonly string[];
+}
+
+/**
+ * Recommends skills of a list that does not change: those that share words with the prompt, rare words first. It knows words only, not
+ * meanings. The index is made at the first prompt.
+ */
+export function openRecommendations<S extends SkillFacts>(
+  skills: readonly S[],
+): (prompt: string, limit?: number) => readonly Recommendation<S>[] {
+  let index: Index | undefined;
+  return (prompt, limit = defaultLimit) => {
+    index ??= indexOf(skills);
+    const found = new Map<number, { score: number; readonly words: { text: string; score: number }[] }>();
+    for (const [stem, text] of [...wordsOf(prompt.slice(0, maxPrompt))].slice(0, maxPromptWords)) {
+      const places = index.get(stem);
+      if (places === undefined) continue;
+      const rarity = Math.log(1 + skills.length / places.size);
+      for (const [place, weight] of places) {
+        const score = rarity * weight;
+        const hit = found.get(place) ?? { score: 0, words: [] };
+        hit.score += score;
+        hit.words.push({ text, score });
+        found.set(place, hit);
+      }
+    }
+    return [...found]
+      .sort(([placeA, a], [placeB, b]) => b.score - a.score || placeA - placeB)
+      .slice(0, limit)
+      .flatMap(([place, { score, words }]) => {
+        const skill = skills[place];
+        const texts = words.sort((a, b) => b.score - a.score).map(({ text }) => text);
+        return skill === undefined ? [] : [{ skill, score, words: texts }];
+      });
+  };
+}
+
+/** The skills that contain a word, by their place in the list, with the weight of the word there. */
+type Index = ReadonlyMap<string, ReadonlyMap<number, number>>;
+
+function indexOf(skills: readonly SkillFacts[]): Index {
+  const index = new Map<string, Map<number, number>>();
+  for (const [place, { name, description }] of skills.entries()) {
+    add(description, 1);
+    add(name, nameWeight);
+
+    function add(text: string, weight: number): void {
+      for (const stem of wordsOf(text).keys()) {
+        const places = index.get(stem) ?? new Map<number, number>();
+        places.set(place, weight);
+        index.set(stem, places);
+      }
+    }
+  }
+  return index;
+}
+
+/** The words of a text by their stems, without those that say nothing. */
+function wordsOf(text: string): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  for (const [word] of text
+    .normalize("NFC")
+    .toLowerCase()
+    .matchAll(/[\p{L}\p{M}\p{N}]+/gu))
+    if (word.length > 1 && !stopWords.has(word)) words.set(stemOf(word), word);
+  return words;
+}
+
+/** Plurals only: `files` is `file`. */
+function stemOf(word: string): string {
+  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+}
