@@ -23,7 +23,7 @@ import { findStates } from "../find-states.ts";
 import { openListing } from "../open-listing.ts";
 import { labelled, padToWidth } from "../report/columns.ts";
 import { licenseEvidence } from "../report/license-evidence.ts";
-import { permissionWords } from "../report/permission-words.ts";
+import { permissionWords } from "../../skills/manifest/permission-words.ts";
 import { safeLines } from "../report/safe-text.ts";
 import { shownPath } from "../report/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";

@@ -12,13 +12,15 @@ import { shownPath } from "../../report/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
-import { chooseSkills, downloadAll, entryOf } from "./install/offered-skills.ts";
-import type { Downloaded } from "./install/offered-skills.ts";
-import { planInstall } from "./install/plan-install.ts";
-import type { InstallPlan } from "./install/plan-install.ts";
-import { adoptSkill, replaceSkills } from "./install/replace-skills.ts";
-import { asking, lockNotes, openSkillsDirectory, place, placeOf } from "./install/source-options.ts";
-import { readNow, withReader } from "./install/with-reader.ts";
+import { chooseSkills, downloadAll, entryOf } from "../../../install/offered-skills.ts";
+import type { Downloaded } from "../../../install/offered-skills.ts";
+import { planInstall } from "../../../install/plan-install.ts";
+import type { InstallPlan } from "../../../install/plan-install.ts";
+import { adoptSkill, replaceSkills } from "../../../install/replace-skills.ts";
+import { asking, lockNotes, place, placeOf } from "./install/source-options.ts";
+import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
+import { withReader } from "./install/with-reader.ts";
+import { readNow } from "../../../install/read-now.ts";
 
 const options = {
   all: { type: "boolean", help: "Install every skill of the source." },

@@ -1,9 +1,10 @@
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { defineCommand } from "../../command.ts";
-import { differenceWords, stateOf } from "./install/installed-state.ts";
-import { lockedKey, notInLock } from "./install/locked-key.ts";
-import { removeSkills } from "./install/replace-skills.ts";
-import { lockNotes, openSkillsDirectory, place, placeOf } from "./install/source-options.ts";
+import { differenceWords, stateOf } from "../../../install/installed-state.ts";
+import { lockedKey, notInLock } from "../../../install/locked-key.ts";
+import { removeSkills } from "../../../install/replace-skills.ts";
+import { lockNotes, place, placeOf } from "./install/source-options.ts";
+import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",

@@ -3,8 +3,8 @@ import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { differenceWords, stateOf, unlockedNames } from "./install/installed-state.ts";
-import type { InstalledState } from "./install/installed-state.ts";
+import { differenceWords, stateOf, unlockedNames } from "../../../install/installed-state.ts";
+import type { InstalledState } from "../../../install/installed-state.ts";
 import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
 
 export const command = defineCommand({

@@ -1,9 +1,9 @@
 import { shortDigest } from "../../../../trust/asking/question.ts";
 import { labelled } from "../../../report/columns.ts";
-import { permissionWords } from "../../../report/permission-words.ts";
+import { wantedWords } from "../../../../install/wanted-words.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
-import type { InspectedSkill } from "./inspect-skill.ts";
+import type { InspectedSkill } from "../../../../install/inspect-skill.ts";
 
 /** Of more, only the number is shown. */
 const most = 20;
@@ -21,11 +21,6 @@ export function* describeDownload(skill: InspectedSkill, what: string, paint: Pa
   for (const { code, severity, file, line, message, fix } of problems.slice(0, most))
     yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
   if (problems.length > most) yield field("", `and ${problems.length - most} more problems`);
-}
-
-/** Each permission, and each tool of the agent that the skill lists. */
-export function wantedWords({ wants }: Pick<InspectedSkill, "wants">): readonly string[] {
-  return [...permissionWords(wants), ...wants.tools.map((tool) => `tool ${tool}`)];
 }
 
 function listed(words: readonly string[]): string {

@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { findSkillsDirectory, globalPlace, projectPlace } from "../../../../remote/lock/skills-place.ts";
+import { globalPlace, projectPlace } from "../../../../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../../../../remote/lock/skills-place.ts";
-import { recoverSkills } from "../../../../remote/lock/staging.ts";
-import { writing } from "./replace-skills.ts";
 import { directoryFault } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
 import { usageError } from "../../../command.ts";
@@ -49,10 +47,3 @@ export const lookingAgain = {
   ...asking,
   ...place,
 } as const satisfies OptionTable;
-
-/** The real path of the directory of skills, for a command that changes it: what was interrupted before is finished first. */
-export function openSkillsDirectory(where: SkillsPlace): string | undefined {
-  const skills = findSkillsDirectory(where);
-  if (skills !== undefined) writing(where, () => recoverSkills(skills, Date.now()));
-  return skills;
-}

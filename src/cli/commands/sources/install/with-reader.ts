@@ -1,7 +1,6 @@
 import { describeSkill } from "../../../../open-sources.ts";
 import { openSourceReader } from "../../../../remote/reader/open-source-reader.ts";
 import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
-import type { RemoteIndex } from "../../../../remote/remote-skill.ts";
 import type { Source } from "../../../../remote/source.ts";
 import { onInterruption } from "../../../report/terminal.ts";
 import type { Terminal } from "../../../report/terminal.ts";
@@ -32,11 +31,4 @@ export async function withReader(
     terminal.progress.done();
     await reader.close();
   }
-}
-
-/** What a source offers now. */
-export async function readNow(reader: SourceReader, source: Source, signal: AbortSignal): Promise<RemoteIndex> {
-  const index = await reader.read(source, undefined, signal);
-  if (index === undefined) throw new TypeError("not asked whether it changed");
-  return index;
 }

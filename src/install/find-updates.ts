@@ -1,20 +1,20 @@
-import { isSkillsError } from "../../../../errors.ts";
-import { inParallel } from "../../../../base/promises/in-parallel.ts";
-import { addressRules } from "../../../../remote/fetch/address-rules.ts";
-import type { AddressRules } from "../../../../remote/fetch/address-rules.ts";
-import { computedHash } from "../../../../remote/lock/computed-hash.ts";
-import { findLocked, sourceOfEntry } from "../../../../remote/lock/locked-source.ts";
-import type { LockEntry } from "../../../../remote/lock/lock.ts";
-import { isLoopbackHost } from "../../../../remote/loopback-host.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../../remote/remote-skill.ts";
-import type { Source } from "../../../../remote/source.ts";
+import { isSkillsError } from "../errors.ts";
+import { inParallel } from "../base/promises/in-parallel.ts";
+import { addressRules } from "../remote/fetch/address-rules.ts";
+import type { AddressRules } from "../remote/fetch/address-rules.ts";
+import { computedHash } from "../remote/lock/computed-hash.ts";
+import { findLocked, sourceOfEntry } from "../remote/lock/locked-source.ts";
+import type { LockEntry } from "../remote/lock/lock.ts";
+import { isLoopbackHost } from "../remote/loopback-host.ts";
+import type { RemoteIndex, RemoteSkill } from "../remote/remote-skill.ts";
+import type { Source } from "../remote/source.ts";
 import { stateOf } from "./installed-state.ts";
 import type { InstalledState } from "./installed-state.ts";
 import { download } from "./offered-skills.ts";
 import type { Downloaded } from "./offered-skills.ts";
 import type { NamedSources } from "./named-sources.ts";
-import { readNow } from "./with-reader.ts";
-import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
+import { readNow } from "./read-now.ts";
+import type { SourceReader } from "../remote/reader/source-reader.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
 export type Restorable = "missing" | "changed";

@@ -1,15 +1,15 @@
-import { nearest } from "../../../../base/nearest.ts";
-import { isSkillsError, SkillsError } from "../../../../errors.ts";
-import { lockedSource } from "../../../../remote/lock/locked-source.ts";
-import { computedHash } from "../../../../remote/lock/computed-hash.ts";
-import { fileDigests } from "../../../../remote/lock/compare-files.ts";
-import type { LockEntry, LockForm } from "../../../../remote/lock/lock.ts";
-import { inParallel } from "../../../../base/promises/in-parallel.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../../remote/remote-skill.ts";
-import type { SkillFile } from "../../../../remote/skill-bytes.ts";
+import { nearest } from "../base/nearest.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { lockedSource } from "../remote/lock/locked-source.ts";
+import { computedHash } from "../remote/lock/computed-hash.ts";
+import { fileDigests } from "../remote/lock/compare-files.ts";
+import type { LockEntry, LockForm } from "../remote/lock/lock.ts";
+import { inParallel } from "../base/promises/in-parallel.ts";
+import type { RemoteIndex, RemoteSkill } from "../remote/remote-skill.ts";
+import type { SkillFile } from "../remote/skill-bytes.ts";
 import { inspectSkill } from "./inspect-skill.ts";
 import type { InspectedSkill } from "./inspect-skill.ts";
-import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
+import type { SourceReader } from "../remote/reader/source-reader.ts";
 
 /** A skill of a source, downloaded and validated. */
 export interface Downloaded {

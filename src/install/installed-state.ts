@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
-import { differenceOf, isVerifiable } from "../../../../remote/lock/compare-files.ts";
-import type { Difference } from "../../../../remote/lock/compare-files.ts";
-import { directoryName } from "../../../../remote/lock/lock.ts";
-import type { LockEntry } from "../../../../remote/lock/lock.ts";
-import { readInstalled } from "../../../../remote/lock/read-installed.ts";
-import type { InstalledFiles } from "../../../../remote/lock/read-installed.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
+import { differenceOf, isVerifiable } from "../remote/lock/compare-files.ts";
+import type { Difference } from "../remote/lock/compare-files.ts";
+import { directoryName } from "../remote/lock/lock.ts";
+import type { LockEntry } from "../remote/lock/lock.ts";
+import { readInstalled } from "../remote/lock/read-installed.ts";
+import type { InstalledFiles } from "../remote/lock/read-installed.ts";
+import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../skills/hash/hash-skill.ts";
 
 /** How a locked skill is on disk. */
 export type InstalledState =

@@ -1,6 +1,6 @@
-import { nearest } from "../../../../base/nearest.ts";
-import { directoryName } from "../../../../remote/lock/lock.ts";
-import type { Lock } from "../../../../remote/lock/lock.ts";
+import { nearest } from "../base/nearest.ts";
+import { directoryName } from "../remote/lock/lock.ts";
+import type { Lock } from "../remote/lock/lock.ts";
 
 /** The key of a skill that a person names: as it is, or by its directory. */
 export function lockedKey({ entries }: Lock, name: string): string | undefined {

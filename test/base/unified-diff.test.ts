@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { unifiedDiff } from "../../../src/cli/report/unified-diff.ts";
+import { unifiedDiff } from "../../src/base/unified-diff.ts";
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");

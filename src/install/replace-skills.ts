@@ -1,15 +1,15 @@
-import { systemCode } from "../../../../base/failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../../../errors.ts";
-import { computedHash } from "../../../../remote/lock/computed-hash.ts";
-import { changeLock } from "../../../../remote/lock/lock-file.ts";
-import { directoryName, withEntry, withoutEntry } from "../../../../remote/lock/lock.ts";
-import type { Lock, LockEntry } from "../../../../remote/lock/lock.ts";
-import type { InstalledFiles } from "../../../../remote/lock/read-installed.ts";
-import { makeSkillsDirectory, shownSkillsDirectory } from "../../../../remote/lock/skills-place.ts";
-import type { SkillsPlace } from "../../../../remote/lock/skills-place.ts";
-import { openStaging } from "../../../../remote/lock/staging.ts";
-import type { Staging } from "../../../../remote/lock/staging.ts";
-import type { SkillFile } from "../../../../remote/skill-bytes.ts";
+import { systemCode } from "../base/failures/system-code.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { computedHash } from "../remote/lock/computed-hash.ts";
+import { changeLock } from "../remote/lock/lock-file.ts";
+import { directoryName, withEntry, withoutEntry } from "../remote/lock/lock.ts";
+import type { Lock, LockEntry } from "../remote/lock/lock.ts";
+import type { InstalledFiles } from "../remote/lock/read-installed.ts";
+import { makeSkillsDirectory, shownSkillsDirectory } from "../remote/lock/skills-place.ts";
+import type { SkillsPlace } from "../remote/lock/skills-place.ts";
+import { openStaging } from "../remote/lock/staging.ts";
+import type { Staging } from "../remote/lock/staging.ts";
+import type { SkillFile } from "../remote/skill-bytes.ts";
 
 /** A skill that is put in the place of what was seen there. */
 export interface Replacement {

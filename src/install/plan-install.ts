@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
-import { computedHash } from "../../../../remote/lock/computed-hash.ts";
-import { lockedSource } from "../../../../remote/lock/locked-source.ts";
-import { directoryName } from "../../../../remote/lock/lock.ts";
-import type { Lock, LockEntry } from "../../../../remote/lock/lock.ts";
-import { readInstalled } from "../../../../remote/lock/read-installed.ts";
-import type { InstalledFiles } from "../../../../remote/lock/read-installed.ts";
-import type { RemoteIndex } from "../../../../remote/remote-skill.ts";
+import { computedHash } from "../remote/lock/computed-hash.ts";
+import { lockedSource } from "../remote/lock/locked-source.ts";
+import { directoryName } from "../remote/lock/lock.ts";
+import type { Lock, LockEntry } from "../remote/lock/lock.ts";
+import { readInstalled } from "../remote/lock/read-installed.ts";
+import type { InstalledFiles } from "../remote/lock/read-installed.ts";
+import type { RemoteIndex } from "../remote/remote-skill.ts";
 import { differenceWords, stateOf } from "./installed-state.ts";
 import type { Downloaded } from "./offered-skills.ts";
 

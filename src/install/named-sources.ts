@@ -1,8 +1,8 @@
-import { lockedUrl, sourceOfEntry } from "../../../../remote/lock/locked-source.ts";
-import type { Lock } from "../../../../remote/lock/lock.ts";
-import { parseSource } from "../../../../remote/source.ts";
-import type { Source } from "../../../../remote/source.ts";
-import { usageError } from "../../../command.ts";
+import { SkillsError } from "../errors.ts";
+import { lockedUrl, sourceOfEntry } from "../remote/lock/locked-source.ts";
+import type { Lock } from "../remote/lock/lock.ts";
+import { parseSource } from "../remote/source.ts";
+import type { Source } from "../remote/source.ts";
 
 /** Sources of a lock that a person stands for. */
 export interface NamedSources {
@@ -21,6 +21,7 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
   });
   const placeOf = ({ url }: Source): string => lockedUrl(url).replace(/\/$/, "");
   const stray = given.find((source) => !locked.some((one) => placeOf(one) === placeOf(source)));
-  if (stray !== undefined) throw usageError(`--source ${stray.label}: no skill of the lock is from there`);
+  if (stray !== undefined)
+    throw new SkillsError("INVALID_OPTIONS", `--source ${stray.label}: no skill of the lock is from there`);
   return { given, typed: form === "global" ? [...given, ...locked] : given };
 }
