@@ -5,6 +5,8 @@ import { defineConfig } from "vitest/config";
 const staticChecks = ["test/lint.test.ts"];
 /** Attacks on the sandboxes use all the CPU and memory they can get: they run last, when nothing else is timed. */
 const sandboxes = ["test/sandbox/**/*.test.ts"];
+/** A browser takes both processors and has deadlines of its own: one file at a time, and nothing beside it. */
+const browser = ["test/browser/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -19,8 +21,19 @@ export default defineConfig({
         test: {
           name: "house",
           include: ["test/**/*.test.ts"],
-          exclude: [...staticChecks, ...sandboxes, "test/agents/**", "**/node_modules/**", "**/dist/**"],
+          exclude: [...staticChecks, ...sandboxes, ...browser, "test/agents/**", "**/node_modules/**", "**/dist/**"],
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: browser,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
       {

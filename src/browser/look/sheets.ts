@@ -1,0 +1,22 @@
+import base from "./base.css?inline";
+import list from "./list.css?inline";
+import parts from "./parts.css?inline";
+import shell from "./shell.css?inline";
+import theme from "./theme.css?inline";
+
+/** Every stylesheet of the browser, in order. A view adds its own here. */
+const texts = [theme, base, parts, shell, list];
+
+let sheets: readonly CSSStyleSheet[] | undefined;
+
+/** Made once and shared by all browsers of a page. */
+export function sharedSheets(): readonly CSSStyleSheet[] {
+  sheets ??= texts.map(toSheet);
+  return sheets;
+}
+
+export function toSheet(text: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+}

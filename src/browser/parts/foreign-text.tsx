@@ -1,0 +1,17 @@
+import type { JSX } from "preact";
+import { hasLookAlikes, toVisible } from "./visible-text.ts";
+
+/** A text that skills or agents wrote, on one line: isolated in its direction, and nothing in it hides. */
+export function ForeignText({ text, limit }: { readonly text: string; readonly limit?: number }): JSX.Element {
+  return <bdi>{toVisible(text, limit)}</bdi>;
+}
+
+/** The same for a name, with a warning where letters of different scripts look alike. */
+export function ForeignName({ name }: { readonly name: string }): JSX.Element {
+  return (
+    <>
+      <ForeignText text={name} limit={128} />
+      {hasLookAlikes(name) && <span class="chip warning">look-alike letters</span>}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import { signal } from "@preact/signals";
+import type { About, SkillDetail, SkillList, SkillsChange } from "../../wire/browse/skills.ts";
+import { applyChange } from "./apply-change.ts";
+import { readEvents, type ServerSentEvent } from "./event-stream.ts";
+import { createExchange } from "./http-request.ts";
+import { createHttpServer, skillPath } from "./http-server.ts";
+import type { ServerEvents } from "./skill-server.ts";
+import type { Connection, SkillSource } from "./skill-source.ts";
+import { SourceError } from "./source-error.ts";
+
+export interface HttpSourceOptions {
+  readonly fetch?: typeof globalThis.fetch;
+  /** Waits before the next attempt. */
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+const firstRetryMilliseconds = 250;
+const longestRetryMilliseconds = 15_000;
+
+type Listener = (event: never) => void;
+
+/**
+ * Skills of a server: read once, then kept up to date by its events. When the connection is lost it tries again, as long as it takes, and
+ * then reads everything that may have been missed. `base` has no slash at its end.
+ */
+export function createHttpSource(base: string, options: HttpSourceOptions = {}): SkillSource {
+  const { fetch = globalThis.fetch.bind(globalThis), wait = waitAbortably } = options;
+  const closing = new AbortController();
+  const list = signal<SkillList | undefined>(undefined);
+  const about = signal<About | undefined>(undefined);
+  const connection = signal<Connection>({ status: "connecting" });
+  const listeners = new Map<keyof ServerEvents, Set<Listener>>();
+  const exchange = createExchange(base, fetch, () => {
+    connection.value = { status: "refused" };
+  });
+
+  const tell = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
+    for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
+  };
+  const read = async (path: string, aborted: AbortSignal): Promise<unknown> =>
+    (await exchange(path, { signal: aborted })).json();
+  const readList = async (): Promise<void> => {
+    list.value = (await read("/api/skills", closing.signal)) as SkillList;
+  };
+  const receive = async ({ kind, data }: ServerSentEvent): Promise<void> => {
+    if (kind === "skills") {
+      const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillsChange);
+      if (changed === undefined) await readList();
+      else list.value = changed;
+    } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
+    else if (kind === "sessions") tell("sessions", undefined);
+  };
+
+  /** One connection, until it ends: events are heard before the list is read, so that no change falls between the two. */
+  const connect = async (isFirst: boolean, onLive: () => void): Promise<void> => {
+    const ending = new AbortController();
+    const either = AbortSignal.any([ending.signal, closing.signal]);
+    try {
+      const early = isFirst ? readList() : undefined;
+      early?.catch(() => undefined); // Awaited below.
+      const { body } = await exchange("/api/events", { headers: { accept: "text/event-stream" }, signal: either });
+      await early;
+      const events = body === null ? [] : readEvents(body);
+      if (!isFirst) await readList();
+      about.value = (await read("/api/about", either)) as About;
+      onLive();
+      connection.value = { status: "live" };
+      if (!isFirst) tell("reconnected", undefined);
+      for await (const event of events) await receive(event);
+    } finally {
+      ending.abort();
+    }
+  };
+
+  const keepConnected = async (): Promise<void> => {
+    for (let attempts = 0, isFirst = true; !closing.signal.aborted; isFirst = false) {
+      try {
+        await connect(isFirst, () => (attempts = 0));
+      } catch (error) {
+        if (error instanceof SourceError && error.code === "AUTH_REQUIRED") return;
+      }
+      if (closing.signal.aborted || connection.value.status === "refused") return;
+      connection.value = { status: "lost", attempts: ++attempts };
+      await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1)), closing.signal);
+    }
+  };
+  void keepConnected();
+
+  return {
+    list,
+    connection,
+    detail: async (id, aborted) => {
+      try {
+        return (await read(
+          skillPath(id),
+          AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]),
+        )) as SkillDetail;
+      } catch (error) {
+        if (error instanceof SourceError && error.code === "SKILL_NOT_FOUND") return undefined;
+        throw error;
+      }
+    },
+    server: createHttpServer(base, exchange, about, (kind, listener) => {
+      const those = listeners.get(kind) ?? new Set();
+      listeners.set(kind, those.add(listener));
+      return () => those.delete(listener);
+    }),
+    close: () => {
+      closing.abort();
+    },
+  };
+}
+
+async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      aborted.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    addEventListener("online", done);
+    aborted.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,44 @@
+import type { ReadonlySignal } from "@preact/signals";
+import type { RunNews, RunRequest, RunStarted, ShownRun, SkillHistory, StoredBlob } from "../../wire/browse/runs.ts";
+import type { Budget, SessionList } from "../../wire/browse/sessions.ts";
+import type { About, Decision, FileContent, OpenFile } from "../../wire/browse/skills.ts";
+import type { Discovered, SourceList, SourcePlan } from "../../wire/browse/sources.ts";
+
+/** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
+export interface SkillServer {
+  /** Absent until it was read. */
+  readonly about: ReadonlySignal<About | undefined>;
+
+  file(skill: string, path: string, signal?: AbortSignal): Promise<FileContent>;
+  history(skill: string, signal?: AbortSignal): Promise<SkillHistory>;
+  decide(skill: string, decision: Decision): Promise<void>;
+  open(skill: string, file: OpenFile): Promise<void>;
+
+  startRun(request: RunRequest): Promise<RunStarted>;
+  run(run: string, signal?: AbortSignal): Promise<ShownRun>;
+  cancelRun(run: string): Promise<void>;
+  storeBlob(bytes: Blob): Promise<StoredBlob>;
+  /** Where a link downloads a blob. */
+  blobAddress(blob: string): string;
+
+  sessions(signal?: AbortSignal): Promise<SessionList>;
+  budget(signal?: AbortSignal): Promise<Budget>;
+
+  sources(signal?: AbortSignal): Promise<SourceList>;
+  discover(source: string, signal?: AbortSignal): Promise<Discovered>;
+  plan(wish: PlanWish, signal?: AbortSignal): Promise<SourcePlan>;
+  apply(plan: Pick<SourcePlan, "plan" | "nonce">): Promise<void>;
+
+  /** Calls `listener` for every event of that kind until the returned function is called. */
+  on<Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void): () => void;
+}
+
+export type PlanWish =
+  { readonly source: string; readonly names: readonly string[] } | { readonly update: readonly string[] };
+
+/** `reconnected`: events may have been missed; read again what is shown. */
+export interface ServerEvents {
+  readonly run: RunNews;
+  readonly sessions: unknown;
+  readonly reconnected: undefined;
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { About, SkillRow, SkillsChange } from "../../src/wire/browse/skills.ts";
+
+/** The API of the skill browser over a list in memory, under the headers that the real server sends. */
+export interface FakeServer {
+  readonly address: string;
+  /** Puts and removes rows as one change, told by an event. */
+  change(put: readonly SkillRow[], removed?: readonly string[]): void;
+  /** Ends every event stream, and refuses requests to the API until {@link FakeServer.returnToService}. */
+  dropConnections(): void;
+  returnToService(): void;
+  /** Answers every request with 401. */
+  expire(): void;
+  /** How many pages listen to events now. */
+  listeners(): number;
+  close(): Promise<void>;
+}
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types acp-skills";
+
+const about: About = { version: "0.0.0", readOnly: false, directory: "~/project", sandbox: { tier: "bubblewrap" } };
+
+export async function startFakeServer(skills: readonly SkillRow[], page = pageOf("page.js")): Promise<FakeServer> {
+  let rows = [...skills].sort(byName);
+  let revision = 1;
+  let mode: "open" | "away" | "expired" = "open";
+  const streams = new Set<ServerResponse>();
+
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    response.setHeader("content-security-policy", policy);
+    if (pathname.startsWith("/api/")) {
+      if (mode === "away") request.socket.destroy();
+      else if (mode === "expired") answer(response, 401, { error: { code: "AUTH_REQUIRED", message: "Expired." } });
+      else if (pathname === "/api/skills") answer(response, 200, { revision, skills: rows, unread: [] });
+      else if (pathname === "/api/about") answer(response, 200, about);
+      else if (pathname === "/api/session") answer(response, 200, {});
+      else if (pathname === "/api/events") {
+        response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+        response.write(": listening\n\n");
+        streams.add(response);
+        response.on("close", () => streams.delete(response));
+      } else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
+      return;
+    }
+    const file = /^\/([\w-]+\.js)$/.exec(pathname)?.[1];
+    if (file === undefined) response.setHeader("content-type", "text/html; charset=utf-8").end(page);
+    else {
+      response.setHeader("content-type", "text/javascript");
+      response.end(readFileSync(new URL(`../../dist/browser/${file}`, import.meta.url)));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    address: `http://127.0.0.1:${port}`,
+    change(put, removed = []) {
+      const gone = new Set([...removed, ...put.map(({ id }) => id)]);
+      rows = [...rows.filter(({ id }) => !gone.has(id)), ...put].sort(byName);
+      const change: SkillsChange = { revision: ++revision, put, removed };
+      for (const stream of streams) stream.write(`id: ${revision}\nevent: skills\ndata: ${JSON.stringify(change)}\n\n`);
+    },
+    dropConnections() {
+      mode = "away";
+      server.closeAllConnections();
+    },
+    returnToService() {
+      mode = "open";
+    },
+    expire() {
+      mode = "expired";
+      server.closeAllConnections();
+    },
+    listeners: () => streams.size,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A page that loads one script of ours, beside what a test adds to it. */
+export function pageOf(script: string, body = ""): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script type="module" src="/${script}"></script>${body}`;
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function byName(one: SkillRow, other: SkillRow): number {
+  return one.name < other.name ? -1 : Number(one.name > other.name);
+}
