@@ -36,7 +36,7 @@ export interface App extends Pick<Skillset, "openSession"> {
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
   /** The records of runs; loaded with the tools. */
-  runRecords(): Promise<Pick<RunStore, "read">>;
+  runRecords(): Promise<Pick<RunStore, "read" | "list">>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
   readonly onTrust: (listener: (trust: Trust) => void) => void;
   /** Reads the files of skills. */
@@ -165,7 +165,7 @@ class SkillsApp implements App {
     return (await this.#opened()).trust;
   }
 
-  async runRecords(): Promise<Pick<RunStore, "read">> {
+  async runRecords(): Promise<Pick<RunStore, "read" | "list">> {
     return (await this.#opened()).environment.records;
   }
 

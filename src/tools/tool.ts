@@ -39,10 +39,13 @@ export interface ToolCaller {
   readonly grants?: ConfiguredGrants;
   /** Names of the secrets that its runs may get. Default: all that this machine has. */
   readonly secrets?: readonly string[];
+  /** The bytes that `execute_skill` must run, as the caller was shown them. Of others, it throws SKILL_NOT_READY. Default: any. */
+  readonly digest?: string;
 }
 
 /** What a tool works with during one call. */
 export interface RunContext extends RunCaller {
+  readonly digest: ToolCaller["digest"];
   readonly skills: SkillView;
   readonly limits: ToolLimits;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */

@@ -69,7 +69,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets } = caller;
+    const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets, digest } = caller;
     const visible = visibleIn(caller, trust);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
@@ -86,6 +86,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       ask,
       grants,
       secrets,
+      digest,
       skills: view,
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(door) || skill === guideSkill.skill) return;

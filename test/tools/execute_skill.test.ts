@@ -573,6 +573,23 @@ test("the ledger has the digest of the skill whose code ran", async () => {
   expect(uses[0]).toMatchObject({ tool: "execute_skill", skill: "a.b", outcome: "completed", digest });
 });
 
+test("a caller that was shown a digest runs exactly those bytes, also if a file changes meanwhile", async () => {
+  let ran = 0;
+  const { call, files } = await openRunner(actionSkill("a.b"), () => {
+    ran += 1;
+    return returned(null as never);
+  });
+  const described = (await call("describe_skill", { name: "a.b", detail: "full" })) as { skill: { digest: string } };
+  const { digest } = described.skill;
+  await call("execute_skill", { name: "a.b" }, { digest });
+  files.write("/skills/a.b/code/main.py", "def main(args): return 'something else'\n");
+  expect(await refusal(call("execute_skill", { name: "a.b" }, { digest }))).toMatchObject({
+    code: "SKILL_NOT_READY",
+    retryable: true,
+  });
+  expect(ran).toBe(1);
+});
+
 test("check returns the spec of a run and its authorization, without running it", async () => {
   const { toolbox, context } = await openRunner(
     { ...actionSkill("a.b", permissions), ...actionSkill("c") },
