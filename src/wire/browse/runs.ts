@@ -1,4 +1,7 @@
-/** `POST /api/runs`: runs exactly the bytes of `digest`; answered with 202 and {@link RunStarted}, before it ends. */
+/**
+ * `POST /api/runs`: runs exactly the bytes of `digest`. Answered with 202 and {@link RunStarted} once it runs or waits for its turn, so that
+ * what is wrong before that is the answer: PERMISSION_DENIED, STALE, VALIDATION_ERROR, …
+ */
 export interface RunRequest {
   readonly skill: string;
   readonly digest: string;
@@ -14,11 +17,12 @@ export interface RunStarted {
   readonly run: string;
 }
 
-/** The `run` event, and an element of `GET /api/runs/RUN`. `printed` has whole lines. */
+/** The `run` event, of runs started in this page. */
 export type RunNews =
   | { readonly run: string; readonly type: "queued"; readonly behind: number }
   | { readonly run: string; readonly type: "started"; readonly isolation: string }
-  | { readonly run: string; readonly type: "printed"; readonly text: string }
+  /** `at`: the characters printed before `text`. Where that is more than what was told so far, the text between is not sent. */
+  | { readonly run: string; readonly type: "printed"; readonly at: number; readonly text: string }
   | { readonly run: string; readonly type: "blob"; readonly blob: OutputBlob }
   | { readonly run: string; readonly type: "ended"; readonly status: RunState };
 
@@ -38,8 +42,10 @@ export interface ShownRun {
   readonly digest?: string;
   readonly at: number;
   readonly status: RunState;
-  /** The last 256 KiB of what it printed; only of this page's own runs. */
-  readonly printed: string;
+  /** Its blobs can be downloaded here: the person at this machine started it. */
+  readonly isOwn: boolean;
+  /** The last 256 KiB of what it printed, and the characters before that; of other runs than this page's own, nothing. */
+  readonly printed: { readonly at: number; readonly text: string };
   readonly blobs: readonly OutputBlob[];
   /** As `execute_skill` answers it. */
   readonly result?: ShownResult;
@@ -52,20 +58,42 @@ export interface StoredBlob {
   readonly sizeBytes: number;
 }
 
-/** `GET /api/skills/ID/history`: newest first. */
+/** Who did something. */
+interface By {
+  /** The door that the call came through: `mcp`, `cli`, … */
+  readonly door: string;
+  /** The ACP session. */
+  readonly session?: string;
+}
+
+/** `GET /api/skills/ID/history`: newest first, at most 200 of each. Runs are kept for 24 hours. */
 export interface SkillHistory {
-  readonly runs: readonly Pick<ShownRun, "run" | "at" | "status" | "digest">[];
-  /** What the ledger says: uses, questions, answers, grants. */
-  readonly events: readonly {
-    readonly at: number;
-    readonly what: string;
-    readonly door: string;
-    readonly version?: string;
-    readonly digest?: string;
-    readonly session?: string;
-    readonly outcome?: string;
-    readonly detail?: string;
-  }[];
+  readonly runs: readonly (Pick<ShownRun, "run" | "at" | "status" | "digest"> &
+    By & {
+      /** The name of the agent. */
+      readonly agent?: string;
+    })[];
+  readonly events: readonly LedgerEvent[];
+}
+
+/** What the ledger says. */
+export interface LedgerEvent extends By {
+  readonly at: number;
+  /** `use` of a tool or of the skill; `ask`, `answer`, `refusal`, `permission`, `grant`, `revoke`, or what later versions write. */
+  readonly what: string;
+  /** A tool, or `prompt` for a skill that a person called by `/name`. */
+  readonly tool: string;
+  readonly version?: string;
+  readonly digest?: string;
+  readonly run?: string;
+  readonly outcome?: string;
+  readonly code?: string;
+  /** The question; why it was denied; what the agent wanted to do. */
+  readonly about?: string;
+  /** What was answered, or why there was no answer. */
+  readonly answer?: string;
+  /** What it is allowed by: `once`, `session`, or the id of a grant. */
+  readonly grant?: string;
 }
 
 /** The parts of a Run (CONTRACT C-5.1) that are shown. */
