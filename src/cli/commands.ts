@@ -9,10 +9,13 @@ interface Entry {
 /** Every command. A command is one file and one line here; only the file of the requested command is loaded. */
 export const commands = {
   wrap: { summary: "Run an ACP agent and add skills to its sessions", load: () => import("./commands/wrap.ts") },
-  list: { summary: "List the skills that a session would have", load: () => import("./commands/list.ts") },
-  show: { summary: "Show everything about one skill", load: () => import("./commands/show.ts") },
-  check: { summary: "Validate skills and report problems", load: () => import("./commands/check/check.ts") },
-  env: { summary: "Compare what skills require with this machine", load: () => import("./commands/env/env.ts") },
+  list: { summary: "List the skills that a session would have", load: () => import("./commands/inspect/list.ts") },
+  show: { summary: "Show everything about one skill", load: () => import("./commands/inspect/show.ts") },
+  check: { summary: "Validate skills and report problems", load: () => import("./commands/authoring/check/check.ts") },
+  env: {
+    summary: "Compare what skills require with this machine",
+    load: () => import("./commands/inspect/env/env.ts"),
+  },
   run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/runs/run.ts") },
   runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs/runs.ts") },
   replay: {
@@ -26,7 +29,7 @@ export const commands = {
   find: { summary: "Search skills here and at sources", load: () => import("./commands/sources/find.ts") },
   install: {
     summary: "Install the Python packages that a skill requires",
-    load: () => import("./commands/install.ts"),
+    load: () => import("./commands/runs/install.ts"),
   },
   doctor: {
     summary: "Check what works here, and how to fix what does not",
@@ -38,15 +41,18 @@ export const commands = {
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/serve/tools.ts") },
   approvals: {
     summary: "List, grant and revoke what skills may do",
-    load: () => import("./commands/approvals/approvals.ts"),
+    load: () => import("./commands/trust/approvals/approvals.ts"),
   },
   blobs: { summary: "List, read and delete stored blobs", load: () => import("./commands/blobs.ts") },
   policy: {
     summary: "Validate policies, and explain what they decide about a skill",
-    load: () => import("./commands/policy/policy.ts"),
+    load: () => import("./commands/trust/policy/policy.ts"),
   },
-  ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
-  licenses: { summary: "List the licenses of skills", load: () => import("./commands/licenses.ts") },
+  ledger: {
+    summary: "Show which skills were used, when and by whom",
+    load: () => import("./commands/trust/ledger.ts"),
+  },
+  licenses: { summary: "List the licenses of skills", load: () => import("./commands/inspect/licenses.ts") },
   add: { summary: "Install skills from elsewhere", load: () => import("./commands/sources/add.ts") },
   remove: { summary: "Remove installed skills", load: () => import("./commands/sources/remove.ts") },
   update: {

@@ -5,7 +5,7 @@ import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../report/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { prettyProblem } from "../check/pretty.ts";
+import { prettyProblem } from "../authoring/check/pretty.ts";
 
 export interface OpenedConfig {
   readonly config: ServeConfig;

@@ -1,0 +1,140 @@
+import type { CheckReport } from "../../../../skills/check/check-skills.ts";
+import type { Problem } from "../../../../skills/rules/problem.ts";
+import { counted, cutToWidth, displayWidth } from "../../../report/columns.ts";
+import { safeText } from "../../../report/safe-text.ts";
+import { saySeverities, severityColours } from "../../../report/say-counts.ts";
+import { shownPath } from "../../../report/shown-path.ts";
+import type { Paint } from "../../../report/terminal.ts";
+import { notShown, shownProblems } from "./reporter.ts";
+import type { ReportContext, Reporter } from "./reporter.ts";
+
+const defaultColumns = 100;
+
+/** Human-readable: each problem with position, code frame and fix; then a summary by rule. */
+export const prettyReporter: Reporter = function* (report, context) {
+  const { cwd, paint, maxProblems } = context;
+  for (const { file, codes } of report.fixed) {
+    yield `${paint("green", "fixed")} ${safeText(shownPath(file, cwd))}: ${[...new Set(codes)].join(", ")}\n`;
+  }
+  if (report.fixed.length > 0) yield "\n";
+  for (const problem of shownProblems(report.problems, maxProblems)) yield prettyProblem(problem, context);
+  const more = notShown(report.problems, maxProblems);
+  if (more !== undefined) yield `${more}\n\n`;
+  yield* rulesTable(report, context);
+  // Without skills, the message that none were found replaces the summary.
+  if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
+};
+
+/** The number of problems by rule, errors first, then by count. */
+function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Iterable<string> {
+  const counts = new Map<string, { code: string; severity: Problem["severity"]; count: number }>();
+  for (const { code, severity } of problems) {
+    const row = counts.get(`${severity} ${code}`) ?? { code, severity, count: 0 };
+    counts.set(`${severity} ${code}`, row);
+    row.count++;
+  }
+  const order = ["error", "warning", "note"];
+  const rows = [...counts.values()].sort(
+    (a, b) => order.indexOf(a.severity) - order.indexOf(b.severity) || b.count - a.count,
+  );
+  const width = String(Math.max(0, ...rows.map(({ count }) => count))).length;
+  for (const { code, severity, count } of rows) {
+    const noun = `${severity}${count === 1 ? " " : "s"}`.padEnd(severity === "note" ? 5 : 8);
+    yield `${String(count).padStart(width)} ${paint(severityColours[severity], noun)} ${code}\n`;
+  }
+}
+
+/** One problem with its position, code frame and fix. */
+export function prettyProblem(
+  problem: Problem,
+  { cwd, paint, columns, sourceLine }: Pick<ReportContext, "cwd" | "paint" | "columns" | "sourceLine">,
+): string {
+  const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;
+  const where = `${safeText(shownPath(file, cwd))}:${line}:${column}`;
+  const frame = codeFrame(
+    {
+      line,
+      column,
+      endColumn: endLine === line ? endColumn : endLine === undefined ? undefined : Infinity,
+      sourceLine: (number) => sourceLine(file, number),
+    },
+    columns ?? defaultColumns,
+    paint,
+  );
+  return [
+    `${paint("bold", where)} ${paint(severityColours[severity], severity)} ${paint("dim", code)}`,
+    `  ${safeText(message)}`,
+    ...frame.map((row) => `  ${row}`),
+    `  ${paint("cyan", "fix:")} ${safeText(fix)}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+function summary({ problems, checked, fixed, fixable }: CheckReport, { paint }: ReportContext): string {
+  const found = problems.length === 0 ? paint("green", "no problems") : saySeverities(problems, paint);
+  const repaired = fixed.reduce((sum, { codes }) => sum + codes.length, 0);
+  const fixes = [
+    ...(repaired > 0 ? [`; ${repaired} fixed`] : []),
+    ...(fixable > 0 ? [`; ${fixable} can be fixed with --fix`] : []),
+  ];
+  return `${counted(checked, "skill")} checked: ${found}${fixes.join("")}`;
+}
+
+/** A position in a file, and how to read the lines around it. */
+export interface FramePlace {
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+  /** The end of the marked span, exclusive; without it, one character is marked. */
+  readonly endColumn?: number | undefined;
+  readonly sourceLine: (line: number) => string | undefined;
+}
+
+/**
+ * The line of the position, with the ones before and after it, and carets under the span. Of long lines, shows the part
+ * around the column. Empty if the line does not exist.
+ */
+export function codeFrame(
+  { line, column, endColumn = 0, sourceLine }: FramePlace,
+  columns: number,
+  paint: Paint,
+): string[] {
+  const meant = sourceLine(line);
+  if (meant === undefined) return [];
+  const numbers = String(line + 1).length;
+  const room = Math.max(20, columns - numbers - 7);
+  const points = Array.from(meant);
+  const before = safeText(points.slice(0, column - 1).join(""));
+  const skipped = skippedPoints(points, column, room);
+  const visibleBefore = skipped === 0 ? before : `…${safeText(points.slice(skipped, column - 1).join(""))}`;
+  const meantText = visibleBefore + safeText(points.slice(column - 1).join(""));
+
+  const rows: string[] = [];
+  const row = (number: number, text: string, marked: boolean): void => {
+    const gutter = `${marked ? ">" : " "} ${String(number).padStart(numbers)} |`;
+    rows.push(`${paint(marked ? "red" : "dim", gutter)} ${cutToWidth(text, room)}`.trimEnd());
+  };
+  const previous = line > 1 ? sourceLine(line - 1) : undefined;
+  if (previous !== undefined) row(line - 1, safeText(previous), false);
+  row(line, meantText, true);
+  const indent = displayWidth(visibleBefore);
+  const span = displayWidth(safeText(points.slice(column - 1, Math.max(column, endColumn - 1)).join("")).trimEnd());
+  const marks = "^".repeat(Math.max(1, Math.min(span, room - indent)));
+  rows.push(`${paint("dim", `  ${" ".repeat(numbers)} |`)} ${" ".repeat(indent)}${paint("red", marks)}`);
+  const next = sourceLine(line + 1);
+  if (next !== undefined) row(line + 1, safeText(next), false);
+  return rows;
+}
+
+/** How many code points at the start of a line to omit so that the column is visible, with some text before it. */
+function skippedPoints(points: readonly string[], column: number, room: number): number {
+  let skipped = 0;
+  let width = displayWidth(safeText(points.slice(0, column).join("")));
+  const wanted = Math.floor((room * 2) / 3);
+  while (width > wanted && skipped < column - 1) {
+    width -= displayWidth(safeText(points[skipped] ?? ""));
+    skipped++;
+  }
+  return skipped;
+}

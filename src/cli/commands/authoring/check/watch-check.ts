@@ -1,0 +1,103 @@
+import type { Clock } from "../../../../base/clock.ts";
+import { openNativeWatcher } from "../../../../skills/watch/native-watcher.ts";
+import type { OpenSkillWatcher } from "../../../../skills/watch/skill-watcher.ts";
+import { counted } from "../../../report/columns.ts";
+import type { CheckReport } from "../../../../skills/check/check-skills.ts";
+import type { Terminal } from "../../../report/terminal.ts";
+
+/** Saving a file takes several steps: the debounce after the last one. */
+const quietMs = 50;
+
+export interface WatchCheckOptions {
+  readonly check: (onDirectory: (directory: string) => void) => Promise<CheckReport>;
+  readonly print: (report: CheckReport) => Promise<void>;
+  readonly clock: Clock;
+  /** The time that is shown; default: that of this machine. */
+  readonly now?: () => Date;
+  readonly terminal: Pick<Terminal, "tell" | "readerGone">;
+  readonly openWatcher?: OpenSkillWatcher;
+  /** Calls back when the person interrupts. */
+  readonly onInterrupt?: (stop: () => void) => void;
+}
+
+/**
+ * Checks now, and again after every change, until interrupted or stdout is closed. Prints the first report, and each that differs from
+ * the one before or follows a changed file, with the time. Resolves with the last one.
+ */
+export async function watchCheck(options: WatchCheckOptions): Promise<CheckReport> {
+  const { check, print, clock, terminal, openWatcher = openNativeWatcher, onInterrupt = onSignals } = options;
+  const { now = () => new Date() } = options;
+  const news = openNews();
+  let cancelTimer = (): void => undefined;
+  const watcher = openWatcher(
+    () => {
+      cancelTimer();
+      cancelTimer = clock.after(quietMs, () => {
+        news.post("changed");
+      });
+    },
+    (message) => {
+      terminal.tell(message);
+    },
+  );
+  onInterrupt(() => {
+    news.post("stopped");
+  });
+  terminal.readerGone.addEventListener("abort", () => {
+    news.post("stopped");
+  });
+  // The clock's timers and a watcher's handles do not keep the process alive; this does.
+  const alive = setInterval(() => undefined, 2 ** 30);
+  const addDirectory = (directory: string): void => {
+    watcher.add(directory);
+  };
+  let report: CheckReport;
+  let before = "";
+  try {
+    do {
+      report = await check(addDirectory);
+      const shown = JSON.stringify([report.problems, report.complaints, report.stamp]);
+      const isFirst = before === "";
+      if (shown !== before || report.fixed.length > 0) {
+        if (!isFirst) terminal.tell(`---- ${timeOfDay(now())} ----`);
+        await print(report);
+      }
+      if (isFirst) terminal.tell(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
+      before = shown;
+    } while ((await news.next()) === "changed");
+  } finally {
+    clearInterval(alive);
+    cancelTimer();
+    await watcher.close();
+  }
+  return report;
+}
+
+function timeOfDay(date: Date): string {
+  return date.toTimeString().slice(0, 8);
+}
+
+type News = "changed" | "stopped";
+
+/** The latest news, kept until it is read; after "stopped" there is none. */
+function openNews(): { post(what: News): void; next(): Promise<News> } {
+  let latest: News | undefined;
+  let tell = (): void => undefined;
+  return {
+    post(what) {
+      if (latest !== "stopped") latest = what;
+      tell();
+    },
+    async next() {
+      while (latest === undefined) await new Promise<void>((resolve) => (tell = resolve));
+      const news = latest;
+      if (news === "changed") latest = undefined;
+      return news;
+    },
+  };
+}
+
+function onSignals(stop: () => void): void {
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+}

@@ -1,0 +1,72 @@
+import satisfies from "semver/functions/satisfies.js";
+import { isSkillsError } from "../../../../errors.ts";
+import { readOptions } from "../../../../options.ts";
+import { requirementsFile } from "../../../../runs/plan/dependencies.ts";
+import { openRunEnvironment } from "../../../../runs/run-environment.ts";
+import { hostMachine } from "../../../../skills/environment/host-machine.ts";
+import type { Surroundings } from "../../../../skills/environment/match.ts";
+import type { SkillSource } from "../../../../skills/files/skill-files.ts";
+import { locateSkillFile } from "../../../../skills/hash/walk-skill.ts";
+import type { Skill } from "../../../../skills/skill.ts";
+import type { Listing } from "../../../open-listing.ts";
+import { openProcessLog } from "../../../open-log.ts";
+
+interface SurroundingsOptions {
+  readonly home: string;
+  readonly cwd: string;
+  readonly secretsFile: string | undefined;
+}
+
+const longestFile = 1024 * 1024;
+
+/** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
+export function openSurroundings(
+  { catalog }: Pick<Listing, "catalog">,
+  source: SkillSource,
+  { home, cwd, secretsFile }: SurroundingsOptions,
+): { of(skill: Skill): Surroundings; close(): Promise<void> } {
+  const settings = readOptions({ log: openProcessLog(), ...(secretsFile !== undefined && { secretsFile }) }, { home });
+  const environment = openRunEnvironment(settings);
+  const machine = hostMachine({ projects: () => [cwd], home });
+  const secrets = new Map<string, Promise<boolean>>();
+  let sandbox: ReturnType<NonNullable<Surroundings["findSandbox"]>> | undefined;
+
+  async function openSandbox(): ReturnType<NonNullable<Surroundings["findSandbox"]>> {
+    try {
+      return { tier: (await environment.sandbox()).tier };
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      return { reason: error.message };
+    }
+  }
+
+  return {
+    of: (skill) => ({
+      machine,
+      findSandbox: () => (sandbox ??= openSandbox()),
+      hasSecret(name) {
+        const asked =
+          secrets.get(name) ?? environment.readSecret(name, skill.name).then((value) => value !== undefined);
+        secrets.set(name, asked);
+        return asked;
+      },
+      findSkill(dependency) {
+        const [name = dependency, range] = dependency.split("@");
+        const versions = catalog.find(name)?.versions ?? [];
+        return versions.find(({ version }) => range === undefined || satisfies(version, range))?.version;
+      },
+      async hasPackages() {
+        const file = locateSkillFile(source, skill, requirementsFile);
+        const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+        if (part === undefined) return true;
+        try {
+          return (await environment.findPackages(skill, part.bytes)) !== undefined;
+        } catch (error) {
+          if (!isSkillsError(error)) throw error;
+          return false;
+        }
+      },
+    }),
+    close: () => environment.close(),
+  };
+}

@@ -1,0 +1,150 @@
+import { statSync } from "node:fs";
+import path from "node:path";
+import { runInSlices } from "../../../base/slices.ts";
+import type { Steps } from "../../../base/slices.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { findLicense, toPolicyWord } from "../../../skills/licenses/find-license.ts";
+import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
+import { isSkillFileName } from "../../../skills/scan/read-directory.ts";
+import type { OfferedSkill } from "../../../skills/skill.ts";
+import { openPolicies } from "../../../trust/policy/open-policies.ts";
+import type { Policies } from "../../../trust/policy/open-policies.ts";
+import type { PolicyRefusal } from "../../../trust/policy/policy.ts";
+import { directoryFault } from "../../arguments/values.ts";
+import { listing, notes } from "../../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { openListing } from "../../open-listing.ts";
+import { counted, table } from "../../report/columns.ts";
+import { csv } from "../../report/csv.ts";
+import { licenseEvidence } from "../../report/license-evidence.ts";
+import { jsonText, safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
+
+export const command = defineCommand({
+  usage: "licenses [PATH…] [options]",
+  positionals: { name: "PATH", minimum: 0, maximum: Infinity },
+  options: { ...listing, csv: { type: "boolean", help: "Print CSV for spreadsheets." } },
+  examples: ["licenses", "licenses ./skills --csv", "licenses --json"],
+  notes: [
+    "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
+    notes.roots,
+    "declared: stated in the frontmatter; detected: found in a license file beside SKILL.md; conflict: the file says something else;",
+    "  unknown: not recognized; unspecified: neither stated nor found. A license of the repository is not taken for the skill's.",
+    "Exits with 1 if a policy denies a license or cannot be used, or a directory cannot be read.",
+  ],
+  async run({ positionals: paths, options }, terminal) {
+    if (options.csv === true && options.json === true) throw usageError("--csv and --json exclude each other");
+    const given = paths.map((text) => toDirectory(text, terminal.cwd));
+    const faults = given.flatMap((directory) => directoryFault("PATH", directory));
+    for (const fault of faults) terminal.tell(fault);
+    const readable = given.filter((directory) => directoryFault("PATH", directory).length === 0);
+    const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
+    const { catalog, complete } = await openListing(paths.length === 0 ? options : roots, terminal);
+    const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
+    const policies = policiesOf(terminal);
+    const policy = policies.policyFor(cwd);
+    const isPolicyUsed = policies.layersFor(cwd).every((layer) => layer.policy !== undefined);
+    const { skills } = catalog.snapshot;
+    const rows = await runInSlices(readRows(skills, (license) => policy.deniesLicense(license), terminal));
+    terminal.progress.done();
+    if (options.json === true) await terminal.print(rowsJson(rows));
+    else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
+    else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
+    terminal.tell(summarize(rows));
+    const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
+    return complete && faults.length === 0 && isAllowed ? 0 : 1;
+  },
+});
+
+interface Row {
+  readonly offered: OfferedSkill;
+  readonly found: SkillLicense;
+  readonly denied: PolicyRefusal | undefined;
+}
+
+/** The directory of a PATH, which may be a SKILL.md. */
+function toDirectory(given: string, cwd: string): string {
+  const target = path.resolve(cwd, given);
+  const isFile =
+    isSkillFileName(path.basename(target)) && statSync(target, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? path.dirname(target) : target;
+}
+
+function policiesOf(terminal: Terminal): Policies {
+  const given = process.env["ACP_SKILLS_POLICY"] || undefined;
+  const log = (_level: string, message: string): void => terminal.tell(message);
+  return openPolicies({ given: given && path.resolve(given), home: terminal.home, log });
+}
+
+function* readRows(
+  skills: readonly OfferedSkill[],
+  denies: (license: string) => PolicyRefusal | undefined,
+  { progress }: Pick<Terminal, "progress">,
+): Steps<readonly Row[]> {
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const rows: Row[] = [];
+  for (const offered of skills) {
+    progress.show(`reading the license of ${offered.skill.slug}`);
+    const found = yield* findLicense(source, offered.skill);
+    rows.push({ offered, found, denied: denies(toPolicyWord(found)) });
+    yield;
+  }
+  return rows;
+}
+
+/** `{skills}`, one skill per line. */
+function* rowsJson(rows: readonly Row[]): Iterable<string> {
+  yield '{"skills":[';
+  for (const [index, { offered, found, denied }] of rows.entries()) {
+    const { skill, sources } = offered;
+    const row = {
+      name: skill.slug,
+      version: skill.version,
+      ...found,
+      ...(denied && { denied }),
+      path: skill.file,
+      sources,
+    };
+    yield `${index === 0 ? "" : ","}\n${jsonText(row)}`;
+  }
+  yield "\n]}\n";
+}
+
+const csvHeading = ["name", "version", "license", "status", "declared", "found", "denied", "path"];
+
+function toCsvCells({ offered: { skill }, found, denied }: Row): readonly string[] {
+  const { license = "", status, declared = "" } = found;
+  return [skill.slug, skill.version, license, status, declared, licenseEvidence(found), denied?.why ?? "", skill.file];
+}
+
+function heading(rows: readonly Row[]): readonly string[] {
+  return ["NAME", "LICENSE", "STATUS", ...(isJudged(rows) ? ["POLICY"] : []), "FOUND"];
+}
+
+function toCells(rows: readonly Row[]): (row: Row) => readonly string[] {
+  const withPolicy = isJudged(rows);
+  return ({ offered, found, denied }) => [
+    offered.skill.slug,
+    safeText(found.license ?? ""),
+    found.status,
+    ...(withPolicy ? [denied === undefined ? "" : "denied"] : []),
+    safeText(
+      denied === undefined
+        ? licenseEvidence(found)
+        : [denied.why, licenseEvidence(found)].filter((part) => part !== "").join(" "),
+    ),
+  ];
+}
+
+function isJudged(rows: readonly Row[]): boolean {
+  return rows.some(({ denied }) => denied !== undefined);
+}
+
+/** `12 skills: 10 declared, 2 unspecified; 1 denied by policy`. */
+function summarize(rows: readonly Row[]): string {
+  const counts = new Map<string, number>();
+  for (const { found } of rows) counts.set(found.status, (counts.get(found.status) ?? 0) + 1);
+  const parts = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
+  const denied = rows.filter((row) => row.denied !== undefined).length;
+  return `${counted(rows.length, "skill")}${parts === "" ? "" : `: ${parts}`}${denied === 0 ? "" : `; ${denied} denied by policy`}`;
+}

@@ -1,0 +1,123 @@
+import { shellWord } from "../../../base/shell-word.ts";
+import path from "node:path";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import type { Standings } from "../../../runs/authorize/find-standings.ts";
+import type { Root } from "../../../skills/scan/roots.ts";
+import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
+import { toAvailableSkill } from "../../../wire/command-facts.ts";
+import { listing, notes } from "../../arguments/shared-options.ts";
+import { defineCommand } from "../../command.ts";
+import { findStates } from "../../find-states.ts";
+import { openListing } from "../../open-listing.ts";
+import { cutToWidth, table } from "../../report/columns.ts";
+import { jsonText, safeText } from "../../report/safe-text.ts";
+import { sayCounts, saySeverities } from "../../report/say-counts.ts";
+import { homePath, shownPath } from "../../report/shown-path.ts";
+import type { Terminal } from "../../report/terminal.ts";
+
+export const command = defineCommand({
+  usage: "list [options]",
+  options: listing,
+  examples: ["list", "list --skills ./skills --no-default-roots --json"],
+  notes: [
+    notes.roots,
+    "STATE: needs-approval, blocked (by you) or denied (by a policy); shown only where a skill cannot be used now.",
+    "Exits with 1 if a --skills directory cannot be read; problems of skills do not change the exit code.",
+  ],
+  async run({ options }, terminal) {
+    const { catalog, roots, complete } = await openListing(options, terminal);
+    const { snapshot } = catalog;
+    const states = await findStates(snapshot.skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+    if (options.json === true) await terminal.print(listJson(snapshot, states));
+    else await printTable({ ...snapshot, states }, roots, terminal);
+    return complete ? 0 : 1;
+  },
+});
+
+/** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
+function* listJson({ skills, problems, counts }: Snapshot, states: Standings): Iterable<string> {
+  yield '{"skills":[';
+  yield* jsonLines(skills, (offered) =>
+    jsonText(
+      Object.assign(toListedSkill(offered, { state: states.get(offered.skill) }), { problems: offered.problems }),
+    ),
+  );
+  yield '\n],"problems":[';
+  yield* jsonLines(problems, (problem) => jsonText(problem));
+  yield `\n],"counts":${jsonText(counts ?? null)}}\n`;
+}
+
+function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string): Iterable<string> {
+  let separator = "\n";
+  for (const item of items) {
+    yield separator + toJson(item);
+    separator = ",\n";
+  }
+}
+
+/**
+ * One skill as JSON: the fields that editors receive, the path of its SKILL.md, `digest` if it was computed, and `state` if it cannot be
+ * used now. Keys have a fixed order.
+ */
+export function toListedSkill(
+  offered: OfferedSkill,
+  { digest, state }: { readonly digest?: string; readonly state?: string | undefined } = {},
+): object {
+  const listed = toAvailableSkill(offered, { digest });
+  return Object.assign(listed, {
+    path: offered.skill.file,
+    ...(digest !== undefined && { digest }),
+    ...(state !== undefined && { state }),
+  });
+}
+
+/** Prints one skill per line, and a summary of the problems on stderr. */
+async function printTable(
+  { skills, problems, counts, states }: Snapshot & { readonly states: Standings },
+  roots: readonly Root[],
+  terminal: Terminal,
+): Promise<void> {
+  if (skills.length > 0) await terminal.print(skillTable(skills, states, terminal));
+  else if (roots.length === 0) terminal.tell("there is no directory to search; give one with --skills");
+  else
+    terminal.tell(
+      `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
+    );
+  if (problems.length > 0) terminal.tell(sayProblems({ skills, problems }, roots, terminal));
+  if (counts !== undefined) terminal.tell(sayCounts(counts));
+}
+
+/** How many problems there are, and the command that shows them, with the roots of skills that shadow others. */
+function sayProblems(
+  { skills, problems }: Pick<Snapshot, "skills" | "problems">,
+  roots: readonly Root[],
+  { cwd }: Pick<Terminal, "cwd">,
+): string {
+  const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
+  const used = new Set(isShadowed ? skills.flatMap(({ sources }) => sources) : []);
+  const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
+  const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
+  return `${saySeverities(problems)}; details: acp-skills check --level lenient ${shown}`.trimEnd();
+}
+
+function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal: Terminal): Iterable<string> {
+  const { cwd, home, columns } = terminal;
+  const place = (directory: string): string => {
+    const inProject = shownPath(directory, cwd);
+    return inProject === directory ? homePath(directory, home) : inProject;
+  };
+  const widestSource = columns === undefined ? Infinity : Math.floor(columns / 5);
+  const rows = skills.map(({ skill, sources, remote }) => [
+    skill.slug,
+    safeText(skill.version),
+    skill.kind,
+    ...(states.size > 0 ? [states.get(skill) ?? ""] : []),
+    cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
+    safeText(skill.description),
+  ]);
+  return table(
+    ["NAME", "VERSION", "KIND", ...(states.size > 0 ? ["STATE"] : []), "SOURCE", "DESCRIPTION"],
+    rows,
+    terminal,
+  );
+}

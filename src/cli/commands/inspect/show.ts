@@ -1,0 +1,158 @@
+import path from "node:path";
+import { runInSlices } from "../../../base/slices.ts";
+import { callsOf } from "../../../runs/plan/dependencies.ts";
+import type { CalledSkill } from "../../../runs/plan/dependencies.ts";
+import { hostMachine } from "../../../skills/environment/host-machine.ts";
+import { summarise } from "../../../skills/environment/match.ts";
+import type { Match } from "../../../skills/environment/match.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { findLicense } from "../../../skills/licenses/find-license.ts";
+import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
+import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
+import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
+import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";
+import { permissionsOf } from "../../../skills/manifest/permissions.ts";
+import { noSuchSkill } from "../../../skills/no-such-skill.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import { readSkillDocument } from "../../../skills/text/skill-document.ts";
+import { maxListedFiles } from "../../../tools/input/limits.ts";
+import { viewSkills } from "../../../tools/view/skill-view.ts";
+import { listing, notes } from "../../arguments/shared-options.ts";
+import { defineCommand } from "../../command.ts";
+import { findStates } from "../../find-states.ts";
+import { openListing } from "../../open-listing.ts";
+import { labelled, padToWidth } from "../../report/columns.ts";
+import { licenseEvidence } from "../../report/license-evidence.ts";
+import { permissionWords } from "../../../skills/manifest/permission-words.ts";
+import { safeLines } from "../../report/safe-text.ts";
+import { shownPath } from "../../report/shown-path.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { matchSkill, sayEnvironment } from "./env/match-skill.ts";
+import { toListedSkill } from "./list.ts";
+
+/** A longer body is truncated. */
+const shownBytes = 1024 * 1024;
+
+export const command = defineCommand({
+  usage: "show NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: listing,
+  examples: ["show pdf", "show salesforce.leads.sync --json"],
+  notes: [
+    "NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync).",
+    notes.roots,
+    "Exits with 1 if there is no such skill, or a --skills directory cannot be read.",
+  ],
+  async run({ options, positionals: [name = ""] }, terminal) {
+    const { catalog, complete } = await openListing(options, terminal);
+    const offered = catalog.find(name);
+    if (offered === undefined) {
+      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      return 1;
+    }
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
+    const machine = hostMachine({ projects: () => [directory], home: terminal.home });
+    const facts: Facts = {
+      offered,
+      environment: await matchSkill(offered.skill, source, { machine }),
+      hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
+      calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
+      license: await runInSlices(findLicense(source, offered.skill)),
+      state: (await findStates([offered], directory, terminal)).get(offered.skill),
+    };
+    if (options.json === true) await terminal.printJson(toShownSkill(facts));
+    else await terminal.print(describe(facts, terminal));
+    return complete ? 0 : 1;
+  },
+});
+
+interface Facts {
+  readonly offered: OfferedSkill;
+  /** What it requires of this machine, without what only `env` looks for. */
+  readonly environment: readonly Match[];
+  /** As in `describe_skill`. */
+  readonly hashed: HashedSkill;
+  /** Skills with permissions that its code can call. */
+  readonly calls: readonly CalledSkill[];
+  readonly license: SkillLicense;
+  /** Undefined if it can be used. */
+  readonly state: string | undefined;
+}
+
+/** Everything about one skill, keys in a fixed order. */
+function toShownSkill({ offered, environment, hashed: { files, digest }, calls, state }: Facts): object {
+  const { skill, sources, versions, problems } = offered;
+  return {
+    ...toListedSkill(offered, { ...(digest !== undefined && { digest }), state }),
+    dialect: skill.dialect,
+    tags: skill.tags,
+    sources,
+    versions: versions.map(({ version, file }) => ({ version, path: file })),
+    files: files.slice(0, maxListedFiles),
+    permissions: permissionsOf(skill),
+    environment: summarise(environment) ?? null,
+    ...(skill.manifest !== undefined && { manifest: skill.manifest }),
+    ...(calls.length > 0 && { calls }),
+    problems,
+  };
+}
+
+function readBody({ file }: Skill): string {
+  const { bytes, whole } = diskSkillFiles().head(file, shownBytes);
+  const { body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
+  return whole ? body : `${body}\n… (cut; the whole text is in ${file})`;
+}
+
+/** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
+function* describe(
+  { offered, environment, hashed, calls, license, state }: Facts,
+  { cwd, paint }: Terminal,
+): Iterable<string> {
+  const { skill, sources, remote, versions, problems } = offered;
+  const files = hashed.files.slice(0, maxListedFiles);
+  const field = labelled(paint, 15);
+  yield field("name", skill.name);
+  if (skill.slug !== skill.name) yield field("slug", skill.slug);
+  yield field("version", skill.version);
+  yield field("kind", skill.kind);
+  yield field("state", state);
+  yield field("namespace", skill.namespace);
+  yield field("description", skill.description);
+  yield field("license", skill.license);
+  yield field("license files", licenseEvidence(license));
+  yield field("compatibility", skill.compatibility);
+  yield field("environment", sayEnvironment(environment));
+  yield field("allowed tools", skill.allowedTools?.join(", "));
+  yield field("tags", skill.tags.join(", "));
+  for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);
+  yield field("path", shownPath(skill.file, cwd));
+  if (remote !== undefined) yield field("source", remote.label);
+  else for (const source of sources) yield field("source", shownPath(source, cwd));
+  if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
+  for (const [name, input] of Object.entries(skill.manifest?.inputs ?? {})) {
+    yield field("input", `${name}: ${describeInput(input)}`);
+  }
+  const permissions = permissionWords(permissionsOf(skill));
+  if (permissions.length > 0 || skill.kind === "action") yield field("permissions", permissions.join(", ") || "none");
+  for (const called of calls) yield field("calls", `${called.skill} (${permissionWords(called).join(", ")})`);
+  yield field("digest", hashed.digest);
+  const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
+  for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
+  if (files.length < hashed.files.length) yield field("file", `… and ${hashed.files.length - files.length} more`);
+  for (const { severity, code, file, line, column, message, fix } of problems) {
+    yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
+  }
+  yield `\n${safeLines(readBody(skill)).trim()}\n`;
+}
+
+/** For example `integer, default 3, one of 1, 3. How many rows.` */
+function describeInput({ type, required, default: fallback, enum: choices, description }: DeclaredArgument): string {
+  const facts = [
+    type,
+    ...(required === true ? ["required"] : []),
+    ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`]),
+  ];
+  return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
+}

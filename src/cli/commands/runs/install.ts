@@ -1,0 +1,92 @@
+import { isSkillsError } from "../../../errors.ts";
+import { requirementsFile } from "../../../runs/plan/dependencies.ts";
+import { packagesIn } from "../../../runs/run-environment.ts";
+import { findPython } from "../../../sandbox/find/find-programs.ts";
+import { installRequirements } from "../../../sandbox/requirements/install-requirements.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { locateSkillFile } from "../../../skills/hash/walk-skill.ts";
+import { noSuchSkill } from "../../../skills/no-such-skill.ts";
+import { listing, notes } from "../../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { dataDirectory } from "../../data-directory.ts";
+import { openListing } from "../../open-listing.ts";
+import { openProcessLog } from "../../open-log.ts";
+import { tellRefusal } from "../../report/outcome.ts";
+import { onInterruption } from "../../report/terminal.ts";
+
+const longestFile = 1024 * 1024;
+
+export const command = defineCommand({
+  usage: "install NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: {
+    "find-links": { type: "string", value: "DIR", help: "Install from the wheels in DIR only, without network." },
+    ...listing,
+  },
+  examples: ["install rows.clean", "install rows.clean --find-links ./wheels"],
+  notes: [
+    "Installs what the skill's code/requirements.txt lists, with uv, else pip, from the index that you configured.",
+    "Wheels only: no code of a package runs during installation. Runs see the packages read-only.",
+    "Exits with 1 if the installation fails; with 0 also if the skill requires nothing.",
+    notes.data,
+  ],
+  async run({ options: given, positionals: [name = ""] }, terminal) {
+    const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
+    const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
+    if (fault !== undefined) throw usageError(fault);
+    const { catalog, complete } = await openListing(given, terminal);
+    if (!complete) return 2;
+    const skill = catalog.find(name)?.skill;
+    if (skill === undefined) {
+      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      return 1;
+    }
+    const tell = async (python: string | null, directory: string | null): Promise<number> => {
+      if (given.json === true) await terminal.printJson({ skill: skill.name, python, directory });
+      else if (python !== null) await terminal.print([`${skill.name} has its packages, for Python ${python}\n`]);
+      return 0;
+    };
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const file = locateSkillFile(source, skill, requirementsFile);
+    const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+    if (part === undefined) {
+      terminal.tell(`${skill.name} has no ${requirementsFile}; nothing to install`);
+      return await tell(null, null);
+    }
+    if (part.bytes.length < part.size) {
+      terminal.tell(`${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`);
+      return 1;
+    }
+    const python = await findPython();
+    if ("reason" in python) {
+      terminal.tell(python.reason);
+      return 1;
+    }
+    const { signal, stop } = onInterruption();
+    const log = openProcessLog();
+    terminal.progress.show(`installing the packages of ${skill.name}`);
+    try {
+      const { directory } = await installRequirements({
+        requirements: part.bytes,
+        python: python.executable,
+        cache: packagesIn(dataDirectory(terminal)),
+        log,
+        skill: skill.directory,
+        ...(wheels !== undefined && { wheels }),
+        signal,
+      });
+      return await tell(python.version, directory);
+    } catch (error) {
+      if (signal.aborted) {
+        terminal.tell("interrupted; nothing was installed");
+        return 130;
+      }
+      if (!isSkillsError(error)) throw error;
+      tellRefusal(error, given, { terminal, log });
+      return 1;
+    } finally {
+      stop();
+    }
+  },
+});

@@ -1,0 +1,88 @@
+import { localOwner } from "../../../../caller.ts";
+import { SkillsError } from "../../../../errors.ts";
+import { rootWithCopy } from "../../../../remote/store/source-root.ts";
+import { trustRequest, needsOf } from "../../../../runs/authorize/trust-request.ts";
+import type { Catalog } from "../../../../skills/catalog.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
+import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
+import type { Skill, Snapshot } from "../../../../skills/skill.ts";
+import { viewSkills } from "../../../../tools/view/skill-view.ts";
+import type { CopiedFile } from "../../../../trust/grants/approvals.ts";
+import type { CallingSkill, FullTrustRequest } from "../../../../trust/authorization.ts";
+import { dataDirectory } from "../../../data-directory.ts";
+import { openListing } from "../../../open-listing.ts";
+import type { Approving } from "./approvals.ts";
+
+/** A version of a skill on this machine, with its bytes as they are now. */
+export interface InstalledVersion {
+  readonly skill: Skill;
+  readonly digest: string;
+  readonly isOwn: boolean;
+  /** Throws SKILL_NOT_READY if the skill changes meanwhile. */
+  readonly files: () => Promise<readonly CopiedFile[]>;
+  readonly request: (calledBy?: CallingSkill) => FullTrustRequest;
+}
+
+export interface Installed {
+  /** Newest first; without those that cannot be read. */
+  readonly versions: readonly InstalledVersion[];
+  readonly snapshot: Snapshot;
+}
+
+/** A skill among those that a session in `--cwd` would have. Throws SKILL_NOT_FOUND. */
+export async function installedSkill(
+  name: string,
+  { options, terminal }: Pick<Approving, "options" | "terminal">,
+): Promise<Installed> {
+  return await versionsIn((await openListing(options, terminal)).catalog, name);
+}
+
+/**
+ * The version with these bytes that a source named by `--source` had when it was last read; undefined if there is no copy of it. Nobody is
+ * asked: the label of a source, which is what refusals name, may not be enough to ask it again.
+ */
+export async function copiedVersion(
+  name: string,
+  digest: string,
+  { options: { source: labels = [] }, terminal }: Pick<Approving, "options" | "terminal">,
+): Promise<InstalledVersion | undefined> {
+  const place = dataDirectory(terminal);
+  const [root] = labels.flatMap((label) => rootWithCopy(place, { label, digest }) ?? []);
+  if (root === undefined) return undefined;
+  const { catalog } = await openListing({ "no-default-roots": true }, terminal, [root]);
+  if (catalog.find(name) === undefined) return undefined;
+  return (await versionsIn(catalog, name)).versions.find((version) => version.digest === digest);
+}
+
+async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
+  const { snapshot } = catalog;
+  if (catalog.find(name) === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, snapshot));
+  const skills = viewSkills(snapshot, undefined);
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const hasher = openSkillHasher();
+  const { signal } = new AbortController();
+  const hashFiles = (skill: Skill) => hasher.hash(source, skill.directory, signal);
+  const caller = { owner: localOwner, skills, sourceOf: () => source, hashFiles };
+  const versions: InstalledVersion[] = [];
+  for (const skill of skills.find(name).versions) {
+    const { digest } = await hashFiles(skill);
+    if (digest === undefined) continue;
+    const request = (calledBy?: CallingSkill): FullTrustRequest =>
+      trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), calledBy, signal });
+    versions.push({ skill, digest, isOwn: skills.isOwn(skill), request, files: () => request().files() });
+  }
+  return { versions, snapshot };
+}
+
+/** The same; undefined if it is not installed. */
+export async function findInstalled(
+  name: string,
+  given: Pick<Approving, "options" | "terminal">,
+): Promise<Installed | undefined> {
+  try {
+    return await installedSkill(name, given);
+  } catch {
+    return undefined; // It was approved, and is gone.
+  }
+}

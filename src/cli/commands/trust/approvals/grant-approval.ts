@@ -1,0 +1,117 @@
+import path from "node:path";
+import { openApp } from "../../../../app.ts";
+import { localOwner } from "../../../../caller.ts";
+import type { LedgerEntry } from "../../../../ledger/ledger.ts";
+import { readOptions } from "../../../../options.ts";
+import type { Asker, CallingSkill } from "../../../../trust/authorization.ts";
+import { isNothing } from "../../../../trust/grants/capabilities.ts";
+import type { PolicyRefusal } from "../../../../trust/policy/policy.ts";
+import { askAboutSkill, shortDigest } from "../../../../trust/asking/question.ts";
+import type { Trust } from "../../../../trust/trust.ts";
+import { parseUntil } from "../../../arguments/since.ts";
+import { usageError } from "../../../command.ts";
+import { openProcessLog } from "../../../open-log.ts";
+import type { Approving } from "./approvals.ts";
+import { copiedVersion, installedSkill } from "./find-installed.ts";
+import type { InstalledVersion } from "./find-installed.ts";
+
+/** Allows one version of a skill, or trusts a project, as a person's answer would. */
+export async function grantApproval(given: Approving): Promise<number> {
+  const { options, ledger, terminal } = given;
+  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }));
+  let granted: Granted;
+  try {
+    const trust = await app.trust();
+    const asker = { owner: localOwner, directory: path.resolve(terminal.cwd, options.cwd ?? "."), door: "cli" };
+    granted = await (options.project === true ? grantProject(trust, asker) : grantSkill(trust, asker, given));
+  } finally {
+    await app.close();
+  }
+  const { told, entry, shown } = granted;
+  if (entry !== undefined)
+    ledger.record({ at: Date.now(), event: "grant", tool: "approvals", outcome: "allowed", door: "cli", ...entry });
+  terminal.tell(told);
+  if (options.json === true) await terminal.printJson(shown);
+  return shown.allowed ? 0 : 1;
+}
+
+interface Granted {
+  readonly told: string;
+  /** Absent where nothing was granted. */
+  readonly entry?: Pick<LedgerEntry, "skill" | "version" | "digest" | "grant" | "about">;
+  /** What `--json` prints. */
+  readonly shown: { readonly allowed: boolean } & Readonly<Record<string, unknown>>;
+}
+
+type AtTerminal = Asker & { readonly directory: string };
+
+async function grantProject(trust: Trust, asker: AtTerminal): Promise<Granted> {
+  const { directory: project } = asker;
+  const authorization = await trust.trustProject(project, asker);
+  if (!authorization.allowed) return refused({ project }, authorization);
+  const told = `models may read the skills that came with ${project}`;
+  return { told, entry: { about: told }, shown: { allowed: true, project } };
+}
+
+async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Promise<Granted> {
+  const { options, targets } = given;
+  const installed = await versionNamed(targets[0] ?? "", given);
+  const request = installed.request(await callingSkill(options["called-by"], given));
+  const { subject, wants } = request;
+  const { name: skill, version, digest } = subject;
+  const named = { skill, version, digest };
+  if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox" && subject.origin === undefined) {
+    const told = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
+    return { told, shown: { allowed: true, id: null, ...named } };
+  }
+  const expires =
+    options.expires === undefined
+      ? undefined
+      : new Date(parseUntil("--expires", options.expires, Date.now())).toISOString();
+  const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach: options.scope, expires });
+  if (!authorization.allowed) return refused(named, authorization);
+  const id = authorization.by;
+  // Approvals for a session only mean nothing here: a policy demands that, or it could not be stored.
+  if (!id.startsWith("grant_")) {
+    if (["project", "everywhere"].includes(trust.policyFor(asker.directory).approvals)) {
+      const why = `The approval of ${skill} could not be stored: nothing was granted.`;
+      return refused(named, { why, hint: "The warning above says what to correct in the data directory." });
+    }
+    const why = `The policy lets you approve ${skill} only when it asks.`;
+    return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
+  }
+  const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
+  return {
+    told: `granted ${id}: ${title.replace(/^Run /, "")}`,
+    entry: { ...named, grant: id },
+    shown: { allowed: true, id, ...named },
+  };
+}
+
+function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyRefusal): Granted {
+  return { told: `${why} ${hint}`, shown: { allowed: false, ...what, why, hint } };
+}
+
+/** `NAME` or `NAME@DIGEST`. Throws INVALID_OPTIONS if the installed skill has other bytes. */
+async function versionNamed(text: string, given: Approving): Promise<InstalledVersion> {
+  const [, name = text, digest] = /^([^@]+)@(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
+  if (digest === undefined && text.includes("@"))
+    throw usageError(`${text}: a digest has 64 hexadecimal digits, as acp-skills show prints it`);
+  const copied = digest === undefined ? undefined : await copiedVersion(name, `sha256:${digest}`, given);
+  if (copied !== undefined) return copied;
+  const { versions } = await installedSkill(name, given);
+  const [newest] = versions;
+  const found = digest === undefined ? newest : versions.find((version) => version.digest === `sha256:${digest}`);
+  if (found !== undefined) return found;
+  throw usageError(
+    newest === undefined
+      ? `the files of ${name} cannot be read`
+      : `the installed ${name} is another version (${shortDigest(newest.digest)}): its files changed since; look at it, then grant ${name}`,
+  );
+}
+
+async function callingSkill(name: string | undefined, given: Approving): Promise<CallingSkill | undefined> {
+  if (name === undefined) return undefined;
+  const { skill, digest, isOwn } = await versionNamed(name, given);
+  return { name: skill.name, digest, isOwn };
+}

@@ -1,0 +1,54 @@
+import path from "node:path";
+import type { ApprovalScope } from "../../../../trust/grants/approvals.ts";
+import { projectOf } from "../../../../trust/project-of.ts";
+import { isNamed, readApprovals } from "./approval-rows.ts";
+import type { Approving } from "./approvals.ts";
+import { nothingNamed } from "./list-approvals.ts";
+
+/** Removes grants and blocks by id or name, or the trust in a project. */
+export async function revokeApprovals(given: Approving): Promise<number> {
+  const { targets, options, store, ledger, terminal } = given;
+  const all = await readApprovals(store);
+  const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
+  const projects = (["shared", "separate"] as const).map((worktrees) => projectOf(directory, worktrees, terminal.home));
+  const isMeant = (approval: (typeof all)[number]): boolean =>
+    options.project === true
+      ? approval.type === "trusted-project" && projects.includes(approval.project ?? "")
+      : targets.some((target) => isNamed(approval, target));
+  const found = all.filter(isMeant);
+  const missing = targets.filter((target) => !found.some((approval) => isNamed(approval, target)));
+  for (const target of missing) terminal.tell(nothingNamed(target, all));
+  if (options.project === true && found.length === 0) terminal.tell(`${directory} is not trusted`);
+  for (const project of new Set(found.map((approval) => approval.project))) {
+    const scope: ApprovalScope = project === null ? "everywhere" : { project };
+    const here = found.filter((approval) => approval.project === project);
+    const ids = new Set(here.flatMap(({ id }) => id ?? []));
+    const blocked = new Set(here.flatMap(({ type, skill }) => (type === "block" && skill !== null ? [skill] : [])));
+    await store.change(scope, ({ trusted, ...before }) => ({
+      ...before,
+      grants: before.grants.filter(({ id }) => !ids.has(id)),
+      blocks: before.blocks.filter(({ skill }) => !blocked.has(skill)),
+      ...(trusted !== undefined && options.project !== true && { trusted }),
+    }));
+  }
+  for (const { id, skill, version, digest, type, project } of found) {
+    const what = skill ?? project ?? "";
+    ledger.record({
+      at: Date.now(),
+      event: "revoke",
+      tool: "approvals",
+      ...(skill !== null && { skill }),
+      ...(version !== null && { version }),
+      ...(digest !== null && { digest }),
+      ...(id === null ? { about: type } : { grant: id }),
+      door: "cli",
+    });
+    terminal.tell(
+      type === "trusted-project"
+        ? `models may no longer read the skills that came with ${what}`
+        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}`,
+    );
+  }
+  if (options.json === true) await terminal.printJson({ revoked: found });
+  return found.length === 0 || missing.length > 0 ? 1 : 0;
+}

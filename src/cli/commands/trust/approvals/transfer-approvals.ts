@@ -1,0 +1,125 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import * as z from "zod";
+import { parseApprovals } from "../../../../trust/grants/approvals.ts";
+import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../trust/grants/approvals.ts";
+import { usageError } from "../../../command.ts";
+import { counted } from "../../../report/columns.ts";
+import type { Approving } from "./approvals.ts";
+
+const exported = z.strictObject({
+  format: z.literal("acp-skills exported approvals 1"),
+  exported: z.iso.datetime(),
+  scopes: z
+    .array(
+      z.unknown().transform((scope, context) => {
+        try {
+          return parseApprovals(scope);
+        } catch (error) {
+          const [issue] = error instanceof z.ZodError ? error.issues : [];
+          context.issues.push({
+            code: "custom",
+            message: issue?.message ?? String(error),
+            path: issue?.path ?? [],
+            input: scope,
+          });
+          return z.NEVER;
+        }
+      }),
+    )
+    .max(10_000),
+});
+
+export async function exportApprovals({ store, terminal }: Approving): Promise<number> {
+  const scopes = await Promise.all((await store.scopes()).map((scope) => store.read(scope)));
+  await terminal.printJson({
+    format: "acp-skills exported approvals 1",
+    exported: new Date().toISOString(),
+    scopes,
+  } satisfies z.input<typeof exported>);
+  return 0;
+}
+
+const maxBytes = 32 * 1024 * 1024;
+
+/** Adds what another machine exported. What expired, and projects that are not here, are left out, and that is told. */
+export async function importApprovals({ targets, options, store, ledger, terminal }: Approving): Promise<number> {
+  const file = path.resolve(terminal.cwd, targets[0] ?? "");
+  const { scopes } = readExported(file);
+  const now = Date.now();
+  let [added, expired] = [0, 0];
+  const absent: string[] = [];
+  for (const { project, grants, blocks, trusted } of scopes) {
+    if (project !== undefined && !existsSync(project)) {
+      absent.push(project);
+      continue;
+    }
+    const current = grants.filter(({ expires }) => expires === undefined || now < Date.parse(expires));
+    expired += grants.length - current.length;
+    const scope: ApprovalScope = project === undefined ? "everywhere" : { project };
+    added += await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
+  }
+  if (added > 0)
+    ledger.record({
+      at: now,
+      event: "grant",
+      tool: "approvals",
+      about: `imported ${counted(added, "answer")}`,
+      door: "cli",
+    });
+  for (const project of absent) terminal.tell(`${project} does not exist here; its approvals were not imported`);
+  if (expired > 0) terminal.tell(`${counted(expired, "answer")} expired, not imported`);
+  terminal.tell(`imported ${counted(added, "answer")}`);
+  if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });
+  return added === 0 && (expired > 0 || absent.length > 0) ? 1 : 0;
+}
+
+/** Returns how many answers are new. */
+async function merge(
+  store: ApprovalStore,
+  scope: ApprovalScope,
+  { grants, blocks, trusted }: Pick<Approvals, "grants" | "blocks" | "trusted">,
+): Promise<number> {
+  let added = 0;
+  await store.change(scope, (before) => {
+    const ids = new Set(before.grants.map(({ id }) => id));
+    const isNew = grants.filter(({ id }) => !ids.has(id)).map((grant) => ({ ...grant, via: "import" }));
+    const isBlocked = (block: Approvals["blocks"][number]): boolean =>
+      before.blocks.some(({ skill, from }) => skill === block.skill && from === block.from);
+    const newBlocks = blocks.filter((block) => !isBlocked(block));
+    const newTrust = before.trusted === undefined && trusted !== undefined ? trusted : undefined;
+    added = isNew.length + newBlocks.length + (newTrust === undefined ? 0 : 1);
+    if (added === 0) return before;
+    return {
+      ...before,
+      grants: [...before.grants, ...isNew],
+      blocks: [...before.blocks, ...newBlocks],
+      ...(newTrust !== undefined && { trusted: newTrust }),
+    };
+  });
+  return added;
+}
+
+/** Throws INVALID_OPTIONS that says what is wrong with the file. */
+function readExported(file: string): z.output<typeof exported> {
+  const fault = (what: string): Error => usageError(`${file}: ${what}; nothing was imported`);
+  let text: string;
+  try {
+    if (!statSync(file).isFile()) throw fault("not a file");
+    if (statSync(file).size > maxBytes) throw fault(`larger than ${maxBytes / 1024 / 1024} MiB`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw error instanceof Error && "code" in error && error.code === "ENOENT" ? fault("no such file") : error;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw fault(`not JSON (${String(error)})`);
+  }
+  const parsed = exported.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined ? "" : `/${issue.path.join("/")}: ${issue.message}`;
+  throw fault(`not exported by acp-skills approvals export (${place})`);
+}
