@@ -60,7 +60,7 @@ const mayImport = {
   ],
 
   "in-process": ["skills", "trust", "runs", "tools", "options.ts", "app.ts", "caller.ts", "acp"],
-  acp: ["skills", "trust", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
+  acp: ["skills", "ledger", "trust", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
   cli: [
     "skills",
     "sandbox",

@@ -5,7 +5,9 @@ import type { Clock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
+import { diskSessionRecords } from "./ledger/disk-session-records.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { SessionRecords } from "./ledger/session-records.ts";
 import type { Settings } from "./options.ts";
 import type { SourceReader } from "./remote/reader/source-reader.ts";
 import { parseSource } from "./remote/source.ts";
@@ -31,6 +33,7 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly toolbox: Toolbox;
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
+  readonly sessionRecords: SessionRecords;
   /** What the organisation and the project of a directory decided beforehand. Never throws. */
   readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
@@ -88,6 +91,7 @@ interface OpenTools {
 class SkillsApp implements App {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
+  readonly sessionRecords: SessionRecords;
   readonly source: SkillSource;
   readonly hasher = openSkillHasher();
   readonly log: Log;
@@ -121,6 +125,7 @@ class SkillsApp implements App {
     this.#skillset = skillset ?? openSkillset({ ...settings, remote });
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
     this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+    this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
     this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
     this.toolbox = {
       call: async (...given) => (await this.#opened()).toolbox.call(...given),
@@ -253,6 +258,7 @@ class SkillsApp implements App {
       tools?.environment.close().catch(failed),
     ]);
     await this.blobs.close().catch(failed);
+    await this.sessionRecords.close();
     this.ledger.close();
   }
 }

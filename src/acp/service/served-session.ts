@@ -2,6 +2,7 @@ import type { App } from "../../app.ts";
 import { ownerOf } from "../../caller.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
+import type { SessionRecord } from "../../ledger/session-records.ts";
 import type { Settings } from "../../options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
@@ -16,6 +17,7 @@ import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
+import { openingRecord, toToldSkills } from "../session/session-record.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
 import { ActiveSkills } from "./active-skills.ts";
@@ -54,7 +56,7 @@ export interface ServedSessionContext extends Pick<
   readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
-  readonly app: Pick<App, "source" | "hasher" | "ledger" | "policyFor" | "trust" | "log">;
+  readonly app: Pick<App, "source" | "hasher" | "ledger" | "sessionRecords" | "policyFor" | "trust" | "log">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -74,6 +76,7 @@ export class ServedSession {
   #index: (SkillIndex & { readonly sent: () => void }) | undefined;
   #lastTicket = 0;
   #facts: AgentFacts | undefined;
+  #known: SessionRecord | undefined;
   /** As far as is known, the model has our tools. */
   #hasTools = false;
   /** The skills were read. */
@@ -135,7 +138,11 @@ export class ServedSession {
     const { sessionId, negotiation } = request;
     this.#tools?.begin(sessionId);
     this.active.begin({ sessionId, agent: negotiation.agent });
-    this.#session = new Session(request, this.#skills, this.#context);
+    this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
+    this.#record({});
+    this.#session = new Session(request, this.#skills, this.#context, (skills) => {
+      this.#record({ told: toToldSkills(skills, this.#context.now()), tools: this.#hasTools });
+    });
     this.#prepareIndex();
   }
 
@@ -209,6 +216,7 @@ export class ServedSession {
 
   close(): void {
     this.#isOpen = false;
+    this.#record({ closedAt: this.#context.now(), tools: this.#hasTools });
     this.#stopListening();
     this.#tools?.close();
     if (this.#session === undefined) {
@@ -218,6 +226,13 @@ export class ServedSession {
     this.#context.questions.endSession(this.#session.id);
     this.#context.trust.endSession(this.#ownerOf(this.#session));
     this.#session.close();
+  }
+
+  /** People can read later what the session was told. Nothing is recorded of one that the agent never opened. */
+  #record(news: Partial<SessionRecord>): void {
+    if (this.#known === undefined) return;
+    this.#known = { ...this.#known, ...news };
+    this.#context.app.sessionRecords.keep(this, this.#known);
   }
 
   /** As a caller of our tools. */

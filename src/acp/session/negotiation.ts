@@ -27,6 +27,8 @@ export interface Negotiation {
   readonly systemPrompt: boolean;
   /** The agent's name, as it gave it. */
   readonly agent: string;
+  /** The editor's, likewise. */
+  readonly editor: string;
   readonly facts: AgentFacts;
   /** The text of embedded resources reaches its model. */
   readonly takesResources: boolean;
@@ -68,8 +70,7 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
   const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
   const ofAgent = agentCapabilities(result);
-  const agent = (recordAt(result, "agentInfo") ?? recordAt(result, "info"))?.["name"];
-  const name = typeof agent === "string" ? agent : "";
+  const name = nameIn(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
   const facts = factsOf(name);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
@@ -80,10 +81,16 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
     transports: transportsOf(protocol, ofAgent),
     systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),
     agent: name,
+    editor: nameIn(recordAt(params, "clientInfo") ?? recordAt(params, "info")),
     facts,
     takesResources: Boolean(ofPrompts?.["embeddedContext"]) && facts.passesResources,
     alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
   };
+}
+
+function nameIn(info: JsonRecord | undefined): string {
+  const name = info?.["name"];
+  return typeof name === "string" ? name : "";
 }
 
 /** A client can opt in by our key in `_meta` or by `session.skills` (A-6). */

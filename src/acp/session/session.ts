@@ -49,11 +49,16 @@ export interface SessionContext {
   readonly failed: (error: unknown) => void;
 }
 
+/** Called with the skills of the latest list that the editor was sent. Must not throw. */
+type Told = (skills: readonly OfferedSkill[]) => void;
+
 /** One open session: which skills and commands its editor is to have, and when. */
 export class Session {
   readonly #request: BeginRequest;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
+  readonly #told: Told;
+  #toldOf: Snapshot | undefined;
   readonly #stopListening: () => void;
   readonly #states: SkillStates;
   readonly #updates: EditorUpdates;
@@ -68,12 +73,13 @@ export class Session {
   #isListAwaited: boolean;
 
   /** The response that opens it is on its way to the editor. */
-  constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext) {
+  constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, told: Told = () => undefined) {
     const { negotiation, agentCommands } = request;
     const { shown, settings } = context;
     this.#request = request;
     this.#skills = skills;
     this.#context = context;
+    this.#told = told;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
     const update = (): void => {
@@ -244,13 +250,23 @@ export class Session {
         const factsOf = this.#facts();
         this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
       }
-      this.#sendCommands(this.#toInvocable(skills));
+      const invocable = this.#toInvocable(skills);
+      this.#sendCommands(invocable);
+      this.#tellOnce(this.#request.forms.skills === undefined ? invocable : skills);
       this.#updates.problems(problems);
       logProblems(problems);
       this.#sendNotice();
     } catch (error) {
       failed(error);
     }
+  }
+
+  #tellOnce(skills: readonly OfferedSkill[]): void {
+    const { snapshot } = this.catalog;
+    const { forms } = this.#request;
+    if (this.#toldOf === snapshot || (forms.skills === undefined && !forms.commands)) return;
+    this.#toldOf = snapshot;
+    this.#told(skills);
   }
 
   #sendCommands(offered: readonly OfferedSkill[]): void {
