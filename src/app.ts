@@ -38,6 +38,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
+  /** What isolates code here, which is opened to find out. Throws SANDBOX_UNAVAILABLE. */
+  sandboxTier(): Promise<string>;
   /** The records of runs; loaded with the tools. */
   runRecords(): Promise<Pick<RunStore, "read" | "list">>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
@@ -168,6 +170,10 @@ class SkillsApp implements App {
 
   async trust(): Promise<Trust> {
     return (await this.#opened()).trust;
+  }
+
+  async sandboxTier(): Promise<string> {
+    return (await (await this.#opened()).environment.sandbox()).tier;
   }
 
   async runRecords(): Promise<Pick<RunStore, "read" | "list">> {

@@ -11,7 +11,7 @@ import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";
 
-export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";
+export type Door = "mcp" | "acp" | "http" | "in-process" | "cli" | "browser";
 
 /** The caller of a tool, and what it may see and use. */
 export interface ToolCaller {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
+import type { Approvals } from "./grants/approvals.ts";
 import { covers, isNothing } from "./grants/capabilities.ts";
 import type { Capabilities } from "./grants/capabilities.ts";
 import { changesOf } from "./asking/copied-files.ts";
@@ -58,6 +59,8 @@ export interface Trust {
   endSession(owner: string): void;
   /** How each skill stands, in the same order; nobody is asked. */
   standings(skills: readonly StandingSkill[], asker: Pick<Asker, "owner" | "directory">): Promise<readonly Standing[]>;
+  /** What is stored for everywhere, and for the project of a directory. Never throws. */
+  approvalsFor(directory: string | undefined): Promise<readonly Approvals[]>;
   /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void;
 }
@@ -231,6 +234,10 @@ class PersonalTrust implements Trust {
       approvals: stored,
       decide: (request) => this.decide(request, { ...asker, door: "cli" }),
     });
+  }
+
+  async approvalsFor(directory: string | undefined): Promise<readonly Approvals[]> {
+    return await this.#decisions.stored(directory, this.policyFor(directory));
   }
 
   onChange(listener: () => void): () => void {

@@ -16,7 +16,7 @@ import { openListing } from "../open-listing.ts";
 import type { Listing } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
 import { labelled } from "../report/columns.ts";
-import { homePath } from "../report/shown-path.ts";
+import { homePath } from "../../base/paths/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 /** Commands of agents that speak ACP. */

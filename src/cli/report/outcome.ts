@@ -7,7 +7,7 @@ import type { Catalog } from "../../skills/catalog.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText, safeLines } from "./safe-text.ts";
-import { shownPath } from "./shown-path.ts";
+import { shownPath } from "../../base/paths/shown-path.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Where the skills of a run are on this machine. */

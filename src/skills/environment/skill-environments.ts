@@ -34,6 +34,7 @@ interface Entry {
 export class SkillEnvironments {
   readonly #options: SkillEnvironmentsOptions;
   readonly #listeners = new Set<() => void>();
+  readonly #knownListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #machine: Machine | undefined;
   #bySkill = new WeakMap<Skill, Entry>();
@@ -69,10 +70,17 @@ export class SkillEnvironments {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Calls back when all that was asked for is known. Must not throw. Returns a function that ends this. */
+  onKnown(listener: () => void): () => void {
+    this.#knownListeners.add(listener);
+    return () => void this.#knownListeners.delete(listener);
+  }
+
   /** Ends what is under way. Idempotent. */
   close(): void {
     this.#closing.abort();
     this.#listeners.clear();
+    this.#knownListeners.clear();
   }
 
   #add(skill: Skill): Entry | undefined {
@@ -112,6 +120,7 @@ export class SkillEnvironments {
       isMissing ||= entry.summary?.status === "missing";
     }
     this.#isWorking = false;
+    for (const listener of [...this.#knownListeners]) listener();
     if (!isMissing) return;
     this.#missingSince ??= this.#options.clock.now();
     for (const listener of [...this.#listeners]) listener();

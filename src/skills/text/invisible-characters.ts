@@ -82,6 +82,14 @@ export function findInvisible(text: string): Invisible | undefined {
   return { character: found[0], offset: found.index, count: text.match(invisible())?.length ?? 1 };
 }
 
+/** Where these characters are. */
+export function* everyInvisibleIn(
+  text: string,
+): Generator<{ readonly character: string; readonly offset: number }, void> {
+  if (!suspicious.test(text)) return;
+  for (const { 0: character, index: offset } of text.matchAll(invisible())) yield { character, offset };
+}
+
 /** Replaces each of these characters. */
 export function replaceInvisible(text: string, replace: (character: string) => string): string {
   return hasInvisible(text) ? text.replace(invisible(), replace) : text;

@@ -153,6 +153,7 @@ export async function openAttackedWorld(
       newTurn: (...given) => trust.newTurn(...given),
       endSession: (...given) => trust.endSession(...given),
       standings: (...given) => trust.standings(...given),
+      approvalsFor: (...given) => trust.approvalsFor(...given),
       onChange: (listener) => trust.onChange(listener),
       async authorize(...given) {
         at("planned");

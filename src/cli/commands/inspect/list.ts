@@ -12,7 +12,7 @@ import { openListing } from "../../open-listing.ts";
 import { cutToWidth, table } from "../../report/columns.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/say-counts.ts";
-import { homePath, shownPath } from "../../report/shown-path.ts";
+import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({

@@ -25,9 +25,10 @@ import { labelled, padToWidth } from "../../report/columns.ts";
 import { licenseEvidence } from "../../report/license-evidence.ts";
 import { permissionWords } from "../../../skills/manifest/permission-words.ts";
 import { safeLines } from "../../report/safe-text.ts";
-import { shownPath } from "../../report/shown-path.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { matchSkill, sayEnvironment } from "./env/match-skill.ts";
+import { matchSkill } from "../../../skills/environment/match-skill.ts";
+import { sayEnvironment } from "../../report/environment-line.ts";
 import { toListedSkill } from "./list.ts";
 
 /** A longer body is truncated. */

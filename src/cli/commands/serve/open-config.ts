@@ -3,7 +3,7 @@ import type { ServeConfig } from "../../../http/config/serve-config.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { shownPath } from "../../report/shown-path.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { prettyProblem } from "../authoring/check/pretty.ts";
 

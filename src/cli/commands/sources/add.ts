@@ -8,7 +8,7 @@ import { isNothing } from "../../../trust/grants/capabilities.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
 import { counted } from "../../report/columns.ts";
-import { shownPath } from "../../report/shown-path.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";

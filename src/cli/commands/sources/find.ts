@@ -7,7 +7,7 @@ import { defineCommand, usageError } from "../../command.ts";
 import { openListing } from "../../open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { shownPath } from "../../report/shown-path.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { openSources } from "./open-sources.ts";

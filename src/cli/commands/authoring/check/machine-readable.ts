@@ -2,7 +2,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rules } from "../../../../skills/rules/rules.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
-import { shownPath } from "../../../report/shown-path.ts";
+import { shownPath } from "../../../../base/paths/shown-path.ts";
 import { notShown, shownProblems } from "./reporter.ts";
 import type { Reporter } from "./reporter.ts";
 

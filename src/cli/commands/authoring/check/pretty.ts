@@ -3,7 +3,7 @@ import type { Problem } from "../../../../skills/rules/problem.ts";
 import { counted, cutToWidth, displayWidth } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { saySeverities, severityColours } from "../../../report/say-counts.ts";
-import { shownPath } from "../../../report/shown-path.ts";
+import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Paint } from "../../../report/terminal.ts";
 import { notShown, shownProblems } from "./reporter.ts";
 import type { ReportContext, Reporter } from "./reporter.ts";

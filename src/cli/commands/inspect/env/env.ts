@@ -13,7 +13,7 @@ import { openListing } from "../../../open-listing.ts";
 import { counted, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { matchSkill } from "./match-skill.ts";
+import { matchSkill } from "../../../../skills/environment/match-skill.ts";
 import { openSurroundings } from "./open-surroundings.ts";
 
 export const command = defineCommand({

@@ -7,7 +7,7 @@ import { directoryFault, givenPolicy } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { saySeverities } from "../../../report/say-counts.ts";
-import { shownPath } from "../../../report/shown-path.ts";
+import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { prettyProblem } from "../../authoring/check/pretty.ts";
 

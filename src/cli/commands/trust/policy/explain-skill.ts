@@ -13,7 +13,7 @@ import type { listing } from "../../../arguments/shared-options.ts";
 import { openListing } from "../../../open-listing.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { shownPath } from "../../../report/shown-path.ts";
+import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { policiesIn } from "./check-policies.ts";
 
