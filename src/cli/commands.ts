@@ -37,6 +37,10 @@ export const commands = {
   },
   mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/serve/mcp.ts") },
   serve: { summary: "Serve skills and tools over HTTP", load: () => import("./commands/serve/serve.ts") },
+  browse: {
+    summary: "Open a page with the skills: read, approve and run them",
+    load: () => import("./commands/serve/browse.ts"),
+  },
   call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/serve/tools.ts") },
   approvals: {

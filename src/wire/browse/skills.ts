@@ -51,15 +51,25 @@ export interface SkillsChange {
   readonly removed: readonly string[];
 }
 
-/** `GET /api/about`. */
+/** The `reset` event, the first one of a connection that was not resumed: the list has to be read again if it has another revision. */
+export interface Reset {
+  readonly revision: number;
+}
+
+/** The `skill` event: the files of a skill that was read differ from what was read. */
+export interface SkillTouched {
+  readonly id: string;
+}
+
+/** `GET /api/about`. The `about` event says to read it again. */
 export interface About {
   readonly version: string;
   /** Nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
   /** The project's directory, as people write it. */
   readonly directory: string;
-  /** Whether code can run here, and in which tier of the sandbox; else why not. */
-  readonly sandbox: { readonly tier: string } | { readonly unavailable: string };
+  /** Whether code can run here, and in which tier of the sandbox; else why not. Absent as long as it is not known: an `about` event follows. */
+  readonly sandbox?: { readonly tier: string } | { readonly unavailable: string };
 }
 
 export interface SkillFile {
@@ -162,10 +172,10 @@ export interface SkillDetail {
 
 export interface SkillInput {
   readonly type: "string" | "integer" | "number" | "boolean" | "object" | "array" | "blob";
-  readonly description?: string;
-  readonly required?: boolean;
+  readonly description?: string | undefined;
+  readonly required?: boolean | undefined;
   readonly default?: unknown;
-  readonly enum?: readonly unknown[];
+  readonly enum?: readonly unknown[] | undefined;
 }
 
 /** A problem with the lines around its place. */

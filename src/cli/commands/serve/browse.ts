@@ -1,0 +1,111 @@
+import { setFlagsFromString } from "node:v8";
+import { openApp } from "../../../app.ts";
+import { readOptions } from "../../../options.ts";
+import { running, toRunningOptions } from "../../arguments/running-options.ts";
+import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { openProcessLog } from "../../open-log.ts";
+import { onInterruption } from "../../report/terminal.ts";
+import { openInBrowser } from "./open-in-browser.ts";
+import { onEnter } from "./on-enter.ts";
+
+const defaultIdleMinutes = 30;
+
+export const command = defineCommand({
+  usage: "browse [options]",
+  options: {
+    port: { type: "string", value: "PORT", help: "The port. Default: any free one." },
+    "read-only": { type: "boolean", help: "Nothing can be approved, run, installed or opened from the page." },
+    "no-open": { type: "boolean", help: "Only print the address; open no browser." },
+    "idle-minutes": {
+      type: "string",
+      value: "N",
+      help: `Stop when no page was open for this long. Default: ${defaultIdleMinutes}.`,
+    },
+    ...roots,
+    ...running,
+    cwd,
+  },
+  examples: ["browse", "browse --read-only --no-open", "browse --skills ./skills --port 7332"],
+  notes: [
+    "The page is served to this machine only. Its address works once, within five minutes; press Enter for a new one.",
+    "The browser is that of $BROWSER, or the system's.",
+    notes.sandbox,
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options }, terminal) {
+    const port = toNumber("--port", options.port, { least: 0, most: 65_535 }) ?? 0;
+    const idleMinutes =
+      toNumber("--idle-minutes", options["idle-minutes"], { least: 1, most: 10_080 }) ?? defaultIdleMinutes;
+    const directory = toAbsolute(options.cwd ?? ".");
+    const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
+    if (fault !== undefined) throw usageError(fault);
+    const settings = readOptions(
+      {
+        log: openProcessLog(),
+        defaultRoots: options["no-default-roots"] !== true,
+        skills: (options.skills ?? []).map(toAbsolute),
+        ...toRunningOptions(options),
+        ...toSourceOptions(options),
+      },
+      { home: terminal.home },
+    );
+    // What runCommand sets for commands that read once and end.
+    setFlagsFromString("--semi-space-growth-factor=2");
+    const app = openApp(settings);
+    const { signal, stop } = onInterruption();
+    const idle = new AbortController();
+    let stopReading = (): void => undefined;
+    try {
+      const session = app.openSession({ cwd: directory });
+      const { serveBrowse } = await import("../../../http/browse/serve-browse.ts");
+      const server = await serveBrowse(app, session, {
+        port,
+        readOnly: options["read-only"] === true,
+        idleMinutes,
+        directory,
+        home: terminal.home,
+        idle: () => {
+          idle.abort();
+        },
+      });
+      const address = server.newAddress();
+      terminal.tell(`open ${address}`);
+      stopReading = onEnter(() => terminal.tell(`open ${server.newAddress()}`));
+      if (options["no-open"] !== true) {
+        const fault = await openInBrowser(address);
+        if (fault !== undefined) terminal.tell(fault);
+      }
+      await untilAborted(AbortSignal.any([signal, idle.signal]));
+      if (idle.signal.aborted) terminal.tell(`stopped: no page was open for ${idleMinutes} minutes`);
+      await server.close();
+      session.close();
+    } finally {
+      stopReading();
+      stop();
+      await app.close();
+    }
+    return idle.signal.aborted ? 0 : 130;
+  },
+});
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function toNumber(
+  option: string,
+  text: string | undefined,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN;
+  if (!(number >= least && number <= most))
+    throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
+  return number;
+}

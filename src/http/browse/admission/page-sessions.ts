@@ -1,0 +1,72 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Clock } from "../../../base/clock.ts";
+import { isToken, newToken, toTokenDigest } from "../../../wire/http/token.ts";
+
+/** Who may read the page: those who were given a code, and then a cookie. Only digests of both are kept. */
+export interface PageSessions {
+  /** A code that can be exchanged once, within five minutes; earlier ones are no longer valid. */
+  readonly newCode: () => string;
+  /** The value of `Set-Cookie`; undefined if the code is not valid, `limited` after too many attempts. */
+  readonly exchange: (code: string) => { readonly cookie: string } | "limited" | undefined;
+  /** Whether a `Cookie` header has the cookie. */
+  readonly isOpenedBy: (cookies: string | undefined) => boolean;
+}
+
+const codeValidMs = 5 * 60 * 1_000;
+/** Browsers that are signed in; the one that was first leaves. */
+const mostSessions = 16;
+/** Wrong codes in a minute. */
+const mostAttempts = 20;
+const attemptsMs = 60_000;
+const maxCookiesOfName = 8;
+
+/** `port`: pages of two servers on one host share its cookies. */
+export function createPageSessions({
+  port,
+  clock,
+}: {
+  readonly port: number;
+  readonly clock: Pick<Clock, "now">;
+}): PageSessions {
+  const name = `acp-skills-${port}`;
+  let code: { readonly digest: Buffer; readonly until: number } | undefined;
+  const sessions: Buffer[] = [];
+  let attempts = { since: -Infinity, count: 0 };
+
+  function isLimited(): boolean {
+    if (clock.now() - attempts.since >= attemptsMs) attempts = { since: clock.now(), count: 0 };
+    return attempts.count >= mostAttempts;
+  }
+
+  return {
+    newCode() {
+      const fresh = newToken();
+      code = { digest: toTokenDigest(fresh), until: clock.now() + codeValidMs };
+      return fresh;
+    },
+    exchange(given) {
+      if (isLimited()) return "limited";
+      if (code === undefined || clock.now() >= code.until || !isToken(given, code.digest)) {
+        attempts.count += 1;
+        return undefined;
+      }
+      code = undefined;
+      const value = newToken();
+      sessions.push(toTokenDigest(value));
+      if (sessions.length > mostSessions) sessions.shift();
+      return { cookie: `${name}=${value}; HttpOnly; SameSite=Strict; Path=/` };
+    },
+    isOpenedBy(cookies = "") {
+      const values = cookies
+        .split(";")
+        .map((cookie) => cookie.trim())
+        .filter((cookie) => cookie.startsWith(`${name}=`))
+        .map((cookie) => toTokenDigest(cookie.slice(name.length + 1)));
+      // Every pair is compared, so that the time tells nothing.
+      let isFound = false;
+      for (const value of values.slice(0, maxCookiesOfName))
+        for (const known of sessions) isFound = timingSafeEqual(value, known) || isFound;
+      return isFound;
+    },
+  };
+}

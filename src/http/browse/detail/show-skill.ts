@@ -1,0 +1,153 @@
+import { localOwner } from "../../../caller.ts";
+import { runInSlices } from "../../../base/slices.ts";
+import { isSkillsError } from "../../../errors.ts";
+import { needsOf, subjectOf, trustRequest, wantsOf } from "../../../runs/authorize/trust-request.ts";
+import { isScript } from "../../../runs/plan/plan-skill-run.ts";
+
+import { matchSkill } from "../../../skills/environment/match-skill.ts";
+import { describeDemand } from "../../../skills/environment/requirement.ts";
+import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
+import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { findLicense } from "../../../skills/licenses/find-license.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import { maxMountedBytes } from "../../../runs/plan/run-limits.ts";
+import { viewSkills } from "../../../tools/view/skill-view.ts";
+import type { FullTrustRequest } from "../../../trust/authorization.ts";
+import { noCapabilities } from "../../../trust/grants/capabilities.ts";
+import type { SkillDetail } from "../../../wire/browse/skills.ts";
+import { projectSkill } from "../../../wire/command-facts.ts";
+import type { BrowseDoor } from "../browse-door.ts";
+import type { ShownSkill } from "../rows/shown-skill.ts";
+import { withFrames } from "./code-frames.ts";
+import { findMentions } from "./find-mentions.ts";
+import { findHidden } from "./hidden-text.ts";
+import { readDocument } from "./read-document.ts";
+import type { ShownDocument } from "./read-document.ts";
+import { showPermissions, toWants } from "./show-permissions.ts";
+
+const mostFiles = 4_096;
+
+type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "machine">;
+
+/** A skill's files with their digests; none of one that is too large. Rejects as the hasher does. */
+export async function hashShown(
+  { app: { hasher, source } }: Pick<BrowseDoor, "app">,
+  { directory }: Skill,
+  signal: AbortSignal,
+): Promise<HashedSkill> {
+  return await hasher.hash(source, directory, signal, { maxBytes: maxMountedBytes });
+}
+
+/** What a skill with these bytes asks of its person. */
+export function requestOf(
+  door: Pick<BrowseDoor, "app" | "session">,
+  { skill, digest }: { readonly skill: Skill; readonly digest: string },
+  signal: AbortSignal,
+): FullTrustRequest {
+  const caller = {
+    skills: viewSkills(door.session.catalog.snapshot, undefined),
+    sourceOf: () => door.app.source,
+    hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(door, one, aborted),
+  };
+  return trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), signal });
+}
+
+/** Everything about one skill, read now. */
+export async function showSkill(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<SkillDetail> {
+  const { app } = door;
+  const document = readOrNothing(() => readDocument(app.source.files, shown.file));
+  const common = {
+    row: shown.row,
+    file: shown.file,
+    instructions: { markdown: document.markdown, isWhole: document.isWhole },
+    hidden: findHidden(document.markdown),
+    frontmatter: document.frontmatter,
+    problems: withFrames(shown.problems, app.source.files),
+  };
+  const { offered } = shown;
+  return offered === undefined
+    ? { ...common, ...nothingOffered }
+    : { ...common, ...(await showOffered(offered, shown, door, signal)) };
+}
+
+type OfferedPart = Omit<SkillDetail, "row" | "file" | "instructions" | "hidden" | "frontmatter" | "problems">;
+
+const nothingOffered: OfferedPart = {
+  sources: [],
+  versions: [],
+  inputs: {},
+  scripts: [],
+  files: [],
+  filesOmitted: 0,
+  permissions: {
+    wants: toWants(noCapabilities),
+    detected: { hosts: [], environment: [] },
+    grants: [],
+    isBlocked: false,
+    isFree: false,
+    widened: [],
+    changedFiles: [],
+  },
+  environment: [],
+  license: { status: "unspecified", files: [] },
+};
+
+async function showOffered(
+  offered: OfferedSkill,
+  { row }: ShownSkill,
+  door: Shown,
+  signal: AbortSignal,
+): Promise<OfferedPart> {
+  const { app, nonces, readOnly, directory, machine } = door;
+  const { source } = app;
+  const { skill, sources, remote, versions, isOwn } = offered;
+  const { files, digest } = await hashShown(door, skill, signal);
+  const walked = await runInSlices(walkSkill(source.files, skill.directory));
+  const detected = await runInSlices(findMentions(walked.files, source));
+  const license = await runInSlices(findLicense(source, skill));
+  const matches = await matchSkill(skill, source, { machine: machine() });
+  const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
+  const permissions = await showPermissions({
+    trust: await app.trust(),
+    subject: subjectOf(skill, { skills, sourceOf: () => source }),
+    needs: needsOf(skill),
+    wants: wantsOf(skill),
+    request: digest === undefined ? undefined : requestOf(door, { skill, digest }, signal),
+    owner: localOwner,
+    directory,
+  });
+  return {
+    wire: projectSkill(offered),
+    sources: remote === undefined ? sources : [remote.label],
+    versions: versions.map(({ version }) => version),
+    ...(digest !== undefined && { digest }),
+    ...(!readOnly && { nonce: nonces.of(row.id, digest) }),
+    ...(skill.manifest !== undefined && { manifest: skill.manifest }),
+    inputs: skill.manifest?.inputs ?? {},
+    scripts: files.map(({ path }) => path).filter(isScript),
+    files: files.slice(0, mostFiles).map(({ path, size_bytes: sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
+    filesOmitted: Math.max(0, files.length - mostFiles) + (walked.complete ? 0 : 1),
+    permissions: { ...permissions, detected },
+    environment: matches.map(({ requirement, status, evidence, advice }) => ({
+      requirement: describeDemand(requirement),
+      status,
+      evidence,
+      ...(advice !== undefined && { advice }),
+    })),
+    license: {
+      status: license.status,
+      ...(license.license !== undefined && { license: license.license }),
+      ...(license.contradiction !== undefined && { contradiction: license.contradiction }),
+      files: license.files.map(({ path }) => path),
+    },
+  };
+}
+
+function readOrNothing(read: () => ShownDocument): ShownDocument {
+  try {
+    return read();
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    return { markdown: "", isWhole: true, frontmatter: {} }; // The problems say why.
+  }
+}
