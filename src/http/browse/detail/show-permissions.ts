@@ -2,7 +2,7 @@ import type { Steps } from "../../../base/slices.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import type { FullTrustRequest } from "../../../trust/authorization.ts";
 import type { ChangedFile } from "../../../trust/asking/question.ts";
-import { unifiedDiff } from "../../../trust/asking/unified-diff.ts";
+import { unifiedDiff } from "../../../base/unified-diff.ts";
 import type { Approvals } from "../../../trust/grants/approvals.ts";
 import { inWords, isNothing, noCapabilities } from "../../../trust/grants/capabilities.ts";
 import type { Capabilities } from "../../../trust/grants/capabilities.ts";
