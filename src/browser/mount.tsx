@@ -5,6 +5,7 @@ import { sharedSheets } from "./look/sheets.ts";
 import type { SkillSource } from "./source/skill-source.ts";
 import { BrowserProvider, type Browser } from "./state/browser.ts";
 import { createMemoryPlaces, createUrlPlaces } from "./state/places.ts";
+import { createShownSkills } from "./state/shown-skills.ts";
 import { createTheme } from "./state/theme.ts";
 
 /** Renders a browser into a shadow root; the returned function removes it and ends everything that it started. */
@@ -13,6 +14,7 @@ export function mount(root: ShadowRoot, source: SkillSource, isPage: boolean): (
   const browser: Browser = {
     source,
     places,
+    shown: createShownSkills(source, places),
     theme: createTheme(() => localStorage),
     announcement: signal(""),
     isPage,

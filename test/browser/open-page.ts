@@ -38,8 +38,15 @@ if (executable === undefined && !isRequired)
 let running: Promise<Browser> | undefined;
 const complaints: string[] = [];
 const opened: Page[] = [];
+const servers: { close(): Promise<void> }[] = [];
 
-export async function launch(): Promise<Browser> {
+/** Closes a server at the end of the test, after the pages that it serves. */
+export function closeAfterwards<Server extends { close(): Promise<void> }>(server: Server): Server {
+  servers.push(server);
+  return server;
+}
+
+async function launch(): Promise<Browser> {
   if (executable === undefined) throw new Error("ACP_SKILLS_REQUIRE_BROWSER=1, and no Chromium was found.");
   running ??= chromium.launch({ executablePath: executable, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   return running;
@@ -82,6 +89,7 @@ export async function openPage(
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((page) => page.context().close()));
+  await Promise.all(servers.splice(0).map((server) => server.close()));
   expect(complaints.splice(0)).toEqual([]);
 });
 

@@ -1,21 +1,42 @@
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { SkillView } from "../detail/skill-view.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
+import { ListPane } from "./list-pane.tsx";
 
 /** The list of skills and, where one is open, that skill: side by side where there is room, else one at a time. */
 export function SkillsView(): JSX.Element {
-  const { places, source } = useBrowser();
+  const { places, shown } = useBrowser();
   const { route } = places.current.value;
   const skill = route.view === "skills" ? route.skill : undefined;
+  const list = useRef<HTMLDivElement>(null);
+  const detail = useRef<HTMLElement>(null);
+  const before = useRef(skill);
+  if (skill !== undefined && before.current === undefined) shown.active.value ??= skill;
+
+  // The focus follows: into a skill that was opened, and back into the list.
+  useEffect(() => {
+    if (skill === before.current) return;
+    before.current = skill;
+    (skill === undefined ? list.current : detail.current)?.focus({ preventScroll: true });
+  }, [skill]);
+
   return (
     <div class={skill === undefined ? "skills" : "skills has-detail"}>
-      <section class="list-pane" aria-label="Skills">
-        {source.list.value?.skills.slice(0, 20).map((row) => (
-          <p key={row.id}>{row.name}</p>
-        ))}
-      </section>
+      <ListPane list={list} opened={skill} />
       {route.view === "skills" && skill !== undefined && (
-        <section class="detail-pane" aria-label="Skill">
+        <section class="detail-pane" aria-label="Skill" tabIndex={-1} ref={detail}>
+          <button
+            type="button"
+            class="button plain back"
+            onClick={() => {
+              places.back();
+            }}
+          >
+            <Icon name="left" />
+            All skills
+          </button>
           <SkillView key={skill} id={skill} tab={route.tab} item={route.item} />
         </section>
       )}

@@ -72,14 +72,15 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
     }
   };
 
+  const isOver = (): boolean => closing.signal.aborted || connection.value.status === "refused";
   const keepConnected = async (): Promise<void> => {
-    for (let attempts = 0, isFirst = true; !closing.signal.aborted; isFirst = false) {
+    for (let attempts = 0, isFirst = true; !isOver(); isFirst = false) {
       try {
         await connect(isFirst, () => (attempts = 0));
-      } catch (error) {
-        if (error instanceof SourceError && error.code === "AUTH_REQUIRED") return;
+      } catch {
+        // Said by the status, until an attempt succeeds.
       }
-      if (closing.signal.aborted || connection.value.status === "refused") return;
+      if (isOver()) return;
       connection.value = { status: "lost", attempts: ++attempts };
       await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1)), closing.signal);
     }

@@ -3,12 +3,14 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { SkillSource } from "../source/skill-source.ts";
 import type { Places } from "./places.ts";
+import type { ShownSkills } from "./shown-skills.ts";
 import type { ThemeChoice } from "./theme.ts";
 
 /** What every part of one mounted browser may use. */
 export interface Browser {
   readonly source: SkillSource;
   readonly places: Places;
+  readonly shown: ShownSkills;
   readonly theme: Signal<ThemeChoice>;
   /** What a screen reader is told next. */
   readonly announcement: Signal<string>;

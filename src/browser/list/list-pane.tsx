@@ -1,0 +1,97 @@
+import { useSignal } from "@preact/signals";
+import type { JSX, RefObject } from "preact";
+import { Icon } from "../parts/icon.tsx";
+import { useBrowser } from "../state/browser.ts";
+import { noFilter } from "../state/place.ts";
+import { EmptyList } from "./empty-list.tsx";
+import { FacetPanel } from "./facet-panel.tsx";
+import { SearchBox } from "./search-box.tsx";
+import { SkillLine } from "./skill-row.tsx";
+import { VirtualList } from "./virtual-list.tsx";
+
+/** Search, filters, and the skills that are left. */
+export function ListPane({
+  list,
+  opened,
+}: {
+  readonly list: RefObject<HTMLDivElement | null>;
+  readonly opened: string | undefined;
+}): JSX.Element {
+  const { source, shown, places } = useBrowser();
+  const hasFacets = useSignal(false);
+  const rows = shown.rows.value;
+  const { filter } = places.current.value;
+  const total = source.list.value?.skills.length ?? 0;
+  const choices = Object.values(filter.facets).flat().length;
+  const open = (id: string): void => {
+    places.open({ view: "skills", skill: id });
+  };
+
+  return (
+    <section class={hasFacets.value ? "list-pane has-facets" : "list-pane"} aria-label="List of skills">
+      <div class="list-tools">
+        <SearchBox
+          list={list}
+          onOpenFirst={() => {
+            const first = rows.find(({ id }) => id === shown.active.value) ?? rows[0];
+            if (first !== undefined) open(first.id);
+          }}
+        />
+        <button
+          type="button"
+          class="button filters"
+          aria-expanded={hasFacets.value}
+          onClick={() => (hasFacets.value = !hasFacets.value)}
+        >
+          <Icon name="filter" />
+          Filters
+          {choices > 0 && <span class="chip">{choices}</span>}
+        </button>
+      </div>
+      <section class="facet-pane" aria-label="Filters">
+        <FacetPanel />
+      </section>
+      <div class="count-line">
+        <p role="status">
+          {source.list.value === undefined
+            ? ""
+            : `${rows.length.toLocaleString("en")} of ${total.toLocaleString("en")} skills`}
+        </p>
+        {(choices > 0 || filter.query !== "") && (
+          <button type="button" class="button plain" onClick={() => places.narrow(noFilter)}>
+            Clear
+          </button>
+        )}
+      </div>
+      <UnreadPlaces />
+      {rows.length === 0 ? (
+        <EmptyList />
+      ) : (
+        <VirtualList
+          box={list}
+          rows={rows}
+          narrowing={filter}
+          active={shown.active}
+          opened={opened}
+          place={shown}
+          onOpen={({ id }) => {
+            open(id);
+          }}
+          Row={SkillLine}
+        />
+      )}
+    </section>
+  );
+}
+
+function UnreadPlaces(): JSX.Element | null {
+  const { list } = useBrowser().source;
+  const unread = list.value?.unread ?? [];
+  if (unread.length === 0) return null;
+  return (
+    <p class="unread warning">
+      <Icon name="alert" />
+      <span>Skills may be missing. These places could not be read whole: {unread.slice(0, 5).join(", ")}</span>
+    </p>
+  );
+}

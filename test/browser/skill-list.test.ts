@@ -1,0 +1,175 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
+import { startFakeServer, type FakeServer } from "./fake-server.ts";
+import { inventRow, inventRows } from "./invented-rows.ts";
+import { closeAfterwards, describeInBrowser, openPage } from "./open-page.ts";
+
+const serve = async (count: number): Promise<FakeServer> => closeAfterwards(await startFakeServer(inventRows(count)));
+const row = (page: Page, name: string): Locator => page.getByRole("option", { name });
+const count = (page: Page): Locator => page.locator(".count-line p");
+
+describeInBrowser("the list of skills", () => {
+  test("shows name, description, kind, source, state and cost of each skill", async () => {
+    const { address } = await serve(30);
+    const page = await openPage(address);
+    await row(page, "skill-00004").waitFor();
+    expect(await row(page, "skill-00004").innerText()).toMatch(
+      /action\s+skill-00004\s+\.claude\/skills\s+Checks traces[^]*Needs approval\s+448 tokens/i,
+    );
+    await count(page).getByText("30 of 30 skills").waitFor();
+  });
+
+  test("narrows by words at every key, and says how many are left", async () => {
+    const { address } = await serve(300);
+    const page = await openPage(address);
+    await page.getByRole("searchbox").pressSequentially("00007");
+    await count(page).getByText("1 of 300 skills").waitFor();
+    await row(page, "skill-00007").waitFor();
+    await page.keyboard.press("Escape");
+    await count(page).getByText("300 of 300 skills").waitFor();
+  });
+
+  test("narrows by facets, with counts, and keeps the choice in the URL", async () => {
+    const { address } = await serve(300);
+    const page = await openPage(address);
+    await page.getByRole("checkbox", { name: "action 75" }).check();
+    await page.getByRole("checkbox", { name: "MIT 50" }).check();
+    await count(page).getByText("50 of 300 skills").waitFor();
+    await page.waitForURL(/\?kind=action&license=MIT#\/skills$/);
+  });
+
+  test("restores search, facets and the open skill from the URL", async () => {
+    const { address } = await serve(300);
+    const page = await openPage(`${address}/?q=traces&kind=action#/skills/skill-00004/files`);
+    await count(page).getByText("of 300 skills").waitFor();
+    expect(await page.getByRole("searchbox").inputValue()).toBe("traces");
+    expect(await row(page, "skill-00004").getAttribute("aria-selected")).toBe("true");
+    expect(await page.getByRole("option").count()).toBeLessThan(30);
+  });
+
+  test("goes back and forward through what was opened", async () => {
+    const { address } = await serve(30);
+    const page = await openPage(address);
+    await row(page, "skill-00002").click();
+    await page.waitForURL(/#\/skills\/skill-00002$/);
+    await page.getByRole("link", { name: "Sources" }).click();
+    await page.waitForURL(/#\/sources$/);
+    await page.goBack();
+    await page.getByRole("region", { name: "Skill", exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole("region", { name: "Skill", exact: true }).waitFor({ state: "detached" });
+    await page.goForward();
+    await page.getByRole("region", { name: "Skill", exact: true }).waitFor();
+  });
+
+  test("is used with the keyboard alone", async () => {
+    const { address } = await serve(300);
+    const page = await openPage(address);
+    await row(page, "skill-00000").waitFor();
+    const list = page.getByRole("listbox", { name: "Skills" });
+    const active = async (): Promise<string> =>
+      (await page.locator(`#${(await list.getAttribute("aria-activedescendant")) ?? "none"} .name`).innerText()).trim();
+
+    await page.keyboard.press("/");
+    await page.keyboard.press("ArrowDown");
+    expect(await active()).toBe("skill-00000");
+    await page.keyboard.press("ArrowDown");
+    expect(await active()).toBe("skill-00001");
+    await page.keyboard.press("End");
+    expect(await active()).toBe("skill-00299");
+    await page.keyboard.press("PageUp");
+    expect(Number((await active()).slice(6))).toBeLessThan(295);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/#\/skills\/skill-00000$/);
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/#\/skills$/);
+    await page.keyboard.press("ArrowDown");
+    expect(await active()).toBe("skill-00001");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  });
+
+  test("keeps what is in view and what is chosen while skills come and go", async () => {
+    const server = await serve(500);
+    const page = await openPage(server.address);
+    await row(page, "skill-00000").waitFor();
+    const list = page.getByRole("listbox");
+    await list.evaluate((element) => (element.scrollTop = 58 * 200 + 13));
+    await row(page, "skill-00203").click();
+    await page.keyboard.press("Escape");
+    const top = async (): Promise<number> => (await row(page, "skill-00203").boundingBox())?.y ?? Number.NaN;
+    const before = await top();
+    server.change(
+      [inventRow(9_000, { id: "aaa", name: "aaa" }), inventRow(9_001, { id: "aab", name: "aab" })],
+      ["skill-00010"],
+    );
+    await count(page).getByText("501 of 501 skills").waitFor();
+    expect(await top()).toBe(before);
+    server.change([inventRow(203, { description: "Another description." })]);
+    await row(page, "Another description.").waitFor();
+    expect(await top()).toBe(before);
+    expect(await list.getAttribute("aria-activedescendant")).toBe("row-204");
+  });
+
+  test("renders few of 10,000 rows, and tells screen readers of all", async () => {
+    const { address } = await serve(10_000);
+    const page = await openPage(address);
+    await row(page, "skill-00000").waitFor();
+    expect(await page.getByRole("option").count()).toBeLessThan(40);
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("End");
+    await row(page, "skill-09999").waitFor();
+    expect(await row(page, "skill-09999").getAttribute("aria-posinset")).toBe("10000");
+    expect(await row(page, "skill-09999").getAttribute("aria-setsize")).toBe("10000");
+  });
+
+  test("shows texts that try to mislead as what they are", async () => {
+    const server = closeAfterwards(
+      await startFakeServer([
+        inventRow(1, { name: "p\u0430ypal", description: "safe\u202etxt.exe \u200bhidden" }),
+        inventRow(2, {
+          id: "huge",
+          name: "x".repeat(100_000),
+          description: "<img src=x onerror=alert(1)>".repeat(1_000),
+        }),
+      ]),
+    );
+    const page = await openPage(server.address);
+    await page.getByText("look-alike letters").waitFor();
+    await page.getByText("safe⟨U+202E⟩txt.exe ⟨U+200B⟩hidden").waitFor();
+    expect((await page.getByRole("option").nth(1).innerText()).length).toBeLessThan(1_000);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  test("says why there is nothing", async () => {
+    const server = await serve(0);
+    const page = await openPage(server.address);
+    await page.getByText("There are no skills yet").waitFor();
+    server.change([inventRow(1)]);
+    await row(page, "skill-00001").waitFor();
+    await page.getByRole("searchbox").fill("zzzzzz");
+    await page.getByText("No skill matches").waitFor();
+    await page.getByRole("button", { name: "Show all 1 skills" }).click();
+    await row(page, "skill-00001").waitFor();
+  });
+
+  test("has no accessibility problems in either theme, narrow or wide", async () => {
+    const { address } = await serve(300);
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [360, 1280]) {
+        const page = await openPage(address, { colorScheme, viewport: { width, height: 800 } });
+        await row(page, "skill-00000").waitFor();
+        await expectAccessible(page);
+        if (width === 360) await page.getByRole("button", { name: "Filters" }).click();
+        await page.getByRole("checkbox", { name: "action" }).check();
+        await expectAccessible(page);
+        await row(page, "skill-00004").click();
+        await expectAccessible(page);
+      }
+  });
+});
