@@ -9,6 +9,10 @@ interface Entry {
 /** Every command. A command is one file and one line here; only the file of the requested command is loaded. */
 export const commands = {
   wrap: { summary: "Run an ACP agent and add skills to its sessions", load: () => import("./commands/wrap.ts") },
+  proxy: {
+    summary: "Add skills in a chain of ACP proxies, for its conductor",
+    load: () => import("./commands/proxy.ts"),
+  },
   list: { summary: "List the skills that a session would have", load: () => import("./commands/inspect/list.ts") },
   show: { summary: "Show everything about one skill", load: () => import("./commands/inspect/show.ts") },
   check: { summary: "Validate skills and report problems", load: () => import("./commands/authoring/check/check.ts") },

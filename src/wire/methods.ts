@@ -15,6 +15,9 @@ export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
 export const sessionCancel = "session/cancel";
 export const cancelRequest = "$/cancel_request";
+/** Between a conductor and its proxies; with the prefix `_`, of the Rust SDK before these were in the schema. */
+export const proxyInitialize = "proxy/initialize";
+export const proxySuccessor = "proxy/successor";
 
 /** `sessionUpdate` kinds. */
 export const availableCommandsUpdate = "available_commands_update";

@@ -1,9 +1,13 @@
+import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { runProxy } from "../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
+import type { SkillsOptions } from "../../src/options.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
 import type { OpenDoor } from "../doors.ts";
+import { connectChain } from "./proxy/conductor.ts";
 import { choose } from "./permission-answers.ts";
 import { openStdioClient } from "../mcp/stdio-client.ts";
 import { useTemporaryProject } from "../cli/temporary-project.ts";
@@ -11,21 +15,47 @@ import { useTemporaryProject } from "../cli/temporary-project.ts";
 const project = useTemporaryProject();
 const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
-/** An editor on a wrapped agent, with a session open. */
-async function open(directory: string): Promise<OpenDoor> {
-  for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+interface Ends {
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+  readonly ended: Promise<unknown>;
+}
+
+/** An agent with skills. */
+type Mount = (options: SkillsOptions) => Ends;
+
+const wrapped: Mount = (options) => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = wrapCommand({
-    command: process.execPath,
-    args: [agent],
-    input,
-    output,
-    options: {
-      dataDirectory: project.at("data"),
-      skills: [project.at("skills")],
-      defaultRoots: false,
-      log: silentLog,
-    },
+  return { input, output, ended: wrapCommand({ command: process.execPath, args: [agent], input, output, options }) };
+};
+
+const chained: Mount = (options) => {
+  const [input, output, toProxy, fromProxy] = [0, 1, 2, 3].map(() => new PassThrough()) as [
+    PassThrough,
+    PassThrough,
+    PassThrough,
+    PassThrough,
+  ];
+  const child = spawn(process.execPath, [agent], { stdio: ["pipe", "pipe", "inherit"] });
+  connectChain({ input: output, output: input }, [{ input: toProxy, output: fromProxy }], {
+    input: child.stdin,
+    output: child.stdout,
+  });
+  input.once("end", () => {
+    toProxy.end();
+    child.stdin.end();
+  });
+  return { input, output, ended: runProxy({ input: toProxy, output: fromProxy, options }) };
+};
+
+/** An editor with a session open. */
+async function open(mount: Mount, directory: string): Promise<OpenDoor> {
+  for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+  const { input, output, ended } = mount({
+    dataDirectory: project.at("data"),
+    skills: [project.at("skills")],
+    defaultRoots: false,
+    log: silentLog,
   });
   const client = openStdioClient(input, output, (message) => choose(message, "reject_once"));
   let id = 0;
@@ -46,4 +76,5 @@ async function open(directory: string): Promise<OpenDoor> {
   };
 }
 
-describeDoors("ACP, for an editor", open, "people");
+describeDoors("ACP, for an editor", (directory) => open(wrapped, directory), "people");
+describeDoors("ACP, for an editor before a chain of proxies", (directory) => open(chained, directory), "people");

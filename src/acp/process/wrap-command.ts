@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { isSkillsError } from "../../errors.ts";
 import { readOptions, refuseUnknown, type Settings, type SkillsOptions, type Surroundings } from "../../options.ts";
+import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
@@ -217,14 +218,4 @@ function waitForSilence(
       stopTimer();
     },
   };
-}
-
-/** Waits until all written data has been flushed, or the output is closed. */
-async function flush(output: Writable): Promise<void> {
-  if (output.destroyed || output.writableEnded) return;
-  await new Promise<void>((resolve) => {
-    output.write("", () => {
-      resolve();
-    });
-  });
 }

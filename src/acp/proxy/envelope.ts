@@ -1,0 +1,103 @@
+import * as methods from "../../wire/methods.ts";
+import { isText, type Place, readObject, readString } from "./json-places.ts";
+
+/** What a line says about itself; the places are those of its JSON values. */
+export interface Fields {
+  readonly id: Place | undefined;
+  readonly method: Place | undefined;
+  readonly params: Place | undefined;
+}
+
+/** The names of the methods between a conductor and its proxies: those of the RFD, and those of the Rust SDK before. */
+export type Prefix = "" | "_";
+
+const encode = (value: string): Buffer => Buffer.from(JSON.stringify(value));
+const keys = { id: encode("id"), method: encode("method"), params: encode("params") };
+const successors: readonly [Prefix, Buffer][] = [
+  ["", encode(methods.proxySuccessor)],
+  ["_", encode(`_${methods.proxySuccessor}`)],
+];
+const [version, idKey, methodKey, paramsKey] = ['{"jsonrpc":"2.0",', '"id":', '"method":', '"params":'].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
+const [comma, closeMessage, closeEnvelope, noParams] = [",", "}\n", "}}\n", "null"].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
+
+/** The fields of a line that is one object; undefined for anything else. */
+export function readFields(line: Buffer): Fields | undefined {
+  const [fields, end] = fieldsAt(line, 0);
+  if (end === -1) return undefined;
+  return line.toString("latin1", end).trim() === "" ? fields : undefined;
+}
+
+/** The fields of the message in an envelope; undefined if it has no method. The envelope's `_meta` is for this hop only. */
+export function readInner(line: Buffer, { params }: Fields): Fields | undefined {
+  if (params === undefined) return undefined;
+  const [inner, end] = fieldsAt(line, params.from);
+  return end === -1 || inner.method === undefined ? undefined : inner;
+}
+
+function fieldsAt(line: Buffer, from: number): [Fields, number] {
+  const fields: { id: Place | undefined; method: Place | undefined; params: Place | undefined } = {
+    id: undefined,
+    method: undefined,
+    params: undefined,
+  };
+  // Of duplicate keys the last counts, as in JSON.parse.
+  const end = readObject(line, from, (key, value) => {
+    if (isText(line, key, keys.method)) fields.method = value;
+    else if (isText(line, key, keys.params)) fields.params = value;
+    else if (isText(line, key, keys.id)) fields.id = value;
+  });
+  return [fields, end];
+}
+
+/** Whose successor it is that sent this line, by the name of the method; undefined if it is no envelope. */
+export function isEnvelope(line: Buffer, method: Place): boolean {
+  if (successors.some(([, text]) => isText(line, method, text))) return true;
+  // Some serialisers escape slashes.
+  const name = readString(line, method);
+  return name === methods.proxySuccessor || name === `_${methods.proxySuccessor}`;
+}
+
+/** The line with the message in an envelope for the successor. `id`, `method` and `params` keep their bytes. */
+export function wrap(line: Buffer, { id, method, params }: Fields, prefix: Prefix): Buffer {
+  const name = successors.find(([of]) => of === prefix)?.[1];
+  if (method === undefined || name === undefined) return line;
+  return Buffer.concat([
+    version,
+    ...(id === undefined ? [] : [idKey, cut(line, id), comma]),
+    methodKey,
+    name,
+    comma,
+    paramsKey,
+    Buffer.from("{"),
+    methodKey,
+    cut(line, method),
+    comma,
+    paramsKey,
+    params === undefined ? noParams : cut(line, params),
+    closeEnvelope,
+  ]);
+}
+
+/** The message in an envelope as pieces of a line, with the id of the envelope. */
+export function unwrap(line: Buffer, id: Place | undefined, { method, params }: Fields): Buffer[] {
+  if (method === undefined) return [];
+  const pieces = [version];
+  if (id !== undefined) pieces.push(idKey, cut(line, id), comma);
+  pieces.push(methodKey, cut(line, method));
+  if (params !== undefined && !isText(line, params, noParams)) pieces.push(comma, paramsKey, cut(line, params));
+  pieces.push(closeMessage);
+  return pieces;
+}
+
+/** The line with another method. */
+export function rename(line: Buffer, method: Place, name: string): Buffer[] {
+  return [line.subarray(0, method.from), encode(name), line.subarray(method.to)];
+}
+
+function cut(line: Buffer, { from, to }: Place): Buffer {
+  return line.subarray(from, to);
+}

@@ -1,0 +1,115 @@
+/** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits (A-3). Nothing recurses. */
+
+export interface Place {
+  readonly from: number;
+  /** Just behind the value. */
+  readonly to: number;
+}
+
+/** Calls `see` with every field of the object that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
+export function readObject(line: Buffer, from: number, see: (key: Place, value: Place) => void): number {
+  let at = skipBlanks(line, from);
+  if (line[at] !== openBrace) return -1;
+  at = skipBlanks(line, at + 1);
+  if (line[at] === closeBrace) return at + 1;
+  for (;;) {
+    if (line[at] !== quote) return -1;
+    const key = { from: at, to: endOfString(line, at) };
+    if (key.to === -1) return -1;
+    at = skipBlanks(line, key.to);
+    if (line[at] !== colon) return -1;
+    const value = skipBlanks(line, at + 1);
+    const end = endOfValue(line, value);
+    if (end === -1) return -1;
+    see(key, { from: value, to: end });
+    at = skipBlanks(line, end);
+    if (line[at] === closeBrace) return at + 1;
+    if (line[at] !== comma) return -1;
+    at = skipBlanks(line, at + 1);
+  }
+}
+
+/** Whether the JSON at a place is this text, without blanks or escapes; the usual form of every key and method. */
+export function isText(line: Buffer, { from, to }: Place, text: Buffer): boolean {
+  if (to - from !== text.length) return false;
+  for (let index = 0; index < text.length; index++) if (line[from + index] !== text[index]) return false;
+  return true;
+}
+
+/** The string at a place; undefined if there is another value, or bytes that are no JSON. */
+export function readString(line: Buffer, { from, to }: Place): string | undefined {
+  if (line[from] !== quote) return undefined;
+  try {
+    const value: unknown = JSON.parse(line.toString("utf8", from, to));
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    // Bad escapes: it is no string.
+    return undefined;
+  }
+}
+
+const [quote, backslash, colon, comma] = [34, 92, 58, 44];
+const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
+const [tab, lineFeed, carriageReturn, space] = [9, 10, 13, 32];
+
+function skipBlanks(line: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = line[at];
+    if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return at;
+    at += 1;
+  }
+}
+
+function endOfValue(line: Buffer, from: number): number {
+  const first = line[from];
+  if (first === quote) return endOfString(line, from);
+  return first === openBrace || first === openBracket ? endOfContainer(line, from) : endOfLiteral(line, from);
+}
+
+function endOfContainer(line: Buffer, from: number): number {
+  let depth = 0;
+  for (let at = from; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === quote) {
+      const end = endOfString(line, at);
+      if (end === -1) return -1;
+      at = end - 1;
+    } else if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+/** So many bytes are looked at here before Node searches for the next quote, which is faster in long strings only. */
+const stretch = 64;
+
+function endOfString(line: Buffer, open: number): number {
+  let at = open + 1;
+  for (;;) {
+    for (const far = Math.min(at + stretch, line.length); at < far; at++) {
+      const byte = line[at];
+      if (byte === quote) return at + 1;
+      if (byte === backslash) at += 1;
+    }
+    const next = line.indexOf(quote, at);
+    if (next === -1) return -1;
+    let backslashes = 0;
+    while (next - backslashes > at && line[next - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return next + 1;
+    at = next + 1;
+  }
+}
+
+function endOfLiteral(line: Buffer, from: number): number {
+  let at = from;
+  for (; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === comma || byte === closeBrace || byte === closeBracket) break;
+    if (byte === space || byte === lineFeed || byte === carriageReturn || byte === tab) break;
+  }
+  return at === from ? -1 : at;
+}

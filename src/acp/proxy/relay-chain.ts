@@ -1,0 +1,44 @@
+import type { Readable, Writable } from "node:stream";
+import type { ByteInterceptor } from "../bytes/intercept-bytes.ts";
+import { openLineQueue } from "../bytes/line-queue.ts";
+import { type Relay, relayBlocks } from "../bytes/relay-lines.ts";
+import type { Routing } from "./routing.ts";
+
+/**
+ * Passes what the conductor sends back to it: what is from the editor goes to the successor, and what is from the agent to the
+ * predecessor. Each of the two keeps its order, and does not wait for the other (A-4).
+ */
+export function relayChain(
+  input: Readable,
+  output: Writable,
+  routing: Routing,
+  { passFromEditor, passFromAgent }: ByteInterceptor,
+): Relay {
+  return relayBlocks(input, output, ({ write, idle }) => {
+    const toSuccessor = (pieces: readonly Buffer[]): Buffer[] => pieces.flatMap((piece) => routing.toSuccessor(piece));
+    const writeToSuccessor = (pieces: readonly Buffer[]): void => {
+      write(toSuccessor(pieces));
+    };
+    const fromEditor = openLineQueue({ pass: passFromEditor, write: writeToSuccessor, idle });
+    const fromAgent = openLineQueue({ pass: passFromAgent, write, idle });
+
+    function push(block: Buffer): void {
+      const { editor, agent, conductor } = routing.readBlock(block);
+      write(conductor);
+      if (editor.length > 0) fromEditor.push([join(editor)]);
+      if (agent.length > 0) fromAgent.push([join(agent)]);
+    }
+
+    return {
+      push(blocks) {
+        for (const block of blocks) push(block);
+      },
+      isWaiting: () => fromEditor.isWaiting() || fromAgent.isWaiting(),
+      waitingBytes: () => Math.max(fromEditor.waitingBytes(), fromAgent.waitingBytes()),
+    };
+  });
+}
+
+function join(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+}
