@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import type { About, SkillRow, SkillsChange } from "../../src/wire/browse/skills.ts";
 
 /** The API of the skill browser over a list in memory, under the headers that the real server sends. */
@@ -11,6 +12,10 @@ export interface FakeServer {
   /** Ends every event stream, and refuses requests to the API until {@link FakeServer.returnToService}. */
   dropConnections(): void;
   returnToService(): void;
+  /** The same for a server that was started again: its revisions begin anew, and it knows nothing of earlier events. */
+  startAgain(skills: readonly SkillRow[]): void;
+  /** The codes that were exchanged. */
+  readonly codes: readonly string[];
   /** Answers every request with 401. */
   expire(): void;
   /** How many pages listen to events now. */
@@ -27,8 +32,16 @@ const about: About = { version: "0.0.0", readOnly: false, directory: "~/project"
 export async function startFakeServer(skills: readonly SkillRow[], page = pageOf("page.js")): Promise<FakeServer> {
   let rows = [...skills].sort(byName);
   let revision = 1;
+  let starts = 1;
+  const codes: string[] = [];
   let mode: "open" | "away" | "expired" = "open";
   const streams = new Set<ServerResponse>();
+  const changes: SkillsChange[] = [];
+  const missedSince = (seen: number): string =>
+    [
+      ": resumed\n\n",
+      ...changes.filter((change) => change.revision > seen).map((change) => toEvent(starts, change)),
+    ].join("");
 
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
@@ -38,10 +51,21 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
       else if (mode === "expired") answer(response, 401, { error: { code: "AUTH_REQUIRED", message: "Expired." } });
       else if (pathname === "/api/skills") answer(response, 200, { revision, skills: rows, unread: [] });
       else if (pathname === "/api/about") answer(response, 200, about);
-      else if (pathname === "/api/session") answer(response, 200, {});
-      else if (pathname === "/api/events") {
+      else if (pathname === "/api/session") {
+        void text(request).then((body) => {
+          codes.push((JSON.parse(body) as { code: string }).code);
+          response.writeHead(204).end();
+        });
+      } else if (pathname === "/api/events") {
         response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-        response.write(": listening\n\n");
+        const [epoch, seen] = String(request.headers["last-event-id"] ?? "")
+          .split("-")
+          .map(Number);
+        response.write(
+          epoch !== starts || seen === undefined
+            ? `id: ${starts}-${revision}\nevent: reset\ndata: ${JSON.stringify({ revision })}\n\n`
+            : missedSince(seen),
+        );
         streams.add(response);
         response.on("close", () => streams.delete(response));
       } else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
@@ -63,7 +87,8 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
       const gone = new Set([...removed, ...put.map(({ id }) => id)]);
       rows = [...rows.filter(({ id }) => !gone.has(id)), ...put].sort(byName);
       const change: SkillsChange = { revision: ++revision, put, removed };
-      for (const stream of streams) stream.write(`id: ${revision}\nevent: skills\ndata: ${JSON.stringify(change)}\n\n`);
+      changes.push(change);
+      for (const stream of streams) stream.write(toEvent(starts, change));
     },
     dropConnections() {
       mode = "away";
@@ -72,6 +97,14 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
     returnToService() {
       mode = "open";
     },
+    startAgain(skills) {
+      rows = [...skills].sort(byName);
+      revision = 1;
+      starts += 1;
+      changes.length = 0;
+      mode = "open";
+    },
+    codes,
     expire() {
       mode = "expired";
       server.closeAllConnections();
@@ -87,6 +120,10 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
 /** A page that loads one script of ours, beside what a test adds to it. */
 export function pageOf(script: string, body = ""): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script type="module" src="/${script}"></script>${body}`;
+}
+
+function toEvent(starts: number, change: SkillsChange): string {
+  return `id: ${starts}-${change.revision}\nevent: skills\ndata: ${JSON.stringify(change)}\n\n`;
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

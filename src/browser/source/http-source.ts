@@ -42,33 +42,46 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   const readList = async (): Promise<void> => {
     list.value = (await read("/api/skills", closing.signal)) as SkillList;
   };
-  const receive = async ({ kind, data }: ServerSentEvent): Promise<void> => {
+  let lastEvent = "";
+  const receive = async ({ id, kind, data }: ServerSentEvent, isFirst: boolean): Promise<void> => {
     if (kind === "skills") {
       const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillsChange);
       if (changed === undefined) await readList();
       else list.value = changed;
     } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
     else if (kind === "sessions") tell("sessions", undefined);
+    else if (kind === "reset") {
+      // Revisions of a server that was started again say nothing about the list of the one before.
+      const { revision } = JSON.parse(data) as Pick<SkillList, "revision">;
+      if (!isFirst || list.value === undefined || list.value.revision < revision) await readList();
+    }
+    lastEvent = id;
   };
 
-  /** One connection, until it ends: events are heard before the list is read, so that no change falls between the two. */
+  /** One connection, until it ends. The server repeats what came after the last event, or says that it cannot (`reset`). */
   const connect = async (isFirst: boolean, onLive: () => void): Promise<void> => {
     const ending = new AbortController();
     const either = AbortSignal.any([ending.signal, closing.signal]);
     try {
-      const early = isFirst ? readList() : undefined;
+      const early = list.value === undefined ? readList() : undefined;
       early?.catch(() => undefined); // Awaited below.
-      const { body } = await exchange("/api/events", { headers: { accept: "text/event-stream" }, signal: either });
+      const headers = { accept: "text/event-stream", ...(lastEvent !== "" && { "last-event-id": lastEvent }) };
+      const { body } = await exchange("/api/events", { headers, cache: "no-store", signal: either });
       await early;
-      const events = body === null ? [] : readEvents(body);
-      if (!isFirst) await readList();
-      about.value = (await read("/api/about", either)) as About;
       onLive();
       connection.value = { status: "live" };
+      void readAbout(either);
       if (!isFirst) tell("reconnected", undefined);
-      for await (const event of events) await receive(event);
+      if (body !== null) for await (const event of readEvents(body)) await receive(event, isFirst);
     } finally {
       ending.abort();
+    }
+  };
+  const readAbout = async (aborted: AbortSignal): Promise<void> => {
+    try {
+      about.value = (await read("/api/about", aborted)) as About;
+    } catch {
+      // The connection ended; it is read again with the next one.
     }
   };
 
