@@ -1,6 +1,7 @@
 export { readAdvertisement } from "./initialize.ts";
 export { observeSkills } from "./observe-skills.ts";
-export { skillsOptIn } from "./initialize.ts";
+export { optIn, skillsOptIn } from "./initialize.ts";
+export { createSkillsStore } from "./store/skills-store.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
 export { openSearch } from "./select/search-skills.ts";
 export { facetNames, facetsOf, matcherOf, matches } from "./select/facets.ts";
@@ -8,7 +9,12 @@ export { compareAgents } from "./select/compare-agents.ts";
 export { openRecommendations } from "./select/recommend-skills.ts";
 
 export type { SkillsAdvertisement } from "./initialize.ts";
-export type { SkillsOptIn } from "./initialize.ts";
+export type { OptInCapabilities, SkillsOptIn } from "./initialize.ts";
+export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
+export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
+export type { SkillSession } from "./store/session.ts";
+export type { StoreLimits } from "./store/limits.ts";
+export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/told.ts";
 export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
 export type { MessageStream } from "../wire/methods.ts";

@@ -19,6 +19,22 @@ export const skillsOptIn: Readonly<Record<typeof metaKey, SkillsOptIn>> = /* @__
   [metaKey]: /* @__PURE__ */ Object.freeze({ notification: true }),
 });
 
+/** The fields of the client's capabilities that ask for skills; merge `_meta` and `session` with your own. */
+export interface OptInCapabilities {
+  readonly _meta: { readonly [metaKey]: SkillsOptIn };
+  /** Where the maintainers of ACP nest capabilities of sessions. */
+  readonly session: { readonly skills: SkillsOptIn };
+}
+
+/**
+ * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills in the form that every SDK delivers,
+ * and after the first list only what changed.
+ */
+export function optIn(wish: SkillsOptIn = {}): OptInCapabilities {
+  const asked: SkillsOptIn = { notification: true, deltas: true, ...wish };
+  return { _meta: { [metaKey]: asked }, session: { skills: asked } };
+}
+
 /** What an agent with acp-skills advertises: our version, the tools it serves, the kinds of update it will send. */
 export interface SkillsAdvertisement {
   readonly version: string;

@@ -9,3 +9,18 @@ export function fieldsOf(value: unknown): Fields | undefined {
 export function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
+
+/** Whether two JSON values are equal; fields that are undefined count as absent. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const [one, other] = [a, b] as Record<string, unknown>[];
+  for (const key in one) if (!isSame(one[key], other?.[key])) return false;
+  for (const key in other) if (one?.[key] === undefined && other[key] !== undefined) return false;
+  return true;
+}
+
+/** The list before if the items are the same objects, so that who compares lists sees no change. */
+export function keep<Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] {
+  return before.length === after.length && after.every((item, index) => item === before[index]) ? before : after;
+}

@@ -1,12 +1,10 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
-import {
-  availableSkillsUpdate,
-  extensionSkillsUpdate,
-  type MessageStream,
-  sessionUpdate,
-  skillsNotification,
-} from "../wire/methods.ts";
+import { type MessageStream, problemsNotification, sessionUpdate, skillsNotification } from "../wire/methods.ts";
+import { readUpdateParams } from "./forms/params.ts";
+import { isSkillsKind } from "./forms/skills-list.ts";
+import { fieldsOf } from "./json.ts";
 import { readSkillsDelta, readSkillsUpdate, type SkillsUpdate } from "./skills-update.ts";
+import { tapStream } from "./tap-stream.ts";
 
 /**
  * For editors: calls `listener` with the whole list of skills whenever a list or a change of it arrives on `stream`, and passes
@@ -37,26 +35,22 @@ export function observeSkills<Message>(
     listener({ sessionId, skills: [...list.values()] });
   }
 
-  const tap = new TransformStream<Message, Message>({
-    transform(message, controller) {
-      const { method, params } = methodOf(message);
+  return tapStream(stream, {
+    received(message) {
+      const { method, params } = fieldsOf(message) ?? {};
       if (method === sessionUpdate || method === skillsNotification) read(params);
-      if (method !== skillsNotification && !(method === sessionUpdate && isSkillsOnly(params)))
-        controller.enqueue(message);
+      return method !== problemsNotification && isForUsOnly(message);
     },
   });
-  return { readable: stream.readable.pipeThrough(tap), writable: stream.writable };
 }
 
 function byName(skills: readonly AvailableSkill[]): ReadonlyMap<string, AvailableSkill> {
   return new Map(skills.map((skill) => [skill.name, skill]));
 }
 
-function methodOf(message: unknown): { readonly method?: unknown; readonly params?: unknown } {
-  return typeof message === "object" && message !== null ? message : {};
-}
-
-function isSkillsOnly(params: unknown): boolean {
-  const kind = (params as { update?: { sessionUpdate?: unknown } } | undefined)?.update?.sessionUpdate;
-  return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
+/** Whether only this package understands a message: typed SDK clients refuse such updates. */
+export function isForUsOnly(message: unknown): boolean {
+  const { method, params } = fieldsOf(message) ?? {};
+  if (method === skillsNotification || method === problemsNotification) return true;
+  return method === sessionUpdate && isSkillsKind(readUpdateParams(params)?.kind ?? "");
 }

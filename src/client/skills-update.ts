@@ -1,7 +1,10 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import { fromCommandFacts } from "../wire/command-facts.ts";
-import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
-import { type Fields, fieldsOf, isStrings } from "./json.ts";
+import { availableCommandsUpdate, metaKey } from "../wire/methods.ts";
+import { readUpdateParams, type UpdateParams } from "./forms/params.ts";
+import { isAvailableSkill } from "./forms/skill-fault.ts";
+import { isSkillsKind } from "./forms/skills-list.ts";
+import { fieldsOf, isStrings } from "./json.ts";
 
 /** The whole list of skills of one session at one moment; it replaces the one before. */
 export interface SkillsUpdate {
@@ -46,27 +49,13 @@ export function readSkillsDelta(params: unknown): SkillsDelta | undefined {
   };
 }
 
-interface Params {
-  readonly sessionId: string;
-  readonly kind: string;
-  readonly update: Fields;
-  readonly meta: Fields | undefined;
+/** The flat form is read by the store only: no agent is known to send it. */
+function readParams(params: unknown): UpdateParams | undefined {
+  const found = readUpdateParams(params);
+  return found?.isFlat === true ? undefined : found;
 }
 
-function readParams(params: unknown): Params | undefined {
-  const { sessionId, update: given, _meta } = fieldsOf(params) ?? {};
-  const update = fieldsOf(given);
-  const kind = update?.["sessionUpdate"];
-  return typeof sessionId === "string" && update !== undefined && typeof kind === "string"
-    ? { sessionId, kind, update, meta: fieldsOf(_meta) }
-    : undefined;
-}
-
-function isSkillsKind(kind: string): boolean {
-  return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
-}
-
-function listIn({ kind, update, meta }: Params): readonly unknown[] | undefined {
+function listIn({ kind, update, meta }: UpdateParams): readonly unknown[] | undefined {
   if (isSkillsKind(kind)) return arrayIn(update["availableSkills"]);
   const isMarked = typeof fieldsOf(meta?.[metaKey])?.["skills"] === "number";
   return kind === availableCommandsUpdate && isMarked
@@ -84,50 +73,4 @@ function toSkill(command: unknown): readonly unknown[] {
   return typeof name === "string" && typeof description === "string" && typeof facts?.["source"] === "string"
     ? [fromCommandFacts({ name, description }, facts)]
     : [];
-}
-
-/**
- * Whether a value satisfies the schema of AvailableSkill. Written by hand, so that editors need no schema library; a test compares it
- * with `availableSkillSchema`.
- */
-export function isAvailableSkill(value: unknown): value is AvailableSkill {
-  const { name, description, license, compatibility, allowedTools, _meta } = fieldsOf(value) ?? {};
-  return (
-    typeof name === "string" &&
-    name.length <= 64 &&
-    /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) &&
-    typeof description === "string" &&
-    description.trim() !== "" &&
-    hasAtMost(1024, description) &&
-    (license === undefined || typeof license === "string") &&
-    (compatibility === undefined || (typeof compatibility === "string" && hasAtMost(500, compatibility))) &&
-    (allowedTools === undefined || isStrings(allowedTools)) &&
-    (_meta === undefined || _meta === null || isMeta(fieldsOf(_meta)))
-  );
-}
-
-function isMeta(meta: ReturnType<typeof fieldsOf>): boolean {
-  if (meta?.[metaKey] === undefined) return meta !== undefined;
-  const ours = fieldsOf(meta[metaKey]);
-  return (
-    ours !== undefined &&
-    [ours["name"], ours["version"], ours["namespace"], ours["source"]].every((text) => typeof text === "string") &&
-    (ours["kind"] === "instruction" || ours["kind"] === "action") &&
-    (ours["digest"] === undefined || typeof ours["digest"] === "string") &&
-    (ours["environment"] === undefined || isEnvironment(fieldsOf(ours["environment"]))) &&
-    (ours["state"] === undefined || states.has(ours["state"]))
-  );
-}
-
-const states: ReadonlySet<unknown> = new Set(["needs-approval", "blocked", "denied"]);
-
-function isEnvironment(environment: ReturnType<typeof fieldsOf>): boolean {
-  const { status, missing } = environment ?? {};
-  const isStatus = status === "met" || status === "missing" || status === "unknown";
-  return isStatus && (missing === undefined || isStrings(missing));
-}
-
-/** Counts code points. */
-function hasAtMost(limit: number, text: string): boolean {
-  return text.length <= limit || Array.from(text).length <= limit;
 }

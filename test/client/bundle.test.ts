@@ -21,7 +21,7 @@ async function bundle(contents: string): Promise<string> {
 }
 
 test("bundles all client exports for a browser to at most 12 KB, compressed", async () => {
-  const text = await bundle(`import * as client from "acp-skills/client"; console.log(client);`);
+  const text = await bundle(`export * from "acp-skills/client";`);
   for (const name of Object.keys(client)) expect(text).toContain(name);
   expect(gzipSync(text).length).toBeLessThanOrEqual(12 * 1024);
 });

@@ -69,15 +69,7 @@ function activeChoices(chosen: ChosenFacets): readonly (readonly [FacetName, Rea
 }
 
 function perFacet<Value>(make: (name: FacetName) => Value): Record<FacetName, Value> {
-  return {
-    license: make("license"),
-    compatibility: make("compatibility"),
-    tools: make("tools"),
-    namespace: make("namespace"),
-    kind: make("kind"),
-    source: make("source"),
-    state: make("state"),
-  };
+  return Object.fromEntries(facetNames.map((name) => [name, make(name)])) as Record<FacetName, Value>;
 }
 
 function count(counts: Map<string, number>, values: readonly string[]): void {

@@ -1,8 +1,9 @@
 /** Families by the letters with which SPDX identifiers and common names of licenses begin. */
 const families: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
-  [
-    ...["MIT", "Apache", "BSD", "ISC", "MPL", "EPL", "GPL", "LGPL", "AGPL", "CC", "Unlicense", "Zlib", "EUPL", "WTFPL"],
-  ].map((family) => [family.toLowerCase(), family]),
+  [...["MIT", "Apache", "BSD", "ISC", "MPL", "EPL", "GPL", "LGPL", "AGPL", "CC", "Unlicense"]].map((family) => [
+    family.toLowerCase(),
+    family,
+  ]),
 );
 
 const maxLicense = 200;

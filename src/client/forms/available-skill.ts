@@ -1,0 +1,30 @@
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import { metaKey } from "../../wire/methods.ts";
+import type { Entries } from "./entries.ts";
+import { skillFault } from "./skill-fault.ts";
+import type { SkillOfForm } from "./told.ts";
+
+/** Takes one AvailableSkill, of whatever form, with what the form says besides. */
+export function addAvailableSkill(
+  entries: Entries,
+  value: unknown,
+  place: string,
+  more: Pick<SkillOfForm, "form" | "command" | "file">,
+): void {
+  const fault = skillFault(value);
+  if (fault === undefined) entries.add(toFacts(value as AvailableSkill, more), place);
+  else entries.addFault("INVALID_SKILL", place, fault);
+}
+
+function toFacts(
+  skill: AvailableSkill,
+  { form, command, file }: Pick<SkillOfForm, "form" | "command" | "file">,
+): SkillOfForm {
+  const { name, description, license, compatibility, allowedTools, _meta } = skill;
+  const { name: canonicalName, version, kind, namespace, source, environment, state, digest } = _meta?.[metaKey] ?? {};
+  return {
+    ...{ form, command, file, name, description, license, compatibility, allowedTools },
+    ...{ canonicalName, version, kind, namespace, source, state, digest },
+    environment: environment && { status: environment.status, missing: environment.missing },
+  };
+}

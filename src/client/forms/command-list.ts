@@ -1,0 +1,60 @@
+import { fromCommandFacts } from "../../wire/command-facts.ts";
+import { metaKey } from "../../wire/methods.ts";
+import { fieldsOf } from "../json.ts";
+import { airFile, readAirCommand } from "./air-command.ts";
+import { addAvailableSkill } from "./available-skill.ts";
+import { type Command, type CommandForm, readCommand } from "./command.ts";
+import { Entries, type Source } from "./entries.ts";
+import { readNamedCommand } from "./named-command.ts";
+import type { UpdateParams } from "./params.ts";
+import { readQwenSkills } from "./qwen-skills.ts";
+import type { PlainCommand, Told } from "./told.ts";
+import { readYolopCommand } from "./yolop-command.ts";
+
+/** The first that knows a command tells. */
+const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNamedCommand];
+
+const maxDescription = 4096;
+
+/** Reads `available_commands_update`: the skills among the commands, and the commands that nothing marks as skills. */
+export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParams, source: Source): Told {
+  const values = update["availableCommands"];
+  const place = `${isFlat ? "" : "/update"}/availableCommands`;
+  const entries = new Entries(source, sessionId);
+  if (!Array.isArray(values)) {
+    entries.report("INVALID_UPDATE", place, "is not a list");
+    return { kind: "nothing", sessionId, faults: entries.faults };
+  }
+  const commands = new Map<string, Command>();
+  for (const [index, value] of (values as unknown[]).entries()) {
+    if (entries.isFull(index, place)) break;
+    const command = readCommand(value, `${place}/${index}`);
+    if (command === undefined || command.description.length > maxDescription)
+      entries.report("INVALID_COMMAND", `${place}/${index}`, "has no valid name or description");
+    else if (!commands.has(command.name)) commands.set(command.name, command);
+  }
+  const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, commands).slice(0, source.limits.skills);
+  const ofQwen = new Set(qwen.map(({ command }) => command));
+  const plain: PlainCommand[] = [];
+  for (const [name, command] of commands) {
+    if (isOurs(command)) addOurs(entries, command);
+    else if (!ofQwen.has(name)) {
+      const told = forms.map((form) => form(command)).find(Boolean);
+      if (told === undefined) plain.push({ name, description: command.description });
+      else entries.add(told, command.place);
+    }
+  }
+  for (const skill of qwen.filter((skill) => !entries.has(skill.name)))
+    entries.add(skill, `${isFlat ? "" : "/update"}/_meta/availableSkills`);
+  return { kind: "commands", sessionId, skills: entries.skills, commands: plain, faults: entries.faults };
+}
+
+/** Our own: `_meta["acp-skills"]` says of a command what it does not say itself (ACP.md A-6). */
+function isOurs({ meta }: Command): boolean {
+  return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
+}
+
+function addOurs(entries: Entries, { name, description, meta, place }: Command): void {
+  const skill = fromCommandFacts({ name, description }, fieldsOf(meta[metaKey]) ?? {});
+  addAvailableSkill(entries, skill, place, { form: "acp-skills-command", command: name, file: airFile(meta) });
+}

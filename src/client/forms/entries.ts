@@ -1,0 +1,81 @@
+import type { Fault, FaultCode, SkillOfForm, StoredSkill } from "./told.ts";
+import type { SkillFault } from "./skill-fault.ts";
+
+/** Agents are untrusted: more than this of a message is not kept. */
+export interface EntryLimits {
+  /** Skills and commands of a session. */
+  readonly skills: number;
+  /** Characters of a skill. */
+  readonly text: number;
+}
+
+/** What is known before a message is read. */
+export interface Source {
+  /** The key of the connection. */
+  readonly agent: string;
+  readonly limits: EntryLimits;
+}
+
+/** More are not named. */
+const maxFaults = 100;
+
+/** Gathers the skills of one message, without those that are invalid, too long, too many or told twice. */
+export class Entries {
+  readonly #limits: EntryLimits;
+  readonly #agent: string;
+  readonly #sessionId: string;
+  readonly #skills = new Map<string, StoredSkill>();
+  readonly #faults: Fault[] = [];
+
+  constructor({ agent, limits }: Source, sessionId: string) {
+    this.#limits = limits;
+    this.#agent = agent;
+    this.#sessionId = sessionId;
+  }
+
+  get skills(): readonly StoredSkill[] {
+    return [...this.#skills.values()];
+  }
+
+  get faults(): readonly Fault[] {
+    return this.#faults;
+  }
+
+  has(name: string): boolean {
+    return this.#skills.has(name);
+  }
+
+  /** Whether entries beyond `index` are ignored. */
+  isFull(index: number, place: string): boolean {
+    if (index < this.#limits.skills) return false;
+    this.report("TOO_MANY_SKILLS", place, `lists more than ${this.#limits.skills} entries; the others are ignored`);
+    return true;
+  }
+
+  add(told: SkillOfForm, place: string): void {
+    const skill: StoredSkill = { ...told, agent: this.#agent, sessionId: this.#sessionId };
+    const { name } = skill;
+    if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `tells the skill "${name}" again`);
+    else if (lengthOf(skill) > this.#limits.text)
+      this.report("SKILL_TOO_LONG", place, `is longer than ${this.#limits.text} characters in all`);
+    else this.#skills.set(name, skill);
+  }
+
+  addFault(code: FaultCode, place: string, [at, message]: SkillFault): void {
+    this.report(code, `${place}${at}`, message);
+  }
+
+  report(code: FaultCode, place: string, message: string): void {
+    if (this.#faults.length < maxFaults) this.#faults.push({ code, place, message });
+  }
+}
+
+/** The characters that a skill keeps in memory. */
+export function lengthOf(skill: StoredSkill): number {
+  let length = 0;
+  for (const value of Object.values(skill) as StoredSkill[keyof StoredSkill][])
+    if (typeof value === "string") length += value.length;
+    else if (value !== undefined)
+      for (const text of "status" in value ? (value.missing ?? []) : value) length += text.length;
+  return length;
+}

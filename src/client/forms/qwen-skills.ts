@@ -1,0 +1,31 @@
+import { type Fields, fieldsOf } from "../json.ts";
+import { type Command, isName } from "./command.ts";
+import type { SkillOfForm } from "./told.ts";
+
+/**
+ * qwen-code: names in `_meta.availableSkills` of its `available_commands_update`, and `_meta.availableSkillDetails` with `{name,
+ * description, body, filePath, level, modelInvocable}` (QwenLM/qwen-code, packages/cli, acp-integration `Session.ts`).
+ */
+export function readQwenSkills(
+  meta: Fields | undefined,
+  commands: ReadonlyMap<string, Command>,
+): readonly SkillOfForm[] {
+  const names = arrayOf(meta?.["availableSkills"]);
+  const details = arrayOf(meta?.["availableSkillDetails"]).map((value) => fieldsOf(value) ?? {});
+  const detailsByName = new Map(details.map((detail) => [detail["name"], detail]));
+  return [...new Set([...names, ...detailsByName.keys()])].filter(isName).map((name) => {
+    const { description, filePath } = detailsByName.get(name) ?? {};
+    const command = commands.get(name);
+    return {
+      name,
+      description: typeof description === "string" ? description : (command?.description ?? ""),
+      command: command?.name,
+      file: typeof filePath === "string" ? filePath : undefined,
+      form: "qwen-skills",
+    };
+  });
+}
+
+function arrayOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

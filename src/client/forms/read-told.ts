@@ -1,0 +1,21 @@
+import { availableCommandsUpdate, sessionUpdate, skillsNotification } from "../../wire/methods.ts";
+import { readCommandList } from "./command-list.ts";
+import type { Source } from "./entries.ts";
+import { readUpdateParams } from "./params.ts";
+import { isSkillsKind, readSkillsList } from "./skills-list.ts";
+import type { Told } from "./told.ts";
+
+/** SDK 0.4.5 strips the `_` from the methods of extension notifications. */
+export function isMethod(method: unknown, expected: string): boolean {
+  return method === expected || (typeof method === "string" && `_${method}` === expected);
+}
+
+/** Reads what a notification of an agent tells about skills; undefined if nothing. Never throws for a JSON value. */
+export function readTold(method: unknown, params: unknown, source: Source): Told | undefined {
+  const isNotification = isMethod(method, skillsNotification);
+  if (!isNotification && method !== sessionUpdate) return undefined;
+  const found = readUpdateParams(params);
+  if (found === undefined) return undefined;
+  if (isSkillsKind(found.kind)) return readSkillsList(found, isNotification, source);
+  return found.kind === availableCommandsUpdate ? readCommandList(found, source) : undefined;
+}

@@ -1,0 +1,131 @@
+import { isMethod, readTold } from "../forms/read-told.ts";
+import type { Fault, Told } from "../forms/told.ts";
+import { readAdvertisement, type SkillsAdvertisement } from "../initialize.ts";
+import { type Fields, fieldsOf } from "../json.ts";
+import { problemsNotification } from "../../wire/methods.ts";
+import type { StoreLimits } from "./limits.ts";
+import { applyTold, emptySession, type SessionState, type SkillSession } from "./session.ts";
+
+/** What an agent said of itself when the connection was initialized. */
+export interface AgentCapabilities {
+  /** The key of the connection. */
+  readonly agent: string;
+  /** The name that the agent gave itself. */
+  readonly name?: string | undefined;
+  readonly protocolVersion: number;
+  /** Undefined if the agent does not use acp-skills. */
+  readonly advertisement?: SkillsAdvertisement | undefined;
+}
+
+const maxName = 200;
+
+/** What is wrong with what an agent told. */
+export interface StoreProblem extends Omit<Fault, "code"> {
+  readonly code: Fault["code"] | "TOO_MANY_SESSIONS";
+  readonly agent: string;
+  readonly sessionId?: string | undefined;
+}
+
+/** What one connection told. Its methods return whether anything may have changed; they never throw for a JSON value. */
+export class ConnectedAgent {
+  readonly #agent: string;
+  readonly #limits: StoreLimits;
+  readonly #sessions = new Map<string, SessionState>();
+  /** Their ids, the one that was told about longest ago first. */
+  readonly #recent = new Set<string>();
+  #capabilities: AgentCapabilities | undefined;
+  #dropped = 0;
+
+  constructor(agent: string, limits: StoreLimits) {
+    this.#agent = agent;
+    this.#limits = limits;
+  }
+
+  get capabilities(): AgentCapabilities | undefined {
+    return this.#capabilities;
+  }
+
+  get sessions(): readonly SkillSession[] {
+    return Array.from(this.#sessions.values(), ({ session }) => session);
+  }
+
+  get problems(): readonly StoreProblem[] {
+    const agent = this.#agent;
+    const all: StoreProblem[] = [];
+    for (const [sessionId, { faults }] of this.#sessions)
+      for (const fault of [...faults.list, ...faults.commands]) all.push({ ...fault, agent, sessionId });
+    if (this.#dropped > 0)
+      all.unshift({
+        code: "TOO_MANY_SESSIONS",
+        place: "",
+        message: `${this.#dropped} sessions were dropped`,
+        agent,
+      });
+    return all.slice(0, this.#limits.problems);
+  }
+
+  /** Reads the result of `initialize`. A new one is a new connection. */
+  initialized(result: Fields): boolean {
+    const { protocolVersion, agentInfo, info } = result;
+    if (typeof protocolVersion !== "number") return false;
+    const { name } = fieldsOf(agentInfo) ?? fieldsOf(info) ?? {};
+    this.#sessions.clear();
+    this.#recent.clear();
+    this.#dropped = 0;
+    const advertisement = readAdvertisement(result);
+    this.#capabilities = {
+      agent: this.#agent,
+      name: typeof name === "string" ? name.slice(0, maxName) : undefined,
+      protocolVersion,
+      advertisement: advertisement && shortened(advertisement),
+    };
+    return true;
+  }
+
+  /** Reads a notification. */
+  notified(method: unknown, params: unknown): boolean {
+    if (isMethod(method, problemsNotification)) return this.#count(fieldsOf(params) ?? {});
+    const told = readTold(method, params, { agent: this.#agent, limits: this.#limits });
+    if (told !== undefined) this.#apply(told);
+    return told !== undefined;
+  }
+
+  release(sessionId: unknown): boolean {
+    return typeof sessionId === "string" && this.#recent.delete(sessionId) && this.#sessions.delete(sessionId);
+  }
+
+  #apply(told: Told): void {
+    const { sessionId } = told;
+    const before = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
+    this.#keep(applyTold(before, told, this.#limits.skills));
+  }
+
+  #count({ sessionId, errors, warnings }: Fields): boolean {
+    if (typeof sessionId !== "string" || typeof errors !== "number" || typeof warnings !== "number") return false;
+    const state = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
+    this.#keep({ ...state, session: { ...state.session, counts: { errors, warnings } } });
+    return true;
+  }
+
+  /** Drops the oldest sessions where there are too many, but never the one that is kept now. */
+  #keep(state: SessionState): void {
+    const { sessionId } = state.session;
+    this.#sessions.set(sessionId, state);
+    this.#recent.delete(sessionId);
+    this.#recent.add(sessionId);
+    let size = 0;
+    for (const each of this.#sessions.values()) size += each.size;
+    for (const oldest of this.#recent) {
+      const fits = this.#sessions.size <= this.#limits.sessions && size <= this.#limits.allText;
+      if (fits || oldest === sessionId) return;
+      size -= this.#sessions.get(oldest)?.size ?? 0;
+      this.release(oldest);
+      this.#dropped++;
+    }
+  }
+}
+
+/** Agents are untrusted: only so much of what it says is kept. */
+function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdvertisement {
+  return { version: version.slice(0, maxName), tools: tools.slice(0, maxName), update: update.slice(0, maxName) };
+}

@@ -1,0 +1,117 @@
+import { lengthOf } from "../forms/entries.ts";
+import { isSame, keep } from "../json.ts";
+import type { Fault, PlainCommand, Told, StoredSkill } from "../forms/told.ts";
+
+/** What an agent told about one session. It is replaced as a whole when something changes. */
+export interface SkillSession {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly skills: readonly StoredSkill[];
+  /** Commands that nothing marks as skills. */
+  readonly commands: readonly PlainCommand[];
+  /** How many problems the agent has with its skills; its `_acp-skills/list_problems` returns them. */
+  readonly counts?: { readonly errors: number; readonly warnings: number } | undefined;
+}
+
+/** A session with what is needed to apply the next message. */
+export interface SessionState {
+  readonly session: SkillSession;
+  /** The last list, by name; undefined if the agent sends none. */
+  readonly listed: ReadonlyMap<string, StoredSkill> | undefined;
+  readonly revision: number | undefined;
+  readonly fromCommands: readonly StoredSkill[];
+  readonly faults: { readonly list: readonly Fault[]; readonly commands: readonly Fault[] };
+  /** Characters that it keeps in memory. */
+  readonly size: number;
+}
+
+export function emptySession(agent: string, sessionId: string): SessionState {
+  return {
+    session: { agent, sessionId, skills: [], commands: [] },
+    listed: undefined,
+    revision: undefined,
+    fromCommands: [],
+    faults: { list: [], commands: [] },
+    size: 0,
+  };
+}
+
+/** The session after a message. Skills that did not change keep their objects; the session too if nothing in it changed. */
+export function applyTold(state: SessionState, told: Told, maxSkills: number): SessionState {
+  switch (told.kind) {
+    case "nothing":
+      return { ...state, faults: { ...state.faults, list: told.faults } };
+    case "list": {
+      const listed = byName(told.skills);
+      return combine(state, { listed, revision: told.revision, faults: { ...state.faults, list: told.faults } });
+    }
+    case "delta":
+      return applyDelta(state, told, maxSkills);
+    case "commands": {
+      const { skills, commands } = told;
+      return combine(
+        state,
+        { fromCommands: skills, faults: { ...state.faults, commands: told.faults } },
+        isSame(state.session.commands, commands) ? state.session.commands : commands,
+      );
+    }
+  }
+}
+
+function applyDelta(state: SessionState, delta: Told & { readonly kind: "delta" }, maxSkills: number): SessionState {
+  const { revision: before } = state;
+  const missed: Fault = {
+    code: "MISSED_UPDATE",
+    place: "/update/revision",
+    message: `is ${delta.revision} after ${before ?? "no list"}: skills may be outdated`,
+  };
+  if (before !== undefined && delta.revision <= before)
+    return { ...state, faults: { ...state.faults, list: [missed] } };
+  const listed = new Map(state.listed);
+  for (const name of delta.removed) listed.delete(name);
+  for (const skill of delta.skills)
+    if (listed.has(skill.name) || listed.size < maxSkills) listed.set(skill.name, skill);
+  const isNext = before !== undefined && delta.revision === before + 1;
+  const list = isNext ? delta.faults : [missed, ...delta.faults];
+  return combine(state, { listed, revision: delta.revision, faults: { ...state.faults, list } });
+}
+
+/** A list says more than commands do; of these it takes how a skill is invoked. */
+function combine(
+  before: SessionState,
+  change: Partial<SessionState>,
+  commands: readonly PlainCommand[] = before.session.commands,
+): SessionState {
+  const after = { ...before, ...change };
+  const known = byName(before.session.skills);
+  const fromCommands = byName(after.fromCommands);
+  const told = [
+    ...Array.from(after.listed?.values() ?? [], (skill) => withCommand(skill, fromCommands.get(skill.name))),
+    ...after.fromCommands.filter(({ name }) => after.listed?.has(name) !== true),
+  ];
+  const skills = keep(
+    before.session.skills,
+    told.map((skill) => {
+      const previous = known.get(skill.name);
+      return previous !== undefined && isSame(previous, skill) ? previous : skill;
+    }),
+  );
+  return skills === before.session.skills && commands === before.session.commands
+    ? after
+    : { ...after, session: { ...before.session, skills, commands }, size: sizeOf(skills, commands) };
+}
+
+function sizeOf(skills: readonly StoredSkill[], commands: readonly PlainCommand[]): number {
+  let size = 0;
+  for (const skill of skills) size += lengthOf(skill);
+  for (const { name, description } of commands) size += name.length + description.length;
+  return size;
+}
+
+function withCommand(skill: StoredSkill, command: StoredSkill | undefined): StoredSkill {
+  return command === undefined ? skill : { ...skill, command: command.command, file: command.file };
+}
+
+function byName(skills: readonly StoredSkill[]): ReadonlyMap<string, StoredSkill> {
+  return new Map(skills.map((skill) => [skill.name, skill]));
+}

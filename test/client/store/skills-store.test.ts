@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createSkillsStore, type SkillsStoreOptions } from "../../../src/client/store/skills-store.ts";
+
+const pdf = { name: "pdf", description: "Reads PDF files." };
+const csv = { name: "csv", description: "Reads CSV files." };
+
+function update(fields: object, sessionId = "s"): { method: string; params: object } {
+  return { method: "session/update", params: { sessionId, update: fields } };
+}
+const list = (availableSkills: unknown, more: object = {}) =>
+  update({ sessionUpdate: "available_skills_update", availableSkills, ...more });
+const delta = (revision: number, fields: object) =>
+  update({ sessionUpdate: "available_skills_update", revision, added: [], changed: [], removed: [], ...fields });
+const commands = (availableCommands: unknown) =>
+  update({ sessionUpdate: "available_commands_update", availableCommands });
+
+function openStore(options?: SkillsStoreOptions) {
+  const store = createSkillsStore(options);
+  const names = () => store.skills.map(({ name }) => name);
+  const codes = () => store.problems.map(({ code, place }) => `${code} ${place}`);
+  let changes = 0;
+  store.subscribe(() => changes++);
+  return { store, names, codes, changes: () => changes };
+}
+
+test("keeps each property the same object until what it contains changes", () => {
+  const { store, changes } = openStore();
+  store.receive(list([pdf, csv]));
+  const { sessions, skills, problems, capabilities } = store;
+  store.receive(list([{ ...pdf }, csv]));
+  expect([store.sessions, store.skills, store.problems, store.capabilities]).toEqual([
+    sessions,
+    skills,
+    problems,
+    capabilities,
+  ]);
+  expect(store.skills).toBe(skills);
+  expect(store.sessions).toBe(sessions);
+  expect(store.problems).toBe(problems);
+  expect(changes()).toBe(1);
+  store.receive(list([pdf, { ...csv, license: "MIT" }]));
+  expect(store.skills).not.toBe(skills);
+  expect(store.skills[0]).toBe(skills[0]);
+  expect(store.problems).toBe(problems);
+  expect(changes()).toBe(2);
+});
+
+test("reports a bad entry with its place and keeps the others", () => {
+  const { store, names, codes } = openStore();
+  store.receive(list([pdf, { name: "a--b", description: "x" }, null, pdf, { ...csv, license: 1 }]));
+  expect(names()).toEqual(["pdf"]);
+  expect(codes()).toEqual([
+    "INVALID_SKILL /update/availableSkills/1/name",
+    "INVALID_SKILL /update/availableSkills/2",
+    "DUPLICATE_SKILL /update/availableSkills/3",
+    "INVALID_SKILL /update/availableSkills/4/license",
+  ]);
+  store.receive(list([pdf]));
+  expect(codes()).toEqual([]);
+});
+
+test("changes no skill for an update that is nonsense", () => {
+  const { store, names, codes } = openStore();
+  store.receive(list([pdf]));
+  store.receive(list("none"));
+  expect(names()).toEqual(["pdf"]);
+  expect(codes()).toEqual(["INVALID_UPDATE /update/availableSkills"]);
+});
+
+test("applies changes in order and reports one that is missing", () => {
+  const { store, names, codes } = openStore();
+  store.receive(list([pdf], { revision: 1 }));
+  store.receive(delta(2, { added: [csv] }));
+  expect([names(), codes()]).toEqual([["pdf", "csv"], []]);
+  store.receive(delta(4, { removed: ["pdf"] }));
+  expect([names(), codes()]).toEqual([["csv"], ["MISSED_UPDATE /update/revision"]]);
+  store.receive(delta(3, { added: [pdf] }));
+  expect(names()).toEqual(["csv"]);
+  store.receive(list([pdf, csv], { revision: 5 }));
+  expect([names(), codes()]).toEqual([["pdf", "csv"], []]);
+});
+
+test("takes from commands how a listed skill is invoked", () => {
+  const { store } = openStore();
+  store.receive(commands([{ name: "$pdf", description: "Short." }, { name: "$xml" }, { name: "init" }]));
+  store.receive(list([{ ...pdf, license: "MIT" }]));
+  expect(store.skills).toMatchObject([
+    { name: "pdf", description: "Reads PDF files.", license: "MIT", command: "$pdf" },
+    { name: "xml", description: "", command: "$xml", form: "named-command" },
+  ]);
+  expect(store.sessions[0]?.commands).toEqual([{ name: "init", description: "" }]);
+});
+
+test("prefers what our command says over the agent's own list of names", () => {
+  const { store } = openStore();
+  const ours = { "acp-skills": { source: "/skills", license: "MIT" } };
+  const availableCommands = [{ ...pdf, _meta: ours }];
+  store.receive(
+    update({
+      sessionUpdate: "available_commands_update",
+      availableCommands,
+      _meta: { availableSkills: ["pdf", "xml", 7, ""] },
+    }),
+  );
+  expect(store.skills).toMatchObject([{ name: "pdf", license: "MIT" }, { name: "xml" }]);
+  expect(store.problems).toEqual([]);
+});
+
+test("keeps several agents apart and releases closed sessions", () => {
+  const { store, names } = openStore();
+  store.receive(list([pdf]), "one");
+  store.receive(list([pdf, csv]), "two");
+  expect(names()).toEqual(["pdf", "pdf", "csv"]);
+  store.sent({ id: 7, method: "session/close", params: { sessionId: "s" } }, "two");
+  store.receive({ id: 7, error: { code: 1, message: "no" } }, "two");
+  expect(store.sessions).toHaveLength(2);
+  store.sent({ id: 8, method: "session/delete", params: { sessionId: "s" } }, "two");
+  store.receive({ id: 8, result: {} }, "two");
+  expect(names()).toEqual(["pdf"]);
+  store.disconnect("one");
+  expect(store.sessions).toEqual([]);
+});
+
+test("a new initialize response replaces the connection", () => {
+  const { store } = openStore();
+  store.receive({ id: 0, result: { protocolVersion: 1 } });
+  store.receive(list([pdf]));
+  store.initialized({ protocolVersion: 2, info: { name: "second" } });
+  expect(store.skills).toEqual([]);
+  expect(store.capabilities).toMatchObject([{ protocolVersion: 2, name: "second" }]);
+});
+
+test("keeps at most what the limits say", () => {
+  const { store, names, codes } = openStore({ limits: { sessions: 2, skills: 2, text: 100, allText: 1_000 } });
+  store.receive(list([pdf, { ...csv, license: "x".repeat(100) }, csv]));
+  expect(names()).toEqual(["pdf"]);
+  expect(codes()).toEqual(["SKILL_TOO_LONG /update/availableSkills/1", "TOO_MANY_SKILLS /update/availableSkills"]);
+  for (const id of ["t", "u"])
+    store.receive(update({ sessionUpdate: "available_skills_update", availableSkills: [csv] }, id));
+  expect(store.sessions.map(({ sessionId }) => sessionId)).toEqual(["t", "u"]);
+  expect(codes()).toEqual(["TOO_MANY_SESSIONS "]);
+});
+
+test("a listener that throws is heard of, but ends nothing", async () => {
+  const { store, names } = openStore();
+  const heard = new Promise((resolve) => process.once("uncaughtException", resolve));
+  const others = process.listeners("uncaughtException").slice(0, -1);
+  for (const other of others) process.removeListener("uncaughtException", other);
+  const stop = store.subscribe(() => {
+    throw new Error("listener");
+  });
+  store.receive(list([pdf]));
+  expect(names()).toEqual(["pdf"]);
+  stop();
+  expect(await heard).toMatchObject({ message: "listener" });
+  for (const other of others) process.on("uncaughtException", other);
+});
+
+test("no message throws, and none changes skills unless it tells some", () => {
+  const someKinds = fc.constantFrom("available_skills_update", "available_commands_update", "agent_message_chunk");
+  const messages = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ method: fc.constantFrom("session/update", "_acp-skills/skills_update"), params: fc.jsonValue() }),
+    fc
+      .tuple(someKinds, fc.jsonValue(), fc.jsonValue())
+      .map(([sessionUpdate, value, _meta]) =>
+        update(
+          { sessionUpdate, availableSkills: [value], availableCommands: [value, { name: value, _meta }], _meta },
+          "x",
+        ),
+      ),
+    fc.record({ id: fc.jsonValue(), result: fc.jsonValue() }),
+  );
+  fc.assert(
+    fc.property(fc.array(messages), (given) => {
+      const { store } = openStore();
+      store.receive(list([pdf]));
+      const { session } = { session: store.sessions[0] };
+      for (const message of given) {
+        store.receive(message);
+        store.sent(message);
+      }
+      expect(store.sessions[0]).toBe(session);
+      expect(() => JSON.stringify(store.problems)).not.toThrow();
+    }),
+    { numRuns: 500 },
+  );
+});
