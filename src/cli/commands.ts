@@ -31,6 +31,10 @@ export const commands = {
     load: () => import("./commands/sources/discover.ts"),
   },
   find: { summary: "Search skills here and at sources", load: () => import("./commands/sources/find.ts") },
+  conformance: {
+    summary: "Check how an agent tells its skills, or how a client takes them",
+    load: () => import("./commands/conformance/conformance.ts"),
+  },
   install: {
     summary: "Install the Python packages that a skill requires",
     load: () => import("./commands/runs/install.ts"),

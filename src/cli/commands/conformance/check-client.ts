@@ -1,0 +1,39 @@
+import { systemClock } from "../../../base/clock.ts";
+import { playAgent, type PlayedClient } from "../../../conformance/play/play-agent.ts";
+import { makeReport, type Report } from "../../../conformance/report/report.ts";
+import { normaliseTranscript, placesOf } from "../../../conformance/transcript/normalise.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { safeTextReport } from "./print-report.ts";
+
+interface CheckClientOptions {
+  readonly timeout: number;
+  readonly record: ((text: string) => void) | undefined;
+  readonly print: (report: Report) => Promise<void>;
+  /** Without a report file, everything is told on stderr; stdout belongs to the protocol. */
+  readonly hasReport: boolean;
+  readonly terminal: Terminal;
+}
+
+/** Plays an agent on stdio until the client leaves. The report file is complete after each step: clients may kill their agents. */
+export async function checkClient({
+  timeout,
+  record,
+  print,
+  hasReport,
+  terminal,
+}: CheckClientOptions): Promise<number> {
+  const write = (played: PlayedClient): Report => {
+    record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
+    const { survived, notes, ...rest } = played;
+    const told = survived.map((step) => `survived ${step}`);
+    const report = makeReport("client", [{ name: "client", ...rest, notes: [...told, ...notes] }]);
+    if (hasReport) void print(report);
+    return report;
+  };
+  const { stdin: input, stdout: output } = process;
+  const played = await playAgent({ input, output, clock: systemClock, timeout, onProgress: write });
+  const report = write(played);
+  const lines = [...safeTextReport(report)];
+  terminal.echo(hasReport ? `acp-skills: ${lines.at(-1) ?? ""}` : lines.join(""));
+  return report.conformant ? 0 : 1;
+}

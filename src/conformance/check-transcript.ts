@@ -1,0 +1,36 @@
+import { readExchange } from "./exchange.ts";
+import type { Rule } from "./rules/rule.ts";
+import { conformanceRules } from "./rules/rules.ts";
+import type { Entry, Side } from "./transcript/entry.ts";
+
+/** One broken rule at one place. */
+export interface Finding {
+  readonly rule: string;
+  readonly severity: Rule["severity"];
+  readonly appliesTo: Side;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** How many faults of one rule are told; the last one says how many there are. */
+const mostOfOneRule = 20;
+
+/** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */
+export function checkTranscript(entries: readonly Entry[]): readonly Finding[] {
+  const exchange = readExchange(entries);
+  const findings = conformanceRules.flatMap((rule): Finding[] => {
+    const { id, severity, appliesTo } = rule;
+    const about = { rule: id, severity, appliesTo };
+    const faults: Finding[] = [];
+    let surplus = 0;
+    for (const { line, message } of rule.check(exchange)) {
+      if (faults.length < mostOfOneRule) faults.push({ ...about, line, message });
+      else surplus++;
+    }
+    const last = faults.at(-1);
+    return surplus === 0 || last === undefined
+      ? faults
+      : [...faults, { ...about, line: last.line, message: `${surplus} more of these` }];
+  });
+  return findings.sort((a, b) => a.line - b.line);
+}

@@ -1,0 +1,177 @@
+import { type Fields, fieldsOf } from "../client/json.ts";
+import { negotiate, type Negotiation } from "../acp/session/negotiation.ts";
+import {
+  initialize,
+  metaKey,
+  sessionClose,
+  sessionDelete,
+  sessionFork,
+  sessionLoad,
+  sessionNew,
+  sessionResume,
+  sessionUpdate,
+  skillsNotification,
+} from "../wire/methods.ts";
+import { type Entry, otherSide, type Side } from "./transcript/entry.ts";
+
+/** A request, with its response if there is one. */
+export interface Request {
+  readonly from: Side;
+  readonly line: number;
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: unknown;
+  response?: Response;
+}
+
+interface Response {
+  readonly line: number;
+  readonly result: unknown;
+  readonly error: unknown;
+}
+
+/** A notification of the agent that tells something about a session, in any shape. */
+export interface Update {
+  readonly line: number;
+  readonly method: string;
+  readonly sessionId: string;
+  readonly params: Fields;
+  /** `sessionUpdate`; empty if there is none. */
+  readonly kind: string;
+  readonly update: Fields;
+  /** The fields of the update stand in `params` itself. */
+  readonly isFlat: boolean;
+}
+
+/** A message in no place where one may stand. */
+export interface Stray {
+  readonly from: Side;
+  readonly line: number;
+  /** What is wrong with it, as the end of a sentence. */
+  readonly reason: string;
+}
+
+/** What rules look at: one connection, taken apart. */
+export interface Exchange {
+  /** The id and the answer of `initialize` decide about forms; undefined before it was answered. */
+  readonly negotiation: Pick<Negotiation, "protocol" | "optIn"> | undefined;
+  readonly initialize: Request | undefined;
+  readonly requests: readonly Request[];
+  readonly updates: readonly Update[];
+  readonly notifications: readonly { readonly from: Side; readonly line: number; readonly method: string }[];
+  /** Lines that are no JSON-RPC messages. */
+  readonly unreadable: readonly Stray[];
+  /** Responses to no request, or second ones. */
+  readonly unasked: readonly Stray[];
+  /** Where the client learned of each session, and where it was closed. */
+  readonly sessions: ReadonlyMap<string, { readonly known: number; readonly closed?: number }>;
+  readonly lastLine: number;
+}
+
+/** Takes the entries of one connection apart. Never throws, whatever they contain. */
+export function readExchange(entries: readonly Entry[]): Exchange {
+  const requests: Request[] = [];
+  const open = new Map<string, Request>();
+  const updates: Update[] = [];
+  const notifications: { from: Side; line: number; method: string }[] = [];
+  const unreadable: Stray[] = [];
+  const unasked: Stray[] = [];
+
+  function readMessage(from: Side, line: number, message: unknown): void {
+    const fields = fieldsOf(message);
+    if (fields === undefined) {
+      unreadable.push({ from, line, reason: "is not a JSON object" });
+      return;
+    }
+    const { id, method, params } = fields;
+    if (fields["jsonrpc"] !== "2.0") unreadable.push({ from, line, reason: 'lacks "jsonrpc": "2.0"' });
+    if (typeof method === "string") {
+      if (id !== undefined) {
+        const request = { from, line, id, method, params };
+        requests.push(request);
+        open.set(keyOf(from, id), request);
+        return;
+      }
+      notifications.push({ from, line, method });
+      const update = from === "agent" ? readUpdate(line, method, params) : undefined;
+      if (update !== undefined) updates.push(update);
+    } else if (method === undefined && "id" in fields && ("result" in fields || "error" in fields)) {
+      const key = keyOf(otherSide(from), id);
+      const request = open.get(key);
+      if (request === undefined)
+        unasked.push({ from, line, reason: `answers no open request: id ${JSON.stringify(id)}` });
+      else request.response = { line, result: fields["result"], error: fields["error"] };
+      open.delete(key);
+    } else unreadable.push({ from, line, reason: "is neither a request, nor a notification, nor a response" });
+  }
+
+  for (const { from, line, message, text } of entries) {
+    if (text !== undefined)
+      unreadable.push({ from, line, reason: `is not JSON: ${JSON.stringify(text.slice(0, 80))}` });
+    else if (Array.isArray(message)) for (const one of message as unknown[]) readMessage(from, line, one);
+    else readMessage(from, line, message);
+  }
+
+  const initialized = requests.find(({ from, method }) => from === "client" && method === initialize);
+  const answer = initialized?.response?.result;
+  return {
+    negotiation: answer === undefined ? undefined : negotiate(initialized?.params, answer),
+    initialize: initialized,
+    requests,
+    updates,
+    notifications,
+    unreadable,
+    unasked,
+    sessions: readSessions(requests),
+    lastLine: entries.at(-1)?.line ?? 1,
+  };
+}
+
+function keyOf(from: Side, id: unknown): string {
+  return `${from} ${JSON.stringify(id)}`;
+}
+
+function readUpdate(line: number, method: string, given: unknown): Update | undefined {
+  if (method !== sessionUpdate && method !== skillsNotification) return undefined;
+  const params = fieldsOf(given) ?? {};
+  const nested = fieldsOf(params["update"]);
+  const isFlat = nested === undefined && params["sessionUpdate"] !== undefined;
+  const update = nested ?? params;
+  const kind = update["sessionUpdate"];
+  const { sessionId } = params;
+  return {
+    line,
+    method,
+    sessionId: typeof sessionId === "string" ? sessionId : "",
+    params,
+    kind: typeof kind === "string" ? kind : "",
+    update,
+    isFlat,
+  };
+}
+
+function readSessions(requests: readonly Request[]): Exchange["sessions"] {
+  const sessions = new Map<string, { known: number; closed?: number }>();
+  for (const { from, method, params, line, response } of requests) {
+    if (from !== "client") continue;
+    const named = fieldsOf(params)?.["sessionId"];
+    if (method === sessionNew || method === sessionFork) {
+      const made = fieldsOf(response?.result)?.["sessionId"];
+      if (typeof made === "string" && response !== undefined) sessions.set(made, { known: response.line });
+    } else if (typeof named === "string") {
+      const before = sessions.get(named) ?? { known: line };
+      if (method === sessionLoad || method === sessionResume) sessions.set(named, { known: before.known });
+      else if ((method === sessionClose || method === sessionDelete) && response?.result !== undefined)
+        sessions.set(named, { ...before, closed: response.line });
+      else sessions.set(named, before);
+    }
+  }
+  return sessions;
+}
+
+/** The advertisement in the initialize response, whatever it is. */
+export function advertisedIn({ initialize: request }: Exchange): unknown {
+  const result = fieldsOf(request?.response?.result);
+  const capabilities = fieldsOf(result?.["agentCapabilities"]) ?? fieldsOf(result?.["capabilities"]);
+  return fieldsOf(capabilities?.["_meta"])?.[metaKey];
+}

@@ -1,0 +1,102 @@
+import { advertise, chooseForms, type Forms, negotiate } from "../../acp/session/negotiation.ts";
+import { version } from "../../base/version.ts";
+import { fieldsOf } from "../../client/json.ts";
+import {
+  initialize,
+  sessionClose,
+  sessionLoad,
+  sessionNew,
+  sessionPrompt,
+  sessionResume,
+  sessionUpdate,
+} from "../../wire/methods.ts";
+
+/** What the played agent knows of its client. */
+export interface PlayedState {
+  protocol: 1 | 2;
+  forms: Forms;
+  sessions: number;
+}
+
+/** What it writes for a request: messages, and the session that can be used from then on. */
+export interface Played {
+  readonly messages: readonly object[];
+  readonly opened?: string;
+}
+
+export function initialState(): PlayedState {
+  return { protocol: 1, forms: { skills: undefined, commands: true, problems: false }, sessions: 0 };
+}
+
+/** Answers a request of a client as an agent does that has no model. Changes `state`. */
+export function answerClient(method: string, params: unknown, state: PlayedState): { readonly reply: object } & Played {
+  const named = fieldsOf(params)?.["sessionId"];
+  const sessionId = typeof named === "string" ? named : "session-1";
+  switch (method) {
+    case initialize:
+      return { reply: { result: initializeResult(params, state) }, messages: [] };
+    case sessionNew: {
+      const made = `session-${++state.sessions}`;
+      return { reply: { result: { sessionId: made } }, messages: [], opened: made };
+    }
+    case sessionLoad:
+    case sessionResume:
+      return { reply: { result: {} }, messages: [], opened: sessionId };
+    case sessionPrompt:
+      return state.protocol === 2 ? promptV2(sessionId) : promptV1(sessionId);
+    case sessionClose:
+    case "authenticate":
+    case "session/delete":
+    case "session/set_mode":
+    case "session/set_model":
+      return { reply: { result: {} }, messages: [] };
+    case "session/list":
+      return { reply: { result: { sessions: [] } }, messages: [] };
+    case "session/set_config_option":
+      return { reply: { result: { configOptions: [] } }, messages: [] };
+    default:
+      return { reply: { error: { code: -32601, message: "Method not found" } }, messages: [] };
+  }
+}
+
+function initializeResult(params: unknown, state: PlayedState): object {
+  const protocol = Number(fieldsOf(params)?.["protocolVersion"]) >= 2 ? 2 : 1;
+  const negotiation = negotiate(params, { protocolVersion: protocol });
+  state.protocol = protocol;
+  state.forms = chooseForms(negotiation, "auto");
+  const [amendment] = advertise({ result: {} }, negotiation, state.forms, { version, tools: [] });
+  const { _meta } = fieldsOf(amendment !== undefined && "value" in amendment ? amendment.value : undefined) ?? {};
+  const info = { name: "acp-skills-conformance", title: "Conformance of skills", version };
+  return protocol === 2
+    ? { protocolVersion: 2, info, capabilities: { session: {}, _meta }, authMethods: [] }
+    : {
+        protocolVersion: 1,
+        agentInfo: info,
+        agentCapabilities: { loadSession: false, sessionCapabilities: { close: {} }, _meta },
+        authMethods: [],
+      };
+}
+
+const said = { type: "text", text: "This is acp-skills conformance; it has no model." };
+
+/** The update comes before the response (A-4). */
+function promptV1(sessionId: string): { readonly reply: object } & Played {
+  return {
+    reply: { result: { stopReason: "end_turn" } },
+    messages: [notify(sessionId, { sessionUpdate: "agent_message_chunk", content: said })],
+  };
+}
+
+function promptV2(sessionId: string): { readonly reply: object } & Played {
+  return {
+    reply: { result: { messageId: "user-message" } },
+    messages: [
+      notify(sessionId, { sessionUpdate: "agent_message_chunk", messageId: "agent-message", content: said }),
+      notify(sessionId, { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" }),
+    ],
+  };
+}
+
+function notify(sessionId: string, update: object): object {
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
+}

@@ -1,0 +1,50 @@
+import { conformanceRules } from "../rules/rules.ts";
+import type { ConnectionReport, Report } from "./report.ts";
+
+/** The report as lines for people. Contains text of the peer: the caller makes each line safe to print. */
+export function* textReport(report: Report): Generator<string> {
+  const told = new Set<string>();
+  for (const connection of report.connections) {
+    yield headline(connection);
+    for (const fact of factsOf(connection, report.subject)) yield `  ${fact}`;
+    for (const note of connection.notes) yield `  note: ${note}`;
+    for (const fault of connection.faults) yield `  error: ${fault}`;
+    for (const { rule, severity, line, message } of connection.findings) {
+      yield `  ${severity}: line ${line}: ${message} [${rule}]`;
+      told.add(rule);
+    }
+    yield "";
+  }
+  for (const { id, source } of conformanceRules)
+    if (told.has(id)) yield `${id}: “${source.sentence}” (${source.document})`;
+  if (told.size > 0) yield "";
+  yield verdict(report);
+}
+
+function headline({ name, about, agent, client, protocol, messages }: ConnectionReport): string {
+  const who = [agent, client].filter((part) => part !== undefined).join(" with ");
+  const facts = [who, protocol === undefined ? "" : `ACP v${protocol}`, `${messages} messages`];
+  return `${name}${about === undefined ? "" : `, ${about}`}: ${facts.filter((fact) => fact !== "").join(", ")}`;
+}
+
+function* factsOf(connection: ConnectionReport, subject: Report["subject"]): Generator<string> {
+  const { advertised, forms, optIn, clientMethods } = connection;
+  if (subject !== "agent") {
+    const options = Object.entries(optIn ?? {}).map(([option, value]) => `${option}: ${value}`);
+    yield optIn === undefined ? "the client did not opt in to skills" : `the client opted in: ${options.join(", ")}`;
+    const methods = Object.entries(clientMethods).map(([method, sent]) =>
+      sent === 1 ? method : `${method} (${sent})`,
+    );
+    if (methods.length > 0) yield `the client sent: ${methods.join(", ")}`;
+  }
+  if (subject !== "client")
+    yield `advertised: ${advertised === undefined ? "nothing" : JSON.stringify(advertised).slice(0, 400)}`;
+  if (forms.length === 0) yield "no lists of skills or commands";
+  for (const { form, updates, most, line } of forms)
+    yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;
+}
+
+function verdict({ conformant, errors, warnings }: Report): string {
+  const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
+  return `${conformant ? "conformant" : "not conformant"}: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+}

@@ -1,0 +1,176 @@
+import { type Fields, fieldsOf } from "../../client/json.ts";
+import { isAvailableSkill } from "../../client/skills-update.ts";
+import { metaKey } from "../../wire/methods.ts";
+import { documents, quote, defineRules } from "./rule.ts";
+import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "./skill-lists.ts";
+
+/** Skills among an agent's commands. */
+export const commandRules = defineRules([
+  {
+    id: "command-fields",
+    title: "A command has a name and a description",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: documents.slashCommands,
+      sentence:
+        "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
+    },
+    check: function* (exchange) {
+      for (const { line, update } of commandUpdates(exchange)) {
+        const list = update["availableCommands"];
+        if (!Array.isArray(list)) yield { line, message: `availableCommands is ${quote(list)}; it must be an array` };
+        for (const [index, command] of arrayIn(list).entries()) {
+          const { name, description } = fieldsOf(command) ?? {};
+          if (typeof name !== "string" || name === "")
+            yield { line, message: `availableCommands[${index}].name is ${quote(name)}; it must be a string` };
+          if (typeof description !== "string")
+            yield {
+              line,
+              message: `availableCommands[${index}].description is ${quote(description)}; it must be a string`,
+            };
+        }
+      }
+    },
+  },
+  {
+    id: "v2-command-type",
+    title: "A v2 command has a type",
+    severity: "error",
+    appliesTo: "agent",
+    source: { document: "ACP.md A-6.3", sentence: "v2 commands need a type" },
+    check: function* (exchange) {
+      if (exchange.negotiation?.protocol !== 2) return;
+      for (const update of commandUpdates(exchange))
+        for (const { command } of commandsIn(update))
+          if (typeof command["type"] !== "string")
+            yield {
+              line: update.line,
+              message: `the command ${quote(command["name"])} has no type; "command" is the usual one`,
+            };
+    },
+  },
+  {
+    id: "v2-command-names",
+    title: "Names of v2 commands are unique and without whitespace",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: documents.schemaV2,
+      sentence:
+        "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
+    },
+    check: function* (exchange) {
+      if (exchange.negotiation?.protocol !== 2) return;
+      for (const update of commandUpdates(exchange)) {
+        const seen = new Set<unknown>();
+        for (const { command } of commandsIn(update)) {
+          const { name } = command;
+          if (typeof name === "string" && /\s/.test(name))
+            yield { line: update.line, message: `the name ${quote(name)} contains whitespace` };
+          if (seen.has(name))
+            yield { line: update.line, message: `the name ${quote(name)} is in the list more than once` };
+          seen.add(name);
+        }
+      }
+    },
+  },
+  {
+    id: "skill-listed-once",
+    title: "A skill is one command of a list",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-7",
+      sentence: "a skill the agent already shows (name, $name, skill:name) is annotated, not listed twice.",
+    },
+    check: function* (exchange) {
+      for (const update of commandUpdates(exchange)) {
+        const commands = commandsIn(update).map(({ command }) => command);
+        const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
+        const seen = new Set<string>();
+        for (const slug of commands.map(slugOf)) {
+          if (skills.has(slug) && seen.has(slug))
+            yield { line: update.line, message: `the skill ${quote(slug)} is listed as two commands` };
+          seen.add(slug);
+        }
+      }
+    },
+  },
+  {
+    id: "command-facts",
+    title: "A command that is marked as a skill describes a valid one",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-6.3",
+      sentence:
+        'skills merged into available_commands_update, one command a skill, with _meta["acp-skills"] carrying what the command itself does not say',
+    },
+    check: function* (exchange) {
+      for (const update of commandUpdates(exchange))
+        for (const { command } of commandsIn(update)) {
+          const facts = factsIn(command);
+          if (facts !== undefined && !isAvailableSkill(skillOfCommand(command, facts)))
+            yield {
+              line: update.line,
+              message: `the command ${quote(command["name"])} and its _meta["acp-skills"] describe no valid skill`,
+            };
+        }
+    },
+  },
+  {
+    id: "command-count",
+    title: "A marked list says how many of its commands it added as skills",
+    severity: "warning",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-6.3",
+      sentence:
+        "one command a skill […] (no second copy of the list anywhere: at 10,000 skills that was 23 MB an edit)",
+    },
+    check: function* (exchange) {
+      for (const update of commandUpdates(exchange)) {
+        const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
+        const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
+        if (said !== undefined && said !== marked)
+          yield {
+            line: update.line,
+            message: `_meta["acp-skills"].skills is ${quote(said)}, but ${marked} commands are skills`,
+          };
+      }
+    },
+  },
+  {
+    id: "commands-kept",
+    title: "A list with skills keeps the agent's own commands",
+    severity: "warning",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-7",
+      sentence:
+        "available_commands_update is a full replacement list. Remember the agent's last list, re-merge on each of its updates and on each of ours.",
+    },
+    check: function* (exchange) {
+      const own = new Map<string, number>();
+      for (const update of commandUpdates(exchange)) {
+        const { line, sessionId } = update;
+        const commands = commandsIn(update).map(({ command }) => command);
+        const unmarked = commands.filter((command) => !isMarkedAsSkill(command)).length;
+        const before = own.get(sessionId) ?? 0;
+        if (commands.length > 0 && unmarked === 0 && before > 0)
+          yield {
+            line,
+            message: `the list consists of skills only; the ${before} commands of the agent before it are gone`,
+          };
+        own.set(sessionId, unmarked);
+      }
+    },
+  },
+]);
+
+/** The name without the marks under which agents show skills. */
+function slugOf(command: Fields): string {
+  const slug = factsIn(command)?.["slug"];
+  return typeof slug === "string" ? slug : String(command["name"]).replace(/^(?:\$|skill:)/, "");
+}

@@ -1,0 +1,166 @@
+import { fieldsOf, isStrings } from "../../client/json.ts";
+import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
+import { advertisedIn, type Exchange } from "../exchange.ts";
+import { type Fault, documents, quote, defineRules } from "./rule.ts";
+import { commandsIn, commandUpdates, factsIn, isSkillsKind, skillUpdates } from "./skill-lists.ts";
+
+/** The kinds of ACP v1, stable and drafted. */
+const kindsOfV1: ReadonlySet<string> = new Set([
+  ...["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update"],
+  ...["plan", "plan_update", "plan_removed", "available_commands_update", "current_mode_update"],
+  ...["config_option_update", "session_info_update", "usage_update", "notice", "compaction_update"],
+  ...["compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk"],
+]);
+
+/** Those of ACP v2. */
+const kindsOfV2: ReadonlySet<string> = new Set([
+  ...["user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk"],
+  ...["agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update"],
+  ...["terminal_output_chunk", "plan_update", "plan_removed", "available_commands_update", "config_option_update"],
+  ...["session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"],
+  ...["subagent_update", "session_message", "session_message_chunk"],
+]);
+
+/** In which forms a client may get skills, by its protocol version and what it declared. */
+export const formRules = defineRules([
+  {
+    id: "v1-kinds",
+    title: "A v1 client gets no update of a kind that it did not ask for",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-5",
+      sentence: "v1's SessionUpdate is a closed union […]; v1 permits only _meta and _methods as extensions",
+    },
+    check: function* ({ negotiation, updates }) {
+      if (negotiation?.protocol !== 1) return;
+      for (const { line, method, kind } of updates) {
+        if (method !== sessionUpdate || kindsOfV1.has(kind)) continue;
+        if (isSkillsKind(kind) && negotiation.optIn !== undefined) continue;
+        yield { line, message: `${quote(kind)} is no kind of ACP v1, and the client did not opt in` };
+      }
+    },
+  },
+  {
+    id: "v2-kinds",
+    title: "In v2, kinds of extensions begin with _ unless the client opted in",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: documents.extensibilityV2,
+      sentence: "Extensions MUST NOT define custom non-underscore values.",
+    },
+    check: function* ({ negotiation, updates }) {
+      if (negotiation?.protocol !== 2) return;
+      for (const { line, method, kind } of updates) {
+        if (method !== sessionUpdate || kindsOfV2.has(kind) || kind.startsWith("_")) continue;
+        if (isSkillsKind(kind) && negotiation.optIn !== undefined) continue;
+        yield {
+          line,
+          message: `${quote(kind)} is no kind of ACP v2, does not begin with _, and the client did not opt in`,
+        };
+      }
+    },
+  },
+  {
+    id: "notifications-asked-for",
+    title: "Notifications of the extension are sent after opt-in only",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-6.5",
+      sentence:
+        "_acp-skills/… notifications only after opt-in (avante shows users a warning for unknown ones); the flat shape never.",
+    },
+    check: function* ({ negotiation, notifications }) {
+      for (const { from, line, method } of notifications) {
+        if (from !== "agent" || !method.startsWith(toolMethodPrefix) || negotiation?.optIn !== undefined) continue;
+        yield { line, message: `${method} is sent, but the client did not opt in` };
+      }
+    },
+  },
+  {
+    id: "commands-declined",
+    title: "A client that declined skills as commands gets none",
+    severity: "error",
+    appliesTo: "agent",
+    source: { document: "ACP.md A-6.3", sentence: "an editor that opted in can decline them (commands: false)" },
+    check: function* (exchange) {
+      if (exchange.negotiation?.optIn?.commands !== false) return;
+      for (const update of commandUpdates(exchange)) {
+        const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined);
+        if (skill !== undefined)
+          yield {
+            line: update.line,
+            message: `the command ${quote(skill.command["name"])} is a skill, but the client declined them`,
+          };
+      }
+    },
+  },
+  {
+    id: "advertisement-form",
+    title: "An advertisement names its version, tools and updates",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-6",
+      sentence: 'We advertise in agentCapabilities._meta["acp-skills"] = {version, tools: […], update: […]}.',
+    },
+    check: function* (exchange) {
+      const given = advertisedIn(exchange);
+      const line = exchange.initialize?.response?.line;
+      if (given === undefined || line === undefined) return;
+      const { version, tools, update } = fieldsOf(given) ?? {};
+      if (typeof version !== "string")
+        yield { line, message: `_meta["acp-skills"].version is ${quote(version)}; it must be a string` };
+      if (!isStrings(tools))
+        yield { line, message: `_meta["acp-skills"].tools is ${quote(tools)}; it must be an array of strings` };
+      if (!isStrings(update))
+        yield { line, message: `_meta["acp-skills"].update is ${quote(update)}; it must be an array of strings` };
+    },
+  },
+  {
+    id: "advertised-is-sent",
+    title: "What is advertised is what is sent",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "STYLE 11",
+      sentence:
+        "Advertise a capability only when it is already served, and send an optional notification only to a peer that said it understands it.",
+    },
+    check: function* (exchange) {
+      const advertised = fieldsOf(advertisedIn(exchange))?.["update"];
+      if (!isStrings(advertised)) return;
+      const first = firstOfEachForm(exchange);
+      for (const [form, line] of first)
+        if (!advertised.includes(form)) yield { line, message: `skills are sent as ${form}, which was not advertised` };
+      yield* notSent(exchange, advertised, first);
+    },
+  },
+]);
+
+/** The line of the first skills in each form. */
+function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  const see = (form: string, line: number): void => {
+    if (!first.has(form)) first.set(form, line);
+  };
+  for (const { method, kind, line } of skillUpdates(exchange)) see(method === skillsNotification ? method : kind, line);
+  for (const update of commandUpdates(exchange))
+    if (commandsIn(update).some(({ command }) => factsIn(command) !== undefined))
+      see(availableCommandsUpdate, update.line);
+  return first;
+}
+
+/** Forms that never came although skills came in another one. Skills that are no commands need not come as commands. */
+function* notSent(
+  exchange: Exchange,
+  advertised: readonly string[],
+  first: ReadonlyMap<string, number>,
+): Iterable<Fault> {
+  if (!first.has(availableCommandsUpdate)) return;
+  for (const form of advertised)
+    if (!first.has(form))
+      yield { line: exchange.lastLine, message: `${form} was advertised, but skills were sent in other forms only` };
+}

@@ -1,0 +1,15 @@
+import { commandRules } from "./command-rules.ts";
+import { formRules } from "./form-rules.ts";
+import { listRules } from "./list-rules.ts";
+import type { Rule } from "./rule.ts";
+import { skillFieldRules } from "./skill-fields.ts";
+import { turnRules } from "./turn-rules.ts";
+
+/** Every rule, in the order of reports. */
+export const conformanceRules: readonly Rule[] = [
+  ...listRules,
+  ...skillFieldRules,
+  ...formRules,
+  ...commandRules,
+  ...turnRules,
+];

@@ -1,0 +1,79 @@
+import { type Fields, fieldsOf, isStrings } from "../../client/json.ts";
+import { fromCommandFacts } from "../../wire/command-facts.ts";
+import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../../wire/methods.ts";
+import type { Exchange, Update } from "../exchange.ts";
+
+/** A skill as it was sent, not validated. */
+export interface SentSkill {
+  readonly line: number;
+  readonly skill: unknown;
+  /** How to name it in a sentence. */
+  readonly where: string;
+}
+
+export function isSkillsKind(kind: string): boolean {
+  return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
+}
+
+/** Updates that carry the list of skills itself, or its changes. */
+export function skillUpdates({ updates }: Exchange): readonly Update[] {
+  return updates.filter(({ kind }) => isSkillsKind(kind));
+}
+
+/** Updates that carry a list of commands. */
+export function commandUpdates({ updates }: Exchange): readonly Update[] {
+  return updates.filter(({ kind }) => kind === availableCommandsUpdate);
+}
+
+export function isDelta({ update }: Update): boolean {
+  return update["availableSkills"] === undefined && deltaFields.some((field) => update[field] !== undefined);
+}
+
+export const deltaFields = ["added", "changed", "removed"] as const;
+
+/** Every skill that the agent sent as an AvailableSkill. */
+export function sentSkills(exchange: Exchange): readonly SentSkill[] {
+  return skillUpdates(exchange).flatMap(({ line, update }) =>
+    ["availableSkills", "added", "changed"].flatMap((field) =>
+      arrayIn(update[field]).map((skill, index) => ({ line, skill, where: whereOf(skill, `${field}[${index}]`) })),
+    ),
+  );
+}
+
+function whereOf(skill: unknown, place: string): string {
+  const name = fieldsOf(skill)?.["name"];
+  return typeof name === "string" ? `${place} (${JSON.stringify(name.slice(0, 64))})` : place;
+}
+
+export function arrayIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The commands of a list that are objects, with their index. */
+export function commandsIn({ update }: Update): readonly { readonly index: number; readonly command: Fields }[] {
+  return arrayIn(update["availableCommands"]).flatMap((value, index) => {
+    const command = fieldsOf(value);
+    return command === undefined ? [] : [{ index, command }];
+  });
+}
+
+/** What a command says about its skill under our key; undefined for other commands. */
+export function factsIn(command: Fields): Fields | undefined {
+  return fieldsOf(fieldsOf(command["_meta"])?.[metaKey]);
+}
+
+/** Whether a command is marked as a skill, by our key or that of another agent. */
+export function isMarkedAsSkill(command: Fields): boolean {
+  const meta = fieldsOf(command["_meta"]);
+  const air = fieldsOf(fieldsOf(meta?.["jetbrains"])?.["air"]);
+  return factsIn(command) !== undefined || air?.["kind"] === "skill" || meta?.["yolop.dev/command.source"] === "skill";
+}
+
+/** The skill that a marked command describes. */
+export function skillOfCommand(command: Fields, facts: Fields): unknown {
+  return fromCommandFacts({ name: command["name"], description: command["description"] }, facts);
+}
+
+export function namesIn(value: unknown): readonly string[] {
+  return isStrings(value) ? value : [];
+}

@@ -1,0 +1,179 @@
+import { fieldsOf } from "../../client/json.ts";
+import { initialize, requestPermission, sessionPrompt } from "../../wire/methods.ts";
+import type { Exchange, Request, Stray } from "../exchange.ts";
+import type { Side } from "../transcript/entry.ts";
+import { documents, type Fault, quote, defineRules } from "./rule.ts";
+
+/** Parts of a turn; other updates may come at any time. */
+const partsOfTurn: ReadonlySet<string> = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"]);
+
+/** Messages, requests and their order. */
+export const turnRules = defineRules([
+  {
+    id: "agent-messages",
+    title: "An agent writes only JSON-RPC messages to stdout",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: documents.transports,
+      sentence: "The agent MUST NOT write anything to its stdout that is not a valid ACP message.",
+    },
+    check: ({ unreadable }) => lines("agent", unreadable),
+  },
+  {
+    id: "agent-answers",
+    title: "An agent answers each request once",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: documents.jsonRpc,
+      sentence:
+        "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    },
+    check: function* (exchange) {
+      yield* lines("agent", exchange.unasked);
+      yield* unanswered(exchange, "client", () => true);
+    },
+  },
+  {
+    id: "turn-order",
+    title: "Updates of a turn come before its response",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      document: "ACP.md A-4",
+      sentence: "One ordered queue per direction: an update is never overtaken by the response that follows it.",
+    },
+    check: function* ({ negotiation, updates, requests }) {
+      if (negotiation?.protocol !== 1) return;
+      const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
+      for (const { line, sessionId, kind } of updates) {
+        if (!partsOfTurn.has(kind)) continue;
+        const ofSession = prompts.filter(({ params, line: sent }) => sent < line && sessionOf(params) === sessionId);
+        const isOpen = ofSession.some(({ response }) => response === undefined || response.line > line);
+        const answered = ofSession.at(-1)?.response?.line;
+        if (!isOpen && answered !== undefined)
+          yield { line, message: `${kind} comes after the response on line ${answered} that ended its turn` };
+      }
+    },
+  },
+  {
+    id: "closed-session-silent",
+    title: "A closed session gets no updates",
+    severity: "error",
+    appliesTo: "agent",
+    source: { document: "ACP.md A-8", sentence: "session/close and delete release" },
+    check: function* ({ updates, sessions }) {
+      for (const { line, sessionId, kind } of updates) {
+        const closed = sessions.get(sessionId)?.closed;
+        if (closed !== undefined && line > closed)
+          yield {
+            line,
+            message: `${kind || "an update"} is sent to the session ${quote(sessionId)}, which was closed on line ${closed}`,
+          };
+      }
+    },
+  },
+  {
+    id: "client-messages",
+    title: "A client writes only JSON-RPC messages to the agent's stdin",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      document: documents.transports,
+      sentence: "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
+    },
+    check: ({ unreadable }) => lines("client", unreadable),
+  },
+  {
+    id: "client-answers",
+    title: "A client answers each request, whatever it was told before",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      document: documents.extensibility,
+      sentence: "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
+    },
+    // A person answers requests for permission, perhaps never.
+    check: (exchange) => unanswered(exchange, "agent", ({ method }) => method !== requestPermission),
+  },
+  {
+    id: "client-method-not-found",
+    title: "A client refuses unknown requests with “Method not found”",
+    severity: "warning",
+    appliesTo: "client",
+    source: {
+      document: documents.extensibility,
+      sentence:
+        'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
+    },
+    check: function* ({ requests }) {
+      for (const { from, method, response } of requests) {
+        if (from !== "agent" || !method.startsWith("_") || response?.error === undefined) continue;
+        const code = fieldsOf(response.error)?.["code"];
+        if (code !== -32601)
+          yield { line: response.line, message: `${method} is refused with the code ${quote(code)} instead of -32601` };
+      }
+    },
+  },
+  {
+    id: "client-quiet",
+    title: "A client does not answer notifications",
+    severity: "warning",
+    appliesTo: "client",
+    source: {
+      document: documents.extensibility,
+      sentence: "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
+    },
+    check: ({ unasked }) => lines("client", unasked),
+  },
+  {
+    id: "client-opt-in",
+    title: "An opt-in has a known form",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      document: "ACP.md A-6.1",
+      sentence:
+        'client opted in by clientCapabilities._meta["acp-skills"], or by clientCapabilities.session.skills (where maintainers nest such capabilities)',
+    },
+    check: function* ({ requests }) {
+      const given = requests.find(({ from, method }) => from === "client" && method === initialize);
+      if (given !== undefined) for (const message of faultsOfOptIn(given.params)) yield { line: given.line, message };
+    },
+  },
+]);
+
+function* lines(side: Side, strays: readonly Stray[]): Iterable<Fault> {
+  for (const { from, line, reason } of strays) if (from === side) yield { line, message: `the line ${reason}` };
+}
+
+function* unanswered({ requests }: Exchange, side: Side, matters: (request: Request) => boolean): Iterable<Fault> {
+  for (const request of requests)
+    if (request.from === side && request.response === undefined && matters(request))
+      yield { line: request.line, message: `${request.method} (id ${quote(request.id)}) is never answered` };
+}
+
+function sessionOf(params: unknown): unknown {
+  return fieldsOf(params)?.["sessionId"];
+}
+
+/** The ways to opt in, and what is wrong with the one that was taken. */
+function* faultsOfOptIn(params: unknown): Iterable<string> {
+  const fields = fieldsOf(params);
+  for (const key of ["clientCapabilities", "capabilities"]) {
+    const capabilities = fieldsOf(fields?.[key]);
+    const wishes = [
+      [`${key}._meta["acp-skills"]`, fieldsOf(capabilities?.["_meta"])?.["acp-skills"]],
+      [`${key}.session.skills`, fieldsOf(capabilities?.["session"])?.["skills"]],
+    ] as const;
+    for (const [where, wish] of wishes) {
+      if (wish === undefined || wish === null || typeof wish === "boolean") continue;
+      const options = fieldsOf(wish);
+      if (options === undefined) yield `${where} is ${quote(wish)}; it must be true or an object`;
+      for (const option of ["notification", "deltas", "commands"])
+        if (options?.[option] !== undefined && typeof options[option] !== "boolean")
+          yield `${where}.${option} is ${quote(options[option])}; it must be true or false`;
+    }
+  }
+}
