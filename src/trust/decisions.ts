@@ -2,7 +2,7 @@ import type { Log } from "../base/log.ts";
 import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
 import type { Asker } from "./authorization.ts";
 import { blocks, kindOf } from "./grants/grant.ts";
-import type { Grant, Subject } from "./grants/grant.ts";
+import type { Block, Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
 import { directoryOf } from "./refusals.ts";
@@ -97,6 +97,37 @@ export class Decisions {
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
     if (!isStored) refused.set(key, reply);
+  }
+
+  /** Removes a grant, or the blocks of a skill, also from what counts for the session only. Throws as `ApprovalStore.change`. */
+  async takeBack(
+    what: { readonly grant: string } | { readonly blocksOf: Versionless },
+    { directory, owner }: Pick<Asker, "directory" | "owner">,
+    policy: Policy,
+  ): Promise<boolean> {
+    const isKept = {
+      grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
+      block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
+    };
+    const ofSkill = "blocksOf" in what ? directoryOf(what.blocksOf.source) : undefined;
+    const scopes = ["everywhere" as const, ...[directory, ofSkill].map((one) => this.scopeOf("project", one, policy))];
+    let isFound = false;
+    for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
+      const { grants, blocks: blocked } = await this.#options.store.read(scope);
+      if (grants.every(isKept.grant) && blocked.every(isKept.block)) continue;
+      isFound = true;
+      await this.#options.store.change(scope, (before) => ({
+        ...before,
+        grants: before.grants.filter(isKept.grant),
+        blocks: before.blocks.filter(isKept.block),
+      }));
+    }
+    const session = this.sessions.get(owner);
+    const place = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
+    if (place >= 0) session?.grants.splice(place, 1);
+    if ("blocksOf" in what) session?.refused.clear();
+    this.tellChange();
+    return isFound || place >= 0;
   }
 
   tellChange(): void {

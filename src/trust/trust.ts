@@ -8,7 +8,7 @@ import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import { Decisions } from "./decisions.ts";
 import type { DecisionsOptions } from "./decisions.ts";
 import { allows } from "./grants/grant.ts";
-import type { Grant, Reach } from "./grants/grant.ts";
+import type { Grant, Reach, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { ProjectReading } from "./project-reading.ts";
 import type { ReadSkill } from "./project-reading.ts";
@@ -61,6 +61,16 @@ export interface Trust {
   standings(skills: readonly StandingSkill[], asker: Pick<Asker, "owner" | "directory">): Promise<readonly Standing[]>;
   /** What is stored for everywhere, and for the project of a directory. Never throws. */
   approvalsFor(directory: string | undefined): Promise<readonly Approvals[]>;
+  /** What was approved for a session of this process only. */
+  sessionGrants(owner: string): readonly Grant[];
+  /**
+   * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
+   * Throws UNREADABLE if it cannot be stored.
+   */
+  takeBack(
+    what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
+    asker: Asker,
+  ): Promise<boolean>;
   /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void;
 }
@@ -238,6 +248,17 @@ class PersonalTrust implements Trust {
 
   async approvalsFor(directory: string | undefined): Promise<readonly Approvals[]> {
     return await this.#decisions.stored(directory, this.policyFor(directory));
+  }
+
+  sessionGrants(owner: string): readonly Grant[] {
+    return this.#decisions.sessions.get(owner)?.grants ?? [];
+  }
+
+  async takeBack(
+    what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
+    asker: Asker,
+  ): Promise<boolean> {
+    return await this.#decisions.takeBack(what, asker, this.policyFor(asker.directory));
   }
 
   onChange(listener: () => void): () => void {

@@ -7,6 +7,7 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { KeptAnswer } from "../answer/kept-answer.ts";
 import type { AllowedNext } from "./decide/allowed-next.ts";
 import type { Nonces } from "./admission/nonces.ts";
+import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
 
@@ -18,6 +19,8 @@ export interface BrowseDoor {
   readonly skills: ShownSkills;
   readonly events: LiveEvents;
   readonly nonces: Nonces;
+  /** Tells pages when the files of a skill that they read change. */
+  readonly touched: TouchedSkills;
   /** Nothing can be changed, run or opened. */
   readonly readOnly: boolean;
   /** The project's directory, absolute. */

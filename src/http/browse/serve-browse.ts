@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import path from "node:path";
 import type { App } from "../../app.ts";
 import { localOwner } from "../../caller.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
@@ -10,6 +11,8 @@ import { closeServer } from "../server/close-server.ts";
 import { listen } from "../server/listen.ts";
 import { createNonces } from "./admission/nonces.ts";
 import { createPageSessions } from "./admission/page-sessions.ts";
+import { openPeerCheck } from "./admission/peer-user.ts";
+import type { IsForeign } from "./admission/peer-user.ts";
 import type { PageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { routes } from "./api/routes.ts";
@@ -17,6 +20,7 @@ import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
 import { createAllowedNext } from "./decide/allowed-next.ts";
 import { watchIdle } from "./live/idle.ts";
 import { openLiveEvents } from "./live/live-events.ts";
+import { openTouchedSkills } from "./live/touched-skills.ts";
 import { readPageFiles } from "./page/page-files.ts";
 import { openShownSkills } from "./rows/shown-skills.ts";
 
@@ -29,10 +33,14 @@ export interface BrowseOptions {
   /** The project's directory, absolute. */
   readonly directory: string;
   readonly home: string;
+  /** Where approvals are, which other processes change, too. */
+  readonly dataDirectory: string;
   /** Called once when nobody has used the page for that long. Must not throw. */
   readonly idle: () => void;
   /** Where the page was built. Default: beside this package's code. */
   readonly pageDirectory?: string;
+  /** Default: as the system tells. */
+  readonly isForeign?: IsForeign;
 }
 
 /** A skill browser that listens, on this machine only. */
@@ -79,11 +87,19 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     places: { directory, home },
     changed: (change) => events.push("skills", change),
   });
+  const touched = openTouchedSkills({
+    app,
+    skills,
+    connected: () => events.connected() > 0,
+    approvals: path.join(options.dataDirectory, "trust"),
+    tell: (id) => events.push("skill", { id }),
+  });
   const door: BrowseDoor = {
     app,
     session,
     skills,
     events,
+    touched,
     nonces: createNonces(),
     once: createAllowedNext(),
     readOnly,
@@ -103,6 +119,13 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     ended: options.idle,
   });
   const mounted: readonly BrowseRoute[] = routes.flatMap((mount) => mount(door));
+  async function closeParts(): Promise<void> {
+    idle.stop();
+    events.close();
+    skills.close();
+    environments.close();
+    await touched.close();
+  }
   let own = "";
   let sessions: PageSessions | undefined;
   const openSessions = (): PageSessions => (sessions ??= createPageSessions({ port: listening.port, clock }));
@@ -120,23 +143,19 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
         stopped: stopped.signal,
         running,
         used: idle.touch,
+        isForeign: options.isForeign ?? openPeerCheck(),
         log,
       }),
     },
-  ).catch((error: unknown) => {
-    idle.stop();
-    skills.close();
-    environments.close();
+  ).catch(async (error: unknown) => {
+    await closeParts();
     throw error;
   });
   own = new URL(listening.url).host;
 
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    idle.stop();
-    events.close();
-    skills.close();
-    environments.close();
+    await closeParts();
     await closeServer(listening.server, {
       clock,
       seconds: shutdownSeconds,

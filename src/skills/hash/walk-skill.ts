@@ -90,7 +90,11 @@ export function orNothing<Value>(read: () => Value): Value | undefined {
  * The real path of a file that may be served, for a path that passed `skillPathFault`. Undefined for hidden files; throws INVALID_PATH
  * for a path that leaves the skill's directory.
  */
-export function locateSkillFile({ files }: SkillSource, { directory }: Skill, path: string): string | undefined {
+export function locateSkillFile(
+  { files }: SkillSource,
+  { directory }: Pick<Skill, "directory">,
+  path: string,
+): string | undefined {
   const segments = path.split("/");
   if (segments.some(isHiddenName)) return undefined;
   const real = files.resolve(segments.reduce(joinPath, directory));

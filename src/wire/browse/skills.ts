@@ -107,6 +107,8 @@ export interface SkillGrant {
   readonly when: string;
   readonly who: string;
   readonly expires?: string;
+  /** It counts until this page's server ends. */
+  readonly isForSession?: true;
   /** Whether it is for the bytes that are installed now. */
   readonly isCurrent: boolean;
 }
@@ -198,12 +200,18 @@ export interface FileContent {
  */
 export interface Decision {
   readonly decision: "approve" | "once" | "block" | "unblock" | "revoke";
-  readonly digest: string;
+  /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
+  readonly digest?: string;
   readonly nonce: string;
   /** For `approve`. Default: as wide as the policy lets a person approve. */
   readonly reach?: "session" | "project" | "everywhere";
   /** For `revoke`. */
   readonly grant?: string;
+}
+
+/** What a decision is answered with: a sentence that says what holds now. */
+export interface Decided {
+  readonly message: string;
 }
 
 /** `POST /api/skills/ID/open`: opens the file in the person's editor. */

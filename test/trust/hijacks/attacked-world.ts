@@ -154,6 +154,8 @@ export async function openAttackedWorld(
       endSession: (...given) => trust.endSession(...given),
       standings: (...given) => trust.standings(...given),
       approvalsFor: (...given) => trust.approvalsFor(...given),
+      sessionGrants: (...given) => trust.sessionGrants(...given),
+      takeBack: (...given) => trust.takeBack(...given),
       onChange: (listener) => trust.onChange(listener),
       async authorize(...given) {
         at("planned");

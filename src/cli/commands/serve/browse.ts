@@ -67,6 +67,7 @@ export const command = defineCommand({
         idleMinutes,
         directory,
         home: terminal.home,
+        dataDirectory: settings.dataDirectory,
         idle: () => {
           idle.abort();
         },

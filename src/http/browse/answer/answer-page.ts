@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Log } from "../../../base/log.ts";
 import type { KeptAnswer } from "../../answer/kept-answer.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
+import type { IsForeign } from "../admission/peer-user.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
@@ -24,6 +25,8 @@ export interface AnsweringPage {
   readonly running: Set<ServerResponse>;
   /** Called for each request that has the cookie, or gets it. */
   readonly used: () => void;
+  /** Whether somebody else of this machine has connected, who may have read the address in the list of processes. */
+  readonly isForeign: IsForeign;
   readonly log: Log;
 }
 
@@ -31,6 +34,11 @@ const sessionPath = "/api/session";
 const exchange = z.strictObject({ code: z.string().max(256) });
 
 const codeHint = "Open the address that acp-skills browse prints; press Enter there for a new one.";
+const foreign: BrowseRefusal = {
+  status: 403,
+  code: "PERMISSION_DENIED",
+  message: "This page is for the person who started it, and the browser is another user's.",
+};
 const notSignedIn: BrowseRefusal = {
   status: 401,
   code: "AUTH_REQUIRED",
@@ -58,7 +66,7 @@ const isReadOnly: BrowseRefusal = {
 
 /** Answers requests: who sends them is looked at first, and without the cookie only the page itself, which has no secrets, is answered. */
 export function answerPage(answering: AnsweringPage): RequestListener {
-  const { host, files, sessions, routes, readOnly, stopped, running, used, log } = answering;
+  const { host, files, sessions, routes, readOnly, stopped, running, used, isForeign, log } = answering;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
@@ -72,6 +80,10 @@ export function answerPage(answering: AnsweringPage): RequestListener {
     const file = isReading ? files.get(path) : undefined;
     if (file !== undefined) {
       sendAnswer(response, { kept: file }, { ifNoneMatch: headers["if-none-match"] });
+      return;
+    }
+    if (isForeign(request.socket)) {
+      refuse(foreign);
       return;
     }
     if (path === sessionPath && method === "POST") {

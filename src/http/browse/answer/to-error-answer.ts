@@ -1,3 +1,4 @@
+import { isSkillsError } from "../../../errors.ts";
 import type { SkillsErrorCode } from "../../../errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { toWireError } from "../../../wire/error-table.ts";
@@ -24,6 +25,13 @@ const statuses: Partial<Record<SkillsErrorCode, number>> = {
 
 /** The answer to a request that failed. What is not ours is logged, and answered with the id to search the log for. */
 export function toErrorAnswer(error: unknown, log: Log): { readonly status: number; readonly body: BrowseError } {
+  // It says which file of this person cannot be read or written, and why.
+  if (isSkillsError(error) && error.code === "UNREADABLE") {
+    const { hint } = error.facts;
+    log("error", error.message);
+    const body = { error: { code: error.code, message: error.message, ...(typeof hint === "string" && { hint }) } };
+    return { status: 500, body };
+  }
   const { message, data } = toWireError(error, { log });
   const { code, hint, violations } = data;
   const where = violations?.map(({ field, expected }) => `${field}: expected ${expected}`).join("; ");

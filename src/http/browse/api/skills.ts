@@ -1,10 +1,31 @@
+import * as z from "zod";
 import { SkillsError } from "../../../errors.ts";
-import { nearest } from "../../../base/nearest.ts";
-import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+import { maxReplyBytes } from "../../../tools/input/limits.ts";
+import { toContent } from "../../../tools/view/content.ts";
+import { reaches } from "../../../trust/grants/grant.ts";
+import type { FileContent } from "../../../wire/browse/skills.ts";
+import type { MountBrowse } from "../browse-door.ts";
+import { decide } from "../decide/decide.ts";
+import { shownVersion } from "../decide/shown-version.ts";
+import { locateFile } from "../detail/locate-file.ts";
 import { showSkill } from "../detail/show-skill.ts";
-import type { ShownSkill } from "../rows/shown-skill.ts";
+import { openInEditor } from "../editor/open-in-editor.ts";
+import { findShown } from "./find-shown.ts";
 
-/** `GET /api/skills`, `GET /api/skills/ID`. */
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const place = z.int().min(1).max(10_000_000);
+
+const decisionSchema = z.strictObject({
+  decision: z.enum(["approve", "once", "block", "unblock", "revoke"]),
+  digest: digest.optional(),
+  nonce: z.string().max(128),
+  reach: z.enum(reaches).exclude(["once"]).optional(),
+  grant: z.string().max(128).optional(),
+});
+
+const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.optional(), column: place.optional() });
+
+/** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
 export const mountSkills: MountBrowse = (door) => [
   {
     method: "GET",
@@ -14,16 +35,47 @@ export const mountSkills: MountBrowse = (door) => [
   {
     method: "GET",
     path: "/api/skills/:id",
-    answer: async ({ param, signal }) => ({ json: await showSkill(await findShown(door, param("id")), door, signal) }),
+    async answer({ param, signal }) {
+      const shown = await findShown(door, param("id"));
+      const detail = await showSkill(shown, door, signal);
+      door.touched.watch(shown, detail.digest);
+      return { json: detail };
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/skills/:id/files",
+    async answer({ param, query }) {
+      const shown = await findShown(door, param("id"));
+      const path = query.get("path") ?? "";
+      const { source } = door.app;
+      const part = source.bytes.head(locateFile(shown, path, source), maxReplyBytes);
+      if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
+      const truncated = part.bytes.length < part.size;
+      const content = toContent(part.bytes, { end: truncated });
+      const file: FileContent = { path, ...content, sizeBytes: part.size, truncated };
+      return { json: file };
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/skills/:id/decision",
+    async answer({ param, json, signal }) {
+      const decision = await json(decisionSchema);
+      const found = await shownVersion(param("id"), decision, door, signal);
+      if ("refused" in found) return found;
+      return { json: await decide(decision, found.offered, door, signal) };
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/skills/:id/open",
+    async answer({ param, json }) {
+      const { path, ...position } = await json(openSchema);
+      const file = locateFile(await findShown(door, param("id")), path, door.app.source);
+      const fault = await openInEditor({ file, ...position });
+      if (fault === undefined) return { json: {} };
+      return { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
+    },
   },
 ];
-
-/** Throws SKILL_NOT_FOUND. */
-export async function findShown({ skills }: Pick<BrowseDoor, "skills">, id: string): Promise<ShownSkill> {
-  const shown = await skills.find(id);
-  if (shown !== undefined) return shown;
-  const ids = (await skills.all()).map(({ row }) => row.id);
-  throw new SkillsError("SKILL_NOT_FOUND", `There is no skill ${JSON.stringify(id.slice(0, 128))}.`, {
-    facts: { available: nearest(id, ids), hint: "It may have been removed or renamed; look at the list." },
-  });
-}

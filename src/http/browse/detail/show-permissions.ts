@@ -16,7 +16,7 @@ const mostDiffLines = 400;
 const mostChangedFiles = 200;
 
 interface Asked {
-  readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor">;
+  readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor" | "sessionGrants">;
   readonly subject: Omit<Subject, "digest">;
   readonly needs: Capabilities;
   readonly wants: Capabilities;
@@ -32,7 +32,13 @@ export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissio
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
   const digest = request?.subject.digest;
-  const grants = approvals.flatMap((stored) => grantsOf(stored, subject.name, digest));
+  const grants = [
+    ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
+    ...grantsOf({ grants: trust.sessionGrants(owner) }, subject.name, digest).map((grant) => ({
+      ...grant,
+      isForSession: true as const,
+    })),
+  ];
   const isBlocked = approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject)));
   const denied = policy.denies(subject, needs);
   const isApproved = grants.some(({ isCurrent }) => isCurrent);
@@ -60,7 +66,11 @@ export function toWants(capabilities: Capabilities): Wants {
   return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools, words };
 }
 
-function grantsOf({ project, grants }: Approvals, name: string, digest: string | undefined): readonly SkillGrant[] {
+function grantsOf(
+  { project, grants }: Pick<Approvals, "grants"> & { readonly project?: string },
+  name: string,
+  digest: string | undefined,
+): readonly SkillGrant[] {
   return grants
     .filter(({ skill }) => skill === name)
     .map((grant) => ({

@@ -25,8 +25,11 @@ export interface ShownSkills {
   readonly find: (id: string) => Promise<ShownSkill | undefined>;
   /** All of them, in the order of the list. */
   readonly all: () => Promise<readonly ShownSkill[]>;
-  /** Looks again how skills stand, and resolves when the rows say so: somebody approved or blocked something, or files changed. */
-  readonly lookAgain: () => Promise<void>;
+  /**
+   * Looks again how skills stand, and resolves when the rows say so: somebody approved or blocked something, or files of `edited` changed,
+   * which the catalog does not notice where it lists nothing of them.
+   */
+  readonly lookAgain: (edited?: readonly ShownSkill[]) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -182,7 +185,10 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
       await ready;
       return [...rows.byId.values()];
     },
-    lookAgain: look,
+    lookAgain(edited = []) {
+      for (const { offered } of edited) if (offered !== undefined) made.delete(offered);
+      return look();
+    },
     close() {
       closing.abort();
       for (const stop of stops) stop();
