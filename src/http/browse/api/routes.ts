@@ -1,7 +1,17 @@
 import type { MountBrowse } from "../browse-door.ts";
 import { mountAbout } from "./about.ts";
 import { mountLiveEvents } from "./events.ts";
+import { mountBlobs } from "../runs/mount-blobs.ts";
+import { mountHistory } from "../runs/mount-history.ts";
+import { mountRuns } from "../runs/mount-runs.ts";
 import { mountSkills } from "./skills.ts";
 
 /** Every route behind the cookie, by concern. */
-export const routes: readonly MountBrowse[] = [mountAbout, mountSkills, mountLiveEvents];
+export const routes: readonly MountBrowse[] = [
+  mountAbout,
+  mountSkills,
+  mountLiveEvents,
+  mountRuns,
+  mountBlobs,
+  mountHistory,
+];
