@@ -13,6 +13,7 @@ import { measureLargeList } from "./large-list.js";
 import { measureListing } from "./list.js";
 import { measureMemory } from "./memory.js";
 import { measurePassThrough } from "./pass-through.js";
+import { measureProxy } from "./proxy.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureRunning } from "./running.js";
 import { measureSoak } from "./soak.js";
@@ -41,6 +42,7 @@ const figures = {
   hostile: measureHostile,
   memory: measureMemory,
   "pass-through": measurePassThrough,
+  proxy: measureProxy,
   start: measureStart,
   tools: measureTools,
   running: measureRunning,
