@@ -1,10 +1,19 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { runProxy } from "../../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import { type Chain, openChain, updateOf } from "./chain.ts";
+
+/** The first session compiles the service; on a busy machine that takes longer than a message waits for it. */
+beforeAll(async () => {
+  const warm = openChain(["ours"], { manner: ["http"] });
+  await warm.ask("initialize", { protocolVersion: 1 });
+  await warm.ask("session/new", { cwd: warm.project, mcpServers: [] });
+  await warm.until(({ method }) => method === "session/update");
+  await warm.close();
+}, 60_000);
 
 let chain: Chain | undefined;
 afterEach(async () => {
