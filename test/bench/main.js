@@ -18,6 +18,7 @@ import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureRunning } from "./running.js";
 import { measureSoak } from "./soak.js";
 import { measureStart } from "./start.js";
+import { measureStore } from "./store.js";
 import { measureTools } from "./tools.js";
 import { measureWatching } from "./watch.js";
 
@@ -48,6 +49,7 @@ const figures = {
   running: measureRunning,
   approvals: measureApprovals,
   http: measureHttp,
+  store: measureStore,
   soak: measureSoak,
 };
 
