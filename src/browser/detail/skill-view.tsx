@@ -1,5 +1,13 @@
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { Empty } from "../parts/empty.tsx";
+import { toVisible } from "../parts/visible-text.ts";
+import { Icon } from "../parts/icon.tsx";
+import { RouteLink } from "../parts/route-link.tsx";
+import { useBrowser } from "../state/browser.ts";
+import { SkillHeader } from "./skill-header.tsx";
+import { tabs } from "./tabs.ts";
+import { useDetail } from "./use-detail.ts";
 
 export interface SkillViewProps {
   /** Of the skill, as in its row. */
@@ -9,6 +17,72 @@ export interface SkillViewProps {
   readonly item: string | undefined;
 }
 
-export function SkillView({ id }: SkillViewProps): JSX.Element {
-  return <Empty icon="book" title={id} />;
+/** One skill: what it is, and a tab of what is known about it. Changes on disk arrive in place: tab, scroll and open nodes stay. */
+export function SkillView({ id, tab, item }: SkillViewProps): JSX.Element {
+  const { places } = useBrowser();
+  const { reading, reload } = useDetail(id);
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    body.current?.scrollTo(0, 0);
+  }, [tab]);
+
+  if (reading.status === "reading") return <Empty icon="book" title="Reading the skill …" />;
+  if (reading.status === "missing")
+    return (
+      <Empty icon="question" title={`There is no skill ${toVisible(id, 80)}.`}>
+        <RouteLink to={{ view: "skills" }} class="button">
+          Show all skills
+        </RouteLink>
+      </Empty>
+    );
+  if (reading.status === "failed")
+    return (
+      <Empty icon="alert" title={reading.error.message}>
+        {reading.error.hint !== undefined && <p>{reading.error.hint}</p>}
+        <button type="button" class="button" onClick={() => void reload()}>
+          Try again
+        </button>
+      </Empty>
+    );
+
+  const { detail, isRemoved } = reading;
+  const shown = tabs.filter(({ isKnown }) => isKnown(detail));
+  const current = shown.find(({ name }) => name === tab) ?? shown[0];
+  return (
+    <div class="skill">
+      <SkillHeader detail={detail} />
+      {isRemoved && (
+        <p class="caution" role="status">
+          <Icon name="alert" />
+          This skill was removed. What is shown here is the last that was known of it.
+        </p>
+      )}
+      <nav class="tabs" aria-label="About this skill">
+        <ul>
+          {shown.map(({ name, title, count }) => (
+            <li key={name}>
+              <RouteLink to={{ view: "skills", skill: id, tab: name }} isCurrent={name === current?.name}>
+                {title}
+                {count !== undefined && count(detail) > 0 && <span class="count">{count(detail)}</span>}
+              </RouteLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="tab" ref={body} tabIndex={0} role="region" aria-label={current?.title}>
+        {current !== undefined && (
+          <current.Content
+            key={current.name}
+            detail={detail}
+            item={item}
+            isRemoved={isRemoved}
+            reload={reload}
+            openTab={(to, what) =>
+              places.open({ view: "skills", skill: id, tab: to, ...(what !== undefined && { item: what }) })
+            }
+          />
+        )}
+      </div>
+    </div>
+  );
 }

@@ -1,11 +1,13 @@
 import base from "./base.css?inline";
+import detail from "./detail.css?inline";
 import list from "./list.css?inline";
+import markdown from "./markdown.css?inline";
 import parts from "./parts.css?inline";
 import shell from "./shell.css?inline";
 import theme from "./theme.css?inline";
 
 /** Every stylesheet of the browser, in order. A view adds its own here. */
-const texts = [theme, base, parts, shell, list];
+const texts = [theme, base, parts, shell, list, detail, markdown];
 
 let sheets: readonly CSSStyleSheet[] | undefined;
 

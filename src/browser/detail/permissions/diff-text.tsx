@@ -1,0 +1,31 @@
+import type { JSX } from "preact";
+import { visibleText } from "../../parts/visible-text.ts";
+
+const mostLines = 1_000;
+const longestLine = 1_000;
+
+/** A unified diff. Each line keeps its sign, so that colour only repeats it. */
+export function DiffText({ diff, label }: { readonly diff: string; readonly label: string }): JSX.Element {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  return (
+    <div class="diff" role="group" aria-label={label} tabIndex={0}>
+      <pre dir="ltr">
+        {lines.slice(0, mostLines).map((line, index) => (
+          <span key={index} class={kindOf(line)}>
+            {visibleText(line.slice(0, longestLine))}
+            {line.length > longestLine && ` ⟨${String(line.length - longestLine)} more characters⟩`}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+      {lines.length > mostLines && <p class="muted">And {lines.length - mostLines} more lines.</p>}
+    </div>
+  );
+}
+
+function kindOf(line: string): string {
+  if (/^(?:\+\+\+|---|diff |index )/.test(line)) return "head";
+  if (line.startsWith("@@")) return "place";
+  if (line.startsWith("+")) return "added";
+  return line.startsWith("-") ? "removed" : "same";
+}

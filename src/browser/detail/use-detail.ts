@@ -1,0 +1,55 @@
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { SourceError } from "../source/source-error.ts";
+import type { KnownDetail } from "../source/skill-source.ts";
+import { useBrowser } from "../state/browser.ts";
+
+export type Reading =
+  | { readonly status: "reading" }
+  | { readonly status: "missing" }
+  | { readonly status: "failed"; readonly error: SourceError }
+  /** `isRemoved`: the last that was known of a skill that is gone. */
+  | { readonly status: "known"; readonly detail: KnownDetail; readonly isRemoved: boolean };
+
+/**
+ * Everything known about a skill, read again whenever its row changes; what is shown stays until the new is there. `reload` reads it now and
+ * resolves with what it then knows.
+ */
+export function useDetail(id: string): {
+  readonly reading: Reading;
+  readonly reload: () => Promise<KnownDetail | undefined>;
+} {
+  const { source } = useBrowser();
+  const [reading, setReading] = useState<Reading>({ status: "reading" });
+  const latest = useRef<AbortController>(undefined);
+
+  const reload = async (): Promise<KnownDetail | undefined> => {
+    latest.current?.abort();
+    const mine = (latest.current = new AbortController());
+    try {
+      const detail = await source.detail(id, mine.signal);
+      if (mine.signal.aborted) return detail;
+      setReading((before) => {
+        if (detail !== undefined) return { status: "known", detail, isRemoved: false };
+        return before.status === "known" ? { ...before, isRemoved: true } : { status: "missing" };
+      });
+      return detail;
+    } catch (error) {
+      if (mine.signal.aborted) return undefined;
+      const known = error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
+      // What was read before is still worth more than an error; the line at the top says that the server does not answer.
+      setReading((before) => (before.status === "known" ? before : { status: "failed", error: known }));
+      return undefined;
+    }
+  };
+
+  const row = useRef<unknown>(undefined);
+  useSignalEffect(() => {
+    const listed = source.list.value?.skills.find((one) => one.id === id);
+    if (latest.current !== undefined && listed === row.current) return;
+    row.current = listed;
+    void reload();
+  });
+  useEffect(() => () => latest.current?.abort(), []);
+  return { reading, reload };
+}
