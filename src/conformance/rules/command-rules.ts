@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf } from "../../client/json.ts";
-import { isAvailableSkill } from "../../client/skills-update.ts";
+import { isAvailableSkill } from "../../client/forms/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { documents, quote, defineRules } from "./rule.ts";
 import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "./skill-lists.ts";
