@@ -48,6 +48,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillsChange);
       if (changed === undefined) await readList();
       else list.value = changed;
+      tell("skills", undefined);
     } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
     else if (kind === "sessions") tell("sessions", undefined);
     else if (kind === "reset") {

@@ -39,6 +39,8 @@ export type PlanWish =
 /** `reconnected`: events may have been missed; read again what is shown. */
 export interface ServerEvents {
   readonly run: RunNews;
-  readonly sessions: unknown;
+  readonly sessions: undefined;
+  /** The list changed, whatever of it. */
+  readonly skills: undefined;
   readonly reconnected: undefined;
 }

@@ -3,7 +3,7 @@ export interface ShownSession {
   readonly id: string;
   readonly agent: string;
   readonly editor: string;
-  readonly directory: string;
+  readonly directory?: string;
   readonly openedAt: number;
   /** Absent while it is open. */
   readonly closedAt?: number;
@@ -27,21 +27,21 @@ export interface SessionList {
   readonly sessions: readonly ShownSession[];
 }
 
-/** `GET /api/budget`: what skills cost in the context of models. Tokens are estimates. */
+/** `GET /api/budget`: what the skills that models see cost in their context. Tokens are estimates. */
 export interface Budget {
+  /** How many skills models see. */
+  readonly skills: number;
   readonly listed: number;
   readonly instructions: number;
   readonly agents: readonly AgentBudget[];
 }
 
-/** What one agent does with a list of skills, by its published limits. */
+/** What one agent does with the list of skills, by its published limits. */
 export interface AgentBudget {
   readonly agent: string;
-  /** What it reads of each description; absent: all. */
-  readonly descriptionCharacters?: number;
-  /** What it reads of all of them together; absent: no limit. */
-  readonly totalCharacters?: number;
-  /** Where that is published. */
+  /** The limits, in a sentence. */
+  readonly says: string;
+  /** Where they are published. */
   readonly reference: string;
   /** Ids of the skills whose description it cuts. */
   readonly truncated: readonly string[];

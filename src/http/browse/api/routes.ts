@@ -1,9 +1,11 @@
 import type { MountBrowse } from "../browse-door.ts";
-import { mountAbout } from "./about.ts";
-import { mountLiveEvents } from "./events.ts";
 import { mountBlobs } from "../runs/mount-blobs.ts";
 import { mountHistory } from "../runs/mount-history.ts";
 import { mountRuns } from "../runs/mount-runs.ts";
+import { mountAbout } from "./about.ts";
+import { mountBudget } from "./budget.ts";
+import { mountLiveEvents } from "./events.ts";
+import { mountSessions } from "./sessions.ts";
 import { mountSkills } from "./skills.ts";
 
 /** Every route behind the cookie, by concern. */
@@ -14,4 +16,6 @@ export const routes: readonly MountBrowse[] = [
   mountRuns,
   mountBlobs,
   mountHistory,
+  mountSessions,
+  mountBudget,
 ];
