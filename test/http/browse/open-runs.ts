@@ -37,6 +37,8 @@ export interface OpenRuns {
   readonly detail: (skill: string) => Promise<SkillDetail>;
   /** Starts a run of what is shown now. */
   readonly start: (skill: string, wish?: Partial<RunRequest>) => Promise<Answered>;
+  /** The kinds of the events so far. */
+  readonly events: () => readonly string[];
   /** The news of a run up to its end. */
   readonly news: (run: string) => Promise<readonly RunNews[]>;
   /** Starts a run, and waits for its end. */
@@ -116,6 +118,7 @@ export async function openRuns(
 
   const stream = await request("/api/events", {});
   const told: RunNews[] = [];
+  const kinds: string[] = [];
   const waiting = new Set<() => void>();
   let text = "";
   stream.on("data", (chunk: Buffer) => {
@@ -123,6 +126,7 @@ export async function openRuns(
     const blocks = text.split("\n\n");
     text = blocks.pop() ?? "";
     for (const block of blocks) {
+      kinds.push(/^event: (.*)$/m.exec(block)?.[1] ?? "");
       const [, data] = /^event: run\ndata: (.*)$/m.exec(block) ?? [];
       if (data !== undefined) told.push(JSON.parse(data) as RunNews);
     }
@@ -156,6 +160,7 @@ export async function openRuns(
     send,
     detail,
     start,
+    events: () => kinds,
     news,
     async run(skill, wish) {
       const { json } = await start(skill, wish);
