@@ -34,7 +34,6 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
   readonly sessionRecords: SessionRecords;
-  readonly dataDirectory: string;
   /** What the organisation and the project of a directory decided beforehand. Never throws. */
   readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
@@ -95,7 +94,6 @@ class SkillsApp implements App {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
   readonly sessionRecords: SessionRecords;
-  readonly dataDirectory: string;
   readonly source: SkillSource;
   readonly hasher = openSkillHasher();
   readonly log: Log;
@@ -121,7 +119,6 @@ class SkillsApp implements App {
     this.policyFor = openPolicies({ given: policy, home, log }).policyFor;
     this.clock = clock;
     this.version = version;
-    this.dataDirectory = dataDirectory;
     this.#settings = settings;
     this.#now = now;
     this.#approvals = approvals;

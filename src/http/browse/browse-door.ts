@@ -27,6 +27,8 @@ export interface BrowseDoor {
   readonly directory: string;
   /** The person's home directory. */
   readonly home: string;
+  /** Where this person's approvals, ledger and sessions are. */
+  readonly dataDirectory: string;
   /** This machine, as it was looked at within the last minute. */
   readonly machine: () => Machine;
   /** Nobody has to be asked about this one run: what the person allowed for its next one. */

@@ -66,7 +66,7 @@ const machineKnownMs = 60_000;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
-  const { port = 0, readOnly, idleMinutes, directory, home } = options;
+  const { port = 0, readOnly, idleMinutes, directory, home, dataDirectory } = options;
   const { clock, log } = app;
   const files = readPageFiles(options.pageDirectory);
   const stopped = new AbortController();
@@ -91,7 +91,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     app,
     skills,
     connected: () => events.connected() > 0,
-    approvals: path.join(options.dataDirectory, "trust"),
+    approvals: path.join(dataDirectory, "trust"),
     tell: (id) => events.push("skill", { id }),
   });
   const door: BrowseDoor = {
@@ -105,6 +105,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     readOnly,
     directory,
     home,
+    dataDirectory,
     machine: keepFor(machineKnownMs, clock, openMachine),
     stopped: stopped.signal,
     hold: (work) => {

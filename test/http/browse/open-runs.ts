@@ -73,6 +73,7 @@ export async function openRuns(
     idleMinutes: 60,
     directory: home,
     home,
+    dataDirectory: path.join(home, "data"),
     idle: () => undefined,
     pageDirectory: pageDirectory ?? path.join(home, "page"),
   });

@@ -12,8 +12,8 @@ const mostUses = 100;
 
 /** `GET /api/sessions`. A `sessions` event says that it has changed. */
 export const mountSessions: MountBrowse = (door) => {
-  const { app, events, home, stopped } = door;
-  const places = ["sessions", "ledger"].map((name) => path.join(app.dataDirectory, name));
+  const { app, events, home, dataDirectory, stopped } = door;
+  const places = ["sessions", "ledger"].map((name) => path.join(dataDirectory, name));
   let stop: (() => void) | undefined;
   // Only once somebody looks: until then nobody is told, and the directories may not exist.
   const watch = (): void => {
