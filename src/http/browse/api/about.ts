@@ -3,6 +3,9 @@ import { isSkillsError } from "../../../errors.ts";
 import type { About } from "../../../wire/browse/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
 
+/** A page that begins has the processor for itself. */
+const afterMs = 1_000;
+
 /** `GET /api/about`. The sandbox is opened to find out what it is: the first answer does not wait for that, an `about` event follows. */
 export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home }) => {
   let sandbox: About["sandbox"];
@@ -26,7 +29,7 @@ export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home
       answer() {
         if (!isLooking) {
           isLooking = true;
-          void look();
+          app.clock.after(afterMs, () => void look());
         }
         const about: About = {
           version: app.version,

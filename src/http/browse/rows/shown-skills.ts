@@ -4,6 +4,7 @@ import { latestWork } from "../../../base/promises/latest-work.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import type { Steps } from "../../../base/slices.ts";
 import type { SkillEnvironments } from "../../../skills/environment/skill-environments.ts";
+import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Asker } from "../../../trust/authorization.ts";
@@ -67,11 +68,13 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     if (!closing.signal.aborted) app.log("error", `${what}: ${String(error)}`);
   };
 
-  function knownOf({ skill }: OfferedSkill): KnownOfSkill {
-    const looked = before.get(skill.slug) ?? skill;
+  function knownOf({ skill, remote }: OfferedSkill): KnownOfSkill {
+    const looked = before.get(skill.slug);
+    // Until it is looked at, what may need approval is not shown as if it had it.
+    const isWanting = needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
     return {
-      standing: standings.standings.get(looked),
-      wasApproved: standings.wereApproved.has(looked),
+      standing: looked === undefined ? (isWanting ? "needs-approval" : undefined) : standings.standings.get(looked),
+      wasApproved: looked !== undefined && standings.wereApproved.has(looked),
       environment: environments.of(skill),
     };
   }

@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { openPeerCheck, userInTable } from "../../../../src/http/browse/admission/peer-user.ts";
+
+const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1CA3 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 81 1 0 100 0 0 10 0
+   1: 0100007F:1CA3 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 82 1 0 20 4 30 10 -1
+   2: 0100007F:C350 0100007F:1CA3 01 00000000:00000000 02:00000000 00000000  1001        0 83 2 0 20 4 30 10 -1
+`;
+
+describe("whose a connection is", () => {
+  it("is found at the end of the client", () => {
+    expect(userInTable(table, { from: 50_000, to: 7_331 })).toBe(1001);
+    expect(userInTable(table, { from: 50_001, to: 7_331 })).toBeUndefined();
+  });
+
+  it.runIf(process.platform === "linux")("is this user's, or root's, for a connection of its own", async () => {
+    expect(await connectedAs([])).toBe(false);
+  });
+
+  it.runIf(process.platform === "linux" && process.getuid?.() === 0)(
+    "is another user's for one of theirs",
+    async () => {
+      expect(await connectedAs(["setpriv", "--reuid=65534", "--clear-groups"])).toBe(true);
+    },
+  );
+});
+
+/** Whether a connection is foreign that a process makes, started by `prefix`. */
+async function connectedAs(prefix: readonly string[]): Promise<boolean> {
+  const isForeign = openPeerCheck();
+  const server = createServer();
+  const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const script = `exec 3<>/dev/tcp/127.0.0.1/${port}; read -t 10 line <&3`;
+  const { spawn } = await import("node:child_process");
+  const [program = "bash", ...args] = [...prefix, "bash", "-c", script];
+  if (spawnSync("which", [program]).status !== 0) return prefix.length > 0;
+  const child = spawn(program, args, { stdio: "ignore" });
+  const socket = await connected;
+  try {
+    return isForeign(socket);
+  } finally {
+    socket.destroy();
+    child.kill();
+    server.close();
+  }
+}
