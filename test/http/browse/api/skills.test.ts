@@ -247,7 +247,8 @@ describe("decisions", () => {
         words: ["may read the secret API_KEY", "may connect to api.example.com"],
       },
     ]);
-    const entries = await Array.fromAsync(browse.app.ledger.read());
+    const entries = [];
+    for await (const entry of browse.app.ledger.read()) entries.push(entry);
     expect(entries).toMatchObject([{ event: "answer", answer: "trust", outcome: "allowed", door: "browser", digest }]);
     const file = JSON.parse(readFileSync(path.join(browse.dataDirectory, "trust/everywhere.json"), "utf8")) as {
       grants: { via: string }[];
