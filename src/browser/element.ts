@@ -1,12 +1,16 @@
-import type { SkillBrowserElement } from "./element-types.ts";
+import type { ReadableStore, SkillBrowserElement } from "./element-types.ts";
 import { mount } from "./mount.tsx";
 import { createHttpSource } from "./source/http-source.ts";
 import type { SkillSource } from "./source/skill-source.ts";
+import { createStoreSource } from "./source/store-source.ts";
+
+const name = "acp-skill-browser";
 
 class SkillBrowser extends HTMLElement implements SkillBrowserElement {
   static readonly observedAttributes = ["server", "url"];
 
   readonly #root = this.attachShadow({ mode: "open" });
+  #store: ReadableStore | undefined;
   #unmount: (() => void) | undefined;
 
   get server(): string | null {
@@ -18,7 +22,23 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
     else this.setAttribute("server", address);
   }
 
+  get store(): ReadableStore | undefined {
+    return this.#store;
+  }
+
+  set store(store: ReadableStore | undefined) {
+    if (store === this.#store) return;
+    this.#store = store;
+    if (this.isConnected) this.#restart();
+  }
+
   connectedCallback(): void {
+    // What was set before the element was defined hides the property of the class.
+    if (Object.hasOwn(this, "store")) {
+      const { store } = this;
+      Reflect.deleteProperty(this, "store");
+      this.#store = store;
+    }
     this.#restart();
   }
 
@@ -27,7 +47,7 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
   }
 
   attributeChangedCallback(): void {
-    if (this.#unmount !== undefined) this.#restart();
+    if (this.isConnected) this.#restart();
   }
 
   #restart(): void {
@@ -42,8 +62,10 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
   }
 
   #openSource(): SkillSource | undefined {
+    if (this.#store !== undefined) return createStoreSource(this.#store);
     return this.server === null ? undefined : createHttpSource(this.server.replace(/\/$/, ""));
   }
 }
 
-if (customElements.get("acp-skill-browser") === undefined) customElements.define("acp-skill-browser", SkillBrowser);
+// A second copy of this script on a page changes nothing.
+if (customElements.get(name) === undefined) customElements.define(name, SkillBrowser);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { inventDetail } from "./invented-detail.ts";
 import type { About, SkillRow, SkillsChange } from "../../src/wire/browse/skills.ts";
 
 /** The API of the skill browser over a list in memory, under the headers that the real server sends. */
@@ -37,6 +38,8 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
   let mode: "open" | "away" | "expired" = "open";
   const streams = new Set<ServerResponse>();
   const changes: SkillsChange[] = [];
+  const rowAt = (pathname: string): SkillRow | undefined =>
+    rows.find(({ id }) => pathname === `/api/skills/${encodeURIComponent(id)}`);
   const missedSince = (seen: number): string =>
     [
       ": resumed\n\n",
@@ -68,7 +71,8 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
         );
         streams.add(response);
         response.on("close", () => streams.delete(response));
-      } else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
+      } else if (rowAt(pathname) !== undefined) answer(response, 200, inventDetail(rowAt(pathname) as SkillRow));
+      else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
       return;
     }
     const file = /^\/([\w-]+\.js)$/.exec(pathname)?.[1];
@@ -117,9 +121,10 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
   };
 }
 
-/** A page that loads one script of ours, beside what a test adds to it. */
-export function pageOf(script: string, body = ""): string {
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script type="module" src="/${script}"></script>${body}`;
+/** A page that loads one script of ours, or none, beside what a test adds to it. */
+export function pageOf(script?: string, body = ""): string {
+  const tag = script === undefined ? "" : `<script type="module" src="/${script}"></script>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">${tag}${body}`;
 }
 
 function toEvent(starts: number, change: SkillsChange): string {

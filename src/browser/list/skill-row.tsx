@@ -27,8 +27,7 @@ export function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
         <StateMark state={state} />
       </span>
       <span class="tokens" title={`${tokens.listed} tokens in lists, ${tokens.instructions} when read (estimates)`}>
-        {toShortNumber(tokens.instructions)}
-        <span class="words"> tokens</span>
+        {tokens.instructions > 0 && `${toShortNumber(tokens.instructions)} tokens`}
       </span>
     </>
   );

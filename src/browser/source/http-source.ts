@@ -130,12 +130,10 @@ async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promis
   await new Promise<void>((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      removeEventListener("online", done);
       aborted.removeEventListener("abort", done);
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    addEventListener("online", done);
     aborted.addEventListener("abort", done);
   });
 }

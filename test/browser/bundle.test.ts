@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+
+const built = fileURLToPath(new URL("../../dist/browser/", import.meta.url));
+const scripts = readdirSync(built).filter((name) => name.endsWith(".js"));
+const textOf = (name: string): string => readFileSync(`${built}${name}`, "utf8");
+
+test("all scripts together have at most 70 KB gzip", () => {
+  const sizes = scripts.map((name) => [name, gzipSync(textOf(name)).byteLength] as const);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  console.log(
+    `the skill browser's scripts: ${(total / 1024).toFixed(1)} KB gzip (${sizes.map(([name, size]) => `${name} ${size}`).join(", ")})`,
+  );
+  expect(total).toBeLessThanOrEqual(70 * 1024);
+});
+
+test("no script names another machine", () => {
+  for (const name of scripts) {
+    const addresses = textOf(name).match(/https?:\/\/[\w.-]+/g) ?? [];
+    expect(addresses.filter((address) => !address.startsWith("http://www.w3.org"))).toEqual([]);
+  }
+});
