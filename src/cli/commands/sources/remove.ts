@@ -8,7 +8,7 @@ import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",
-  positionals: { name: "NAME", minimum: 1, maximum: Infinity },
+  positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
   options: { force: { type: "boolean", help: "Also remove skills that were changed here." }, ...place },
   examples: ["remove pdf", "remove --global pdf"],
   notes: [

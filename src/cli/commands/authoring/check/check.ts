@@ -23,7 +23,7 @@ const reporters = {
 
 export const command = defineCommand({
   usage: "check [PATH…] [options]",
-  positionals: { name: "PATH", minimum: 0, maximum: Infinity },
+  positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: {
     level: {
       type: "string",

@@ -1,4 +1,5 @@
 import { unifiedDiff } from "../../../../base/unified-diff.ts";
+import { paintDiffLine } from "../../../report/paint-diff-line.ts";
 import type { Update } from "../../../../install/compare-update.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
@@ -18,15 +19,7 @@ export function* describeUpdate({ widened, added, removed, texts }: Update, pain
       yield "binary, or too large to show\n";
       continue;
     }
-    for (const line of unifiedDiff(before, after, mostLines)) yield `${painted(line, paint)}\n`;
+    for (const line of unifiedDiff(before, after, mostLines)) yield `${paintDiffLine(line, paint)}\n`;
   }
   if (texts.length > mostFiles) yield `and ${texts.length - mostFiles} more files\n`;
-}
-
-function painted(line: string, paint: Paint): string {
-  // A line of a file after its sign, so that no command to a CI system is at the start of the line.
-  const safe = `${line.slice(0, 1)}${safeText(line.slice(1))}`;
-  if (line.startsWith("+")) return paint("green", safe);
-  if (line.startsWith("-")) return paint("red", safe);
-  return line.startsWith("@@") ? paint("cyan", safe) : safe;
 }
