@@ -38,7 +38,13 @@ export interface Arguments<Options extends OptionTable> {
 export interface Command<Options extends OptionTable = OptionTable> {
   /** What follows `acp-skills` in the usage line. */
   readonly usage: string;
-  readonly positionals?: { readonly name: string; readonly minimum: number; readonly maximum: number };
+  readonly positionals?: {
+    readonly name: string;
+    readonly minimum: number;
+    readonly maximum: number;
+    /** For completion: the words that are possible, or what they name. */
+    readonly values?: readonly string[] | "skills" | "files";
+  };
   /** Whether the words after `--` are passed on separately. Otherwise they are positionals. */
   readonly takesRest?: boolean;
   /** Besides `--help`, which every command has. */
@@ -48,7 +54,16 @@ export interface Command<Options extends OptionTable = OptionTable> {
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
   /** Returns the exit code. Throws INVALID_OPTIONS for a usage error (exit code 2) before it does anything. */
-  run(given: Arguments<Options>, terminal: Terminal): Promise<number>;
+  run(given: Arguments<Options>, terminal: Terminal, loadAll: LoadAll): Promise<number>;
+}
+
+/** Loads every public command, for those that describe the others. */
+export type LoadAll = () => Promise<readonly ListedCommand[]>;
+
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly command: Command;
 }
 
 /** Infers the types of the arguments of `run` from the options. */

@@ -39,6 +39,15 @@ export const commands = {
     summary: "Install the Python packages that a skill requires",
     load: () => import("./commands/runs/install.ts"),
   },
+  setup: {
+    summary: "Start the agents of an editor through acp-skills",
+    load: () => import("./commands/setup/setup.ts"),
+  },
+  init: { summary: "Create a skill", load: () => import("./commands/authoring/init/init.ts") },
+  completion: {
+    summary: "Print a completion script for a shell",
+    load: () => import("./commands/completion/completion.ts"),
+  },
   doctor: {
     summary: "Check what works here, and how to fix what does not",
     load: () => import("./commands/doctor.ts"),
@@ -76,6 +85,7 @@ export const commands = {
     load: () => import("./commands/sources/outdated.ts"),
   },
   verify: { summary: "Compare installed skills with the lock", load: () => import("./commands/sources/verify.ts") },
+  "list-names": { load: () => import("./commands/completion/list-names.ts") },
   "mcp-bridge": { load: () => import("./commands/serve/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 

@@ -4,7 +4,7 @@ import { isSkillsError } from "../errors.ts";
 import { commands, listedCommands } from "./commands.ts";
 import type { CommandName } from "./commands.ts";
 import { usageError } from "./command.ts";
-import type { Command } from "./command.ts";
+import type { Command, ListedCommand } from "./command.ts";
 import { openTerminal } from "./report/terminal.ts";
 import type { Terminal } from "./report/terminal.ts";
 import { helpForAll, helpForCommand, parseArguments } from "./usage.ts";
@@ -27,7 +27,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     name = isCommandName(first) ? first : "wrap";
     const { command }: { readonly command: Command } = await commands[name].load();
     const given = parseArguments(command, name === first ? rest : argv);
-    if (given !== "help") return await command.run(given, terminal);
+    if (given !== "help") return await command.run(given, terminal, loadAll);
     await terminal.print([helpForCommand(name, command)]);
     return 0;
   } catch (error) {
@@ -39,6 +39,15 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   } finally {
     terminal.progress.done();
   }
+}
+
+async function loadAll(): Promise<readonly ListedCommand[]> {
+  return await Promise.all(
+    listedCommands().map(async ({ name, summary }) => {
+      const { command }: { readonly command: Command } = await commands[name].load();
+      return { name, summary, command };
+    }),
+  );
 }
 
 async function printHelp([name]: readonly string[], terminal: Terminal): Promise<number> {

@@ -32,7 +32,7 @@ const choices = oneOf(Object.keys(actions));
 
 export const command = defineCommand({
   usage: `blobs ${Object.keys(actions).join("|")} [ID…] [options]`,
-  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity },
+  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity, values: Object.keys(actions) },
   options: { json },
   examples: ["blobs list", "blobs read blob:ad71aad90100ebcbafda4ff4cb42b64d > out.json"],
   notes: [

@@ -2,11 +2,12 @@ import { running } from "../arguments/running-options.ts";
 import { cwd, notes, roots } from "../arguments/shared-options.ts";
 import { readInput } from "../arguments/values.ts";
 import { callTools } from "../call-tools.ts";
+import { toolNames } from "../../tools/tool.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   usage: "call TOOL [INPUT] [options]",
-  positionals: { name: "TOOL", minimum: 1, maximum: 2 },
+  positionals: { name: "TOOL", minimum: 1, maximum: 2, values: toolNames },
   options: { ...roots, ...running, cwd },
   examples: ["call list_skills", `call describe_skill '{"name": "pdf"}'`, "call run_code @input.json"],
   notes: [

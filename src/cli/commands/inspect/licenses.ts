@@ -22,7 +22,7 @@ import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
   usage: "licenses [PATH…] [options]",
-  positionals: { name: "PATH", minimum: 0, maximum: Infinity },
+  positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: { ...listing, csv: { type: "boolean", help: "Print CSV for spreadsheets." } },
   examples: ["licenses", "licenses ./skills --csv", "licenses --json"],
   notes: [

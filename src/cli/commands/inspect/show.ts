@@ -36,7 +36,7 @@ const shownBytes = 1024 * 1024;
 
 export const command = defineCommand({
   usage: "show NAME [options]",
-  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: listing,
   examples: ["show pdf", "show salesforce.leads.sync --json"],
   notes: [

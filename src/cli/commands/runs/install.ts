@@ -19,7 +19,7 @@ const longestFile = 1024 * 1024;
 
 export const command = defineCommand({
   usage: "install NAME [options]",
-  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: {
     "find-links": { type: "string", value: "DIR", help: "Install from the wheels in DIR only, without network." },
     ...listing,

@@ -14,7 +14,7 @@ import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
 
 export const command = defineCommand({
   usage: "run NAME [options] [-- ARG…]",
-  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   takesRest: true,
   options: {
     script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },

@@ -12,7 +12,7 @@ import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
   usage: "runs list|show [ID] [options]",
-  positionals: { name: "action: list or show", minimum: 1, maximum: 2 },
+  positionals: { name: "action: list or show", minimum: 1, maximum: 2, values: ["list", "show"] },
   options: { json },
   notes: [
     "list: runs of the last 24 hours, newest first. show ID: what was to run, how it went, and its result.",

@@ -18,7 +18,7 @@ import { openSurroundings } from "./open-surroundings.ts";
 
 export const command = defineCommand({
   usage: "env [NAME…] [options]",
-  positionals: { name: "NAME", minimum: 0, maximum: Infinity },
+  positionals: { name: "NAME", minimum: 0, maximum: Infinity, values: "skills" },
   options: { ...listing, "secrets-file": running["secrets-file"] },
   examples: ["env", "env pdf --json"],
   notes: [

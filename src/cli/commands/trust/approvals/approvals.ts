@@ -47,7 +47,7 @@ const choices = oneOf(Object.keys(actions));
 
 export const command = defineCommand({
   usage: `approvals ${Object.keys(actions).join("|")} [NAME|ID|FILE…] [options]`,
-  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity },
+  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity, values: Object.keys(actions) },
   options,
   examples: [
     "approvals list",

@@ -3,7 +3,7 @@ import { defineCommand, usageError } from "../../../command.ts";
 
 export const command = defineCommand({
   usage: "policy check [FILE] | explain NAME [options]",
-  positionals: { name: "action: check or explain", minimum: 1, maximum: 2 },
+  positionals: { name: "action: check or explain", minimum: 1, maximum: 2, values: ["check", "explain"] },
   options: listing,
   examples: ["policy check", "policy check ./acp-skills.policy.json", "policy explain salesforce.leads.sync --json"],
   notes: [

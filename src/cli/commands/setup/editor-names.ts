@@ -1,0 +1,4 @@
+/** The editors that `setup` knows, apart from what it knows about them: completion needs the names only. */
+export const editorNames = ["zed", "jetbrains", "codecompanion", "avante", "agent-shell", "vscode", "acpx"] as const;
+
+export type EditorName = (typeof editorNames)[number];

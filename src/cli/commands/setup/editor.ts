@@ -1,0 +1,57 @@
+/** Where the command runs. Injected, so that tests never touch a real home. */
+export interface Surroundings {
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly exists: (path: string) => boolean;
+  /** The words of a command that runs this program whatever PATH its caller has. */
+  readonly wrapper: readonly [string, ...string[]];
+}
+
+/** What becomes of one agent: `wrapped` is one that was started through acp-skills before, `skipped` one that cannot be. */
+export interface PlannedAgent {
+  readonly name: string;
+  /** Where it stands in the file; the same after the change. */
+  readonly key: string;
+  readonly outcome: "wrap" | "add" | "repair" | "wrapped" | "skipped";
+  readonly note?: string;
+}
+
+/** The content of a file after the change. */
+export interface Plan {
+  readonly text: string;
+  readonly agents: readonly PlannedAgent[];
+}
+
+/** An agent to be added. */
+export interface NewAgent {
+  readonly name: string | undefined;
+  readonly words: readonly [string, ...string[]];
+}
+
+/** Keys of the agents that this command has wrapped and added. */
+export interface Done {
+  readonly wrapped: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** An editor, or a plugin of one. Everything here is pure, except that it asks which paths exist. */
+export interface Editor {
+  readonly title: string;
+  /** The files that may configure agents, in the order in which they are looked for. The first is created if there is none. */
+  places(where: Surroundings): readonly string[];
+  /** Whether every one of these files counts, instead of the first that exists. */
+  readonly readsAll?: boolean;
+  /** Paths of which at least one exists where the editor is used. Without it, one of `places` has to exist. */
+  marks?(where: Surroundings): readonly string[];
+  /** The change of one file, whose text is undefined if it does not exist. Throws UNREADABLE if the text cannot be understood. */
+  plan(text: string | undefined, where: Surroundings): Plan;
+  /** The same with one more agent. Absent where agents are configured by a program, which is not for us to write. */
+  add?(text: string | undefined, agent: NewAgent, where: Surroundings): Plan;
+  /** An entry to paste for an agent. */
+  sample?(agent: NewAgent, where: Surroundings): string;
+  /** The text without what `done` did: undefined if nothing of it is there, null if the file is to be deleted. */
+  takeOut(text: string, done: Done, where: Surroundings): string | null | undefined;
+  /** What a person does for the change to take effect. */
+  readonly next: string;
+}

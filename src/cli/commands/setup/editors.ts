@@ -1,0 +1,44 @@
+import { nearest } from "../../../base/nearest.ts";
+import { oneOf } from "../../arguments/values.ts";
+import { usageError } from "../../command.ts";
+import type { Editor } from "./editor.ts";
+import { editorNames } from "./editor-names.ts";
+import type { EditorName } from "./editor-names.ts";
+import { acpx } from "./editors/acpx.ts";
+import { agentShell } from "./editors/agent-shell.ts";
+import { jetbrains } from "./editors/jetbrains.ts";
+import { avante, codecompanion } from "./editors/neovim.ts";
+import { vscode } from "./editors/vscode.ts";
+import { zed } from "./editors/zed.ts";
+
+const editors: Readonly<Record<EditorName, Editor>> = {
+  zed,
+  jetbrains,
+  codecompanion,
+  avante,
+  "agent-shell": agentShell,
+  vscode,
+  acpx,
+};
+
+/** Other names under which people look for an editor. */
+const aliases: Readonly<Record<string, EditorName>> = {
+  neovim: "codecompanion",
+  nvim: "codecompanion",
+  emacs: "agent-shell",
+  intellij: "jetbrains",
+  pycharm: "jetbrains",
+  webstorm: "jetbrains",
+  code: "vscode",
+};
+
+/** Throws INVALID_OPTIONS for a name that is not an editor's. */
+export function editorNamed(name: string): { readonly name: EditorName; readonly editor: Editor } {
+  const known = editorNames.find((one) => one === name);
+  if (known !== undefined) return { name: known, editor: editors[known] };
+  const [close] = nearest(name, editorNames);
+  const meant = aliases[name.toLowerCase()] ?? close;
+  throw usageError(
+    `unknown editor ${name}; ${meant === undefined ? `known are ${oneOf(editorNames).replace(/ or /, " and ")}` : `did you mean ${meant}?`}`,
+  );
+}

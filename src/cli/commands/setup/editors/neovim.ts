@@ -1,0 +1,126 @@
+import path from "node:path";
+import type { Editor, Surroundings } from "../editor.ts";
+import { configDirectory, localDirectory } from "./platform-places.ts";
+
+/** A plugin of Neovim whose agents are configured by a Lua program. */
+interface Plugin {
+  readonly title: string;
+  /** Its Lua module, and the name of our file. */
+  readonly module: string;
+  /** Lua: replaces the commands in the plugin's configuration, with `wrapped(command)` at hand. */
+  readonly body: string;
+  readonly next: string;
+}
+
+const header = "-- Written by `acp-skills setup";
+
+/**
+ * A plugin of Neovim: a file of ours in `after/plugin`, which Neovim loads by itself, wraps whatever the plugin is configured to start.
+ * It waits for the plugin's `setup`, so that it does not matter when a plugin manager loads the plugin.
+ */
+function openPlugin({ title, module, body, next }: Plugin): Editor {
+  const directory = (where: Surroundings): string => {
+    const name = where.env["NVIM_APPNAME"] || "nvim";
+    return where.platform === "win32" ? localDirectory(where, name) : configDirectory(where, name);
+  };
+  const write = ({ wrapper }: Surroundings): string => `${header} ${module}\`; \`--undo\` removes this file.
+local wrapper = { ${[...wrapper, "--"].map(luaString).join(", ")} }
+
+-- The words of a command that starts an agent, through acp-skills.
+local function wrapped(command)
+  if type(command) ~= "table" or type(command[1]) ~= "string" then return command end
+  for index, word in ipairs(command) do
+    if word == "--" or index > 3 then break end
+    if word == wrapper[2] or word:match("acp%-skills$") then return command end
+  end
+  local words = vim.deepcopy(wrapper)
+  vim.list_extend(words, command)
+  return words
+end
+
+local function wrap_configured()
+${body}
+end
+
+local function attach(plugin)
+  local setup = plugin.setup
+  plugin.setup = function(...)
+    local result = setup(...)
+    wrap_configured()
+    return result
+  end
+end
+
+local name = ${luaString(module)}
+if package.loaded[name] then
+  attach(package.loaded[name])
+  wrap_configured()
+else
+  package.preload[name] = function()
+    package.preload[name] = nil
+    package.loaded[name] = nil
+    local plugin = require(name)
+    attach(plugin)
+    return plugin
+  end
+end
+`;
+  return {
+    title,
+    next,
+    marks: (where) => [directory(where)],
+    places: (where) => [path.join(directory(where), "after", "plugin", `acp-skills-${module}.lua`)],
+    plan(text, where) {
+      const wanted = write(where);
+      const outcome = text === wanted ? "wrapped" : text === undefined ? "wrap" : "repair";
+      return { text: wanted, agents: [{ name: `every agent of ${title}`, key: "[]", outcome }] };
+    },
+    takeOut: (text) => (text.startsWith(header) ? null : undefined),
+  };
+}
+
+/** A Lua string: JSON has the same escapes, except for those of control characters. */
+function luaString(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** `adapters.acp` maps names to adapters, to functions that return one, or to names of adapters that the plugin has. */
+export const codecompanion = openPlugin({
+  title: "CodeCompanion",
+  module: "codecompanion",
+  body: `  local adapters = require("codecompanion.config").adapters
+  for adapter_name, original in pairs(adapters and adapters.acp or {}) do
+    if adapter_name ~= "opts" then
+      adapters.acp[adapter_name] = function(...)
+        local adapter = original
+        if type(adapter) == "function" then adapter = adapter(...) end
+        if type(adapter) == "string" then adapter = require("codecompanion.adapters.acp").extend(adapter) end
+        if type(adapter) ~= "table" or type(adapter.commands) ~= "table" then return adapter end
+        local commands = {}
+        for key, command in pairs(adapter.commands) do commands[key] = wrapped(command) end
+        adapter.commands = commands
+        return adapter
+      end
+    end
+  end`,
+  next: "Restart Neovim, open a chat with an ACP adapter, and type /.",
+});
+
+/** `acp_providers` maps names to `{ command, args, env }`. */
+export const avante = openPlugin({
+  title: "avante.nvim",
+  module: "avante",
+  body: `  local providers = require("avante.config").acp_providers or {}
+  for provider_name, provider in pairs(providers) do
+    if type(provider) == "table" and type(provider.command) == "string" then
+      local command = { provider.command }
+      vim.list_extend(command, provider.args or {})
+      local words = wrapped(command)
+      providers[provider_name] = vim.tbl_extend("force", provider, {
+        command = words[1],
+        args = vim.list_slice(words, 2),
+      })
+    end
+  end`,
+  next: "Restart Neovim, and open avante with an ACP provider.",
+});

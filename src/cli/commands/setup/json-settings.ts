@@ -1,0 +1,54 @@
+import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { JSONPath, ParseError } from "jsonc-parser";
+import { parseJsonNode, rangeOf } from "../../../base/json-file/json-text.ts";
+import { SkillsError } from "../../../errors.ts";
+
+/**
+ * Reads an object. An empty file is an empty object. Throws UNREADABLE, with `line` and `column` among its facts, if the text is not
+ * JSON; comments and commas before a closing bracket are allowed where `lenient`.
+ */
+export function readSettings(text: string, lenient: boolean): Readonly<Record<string, unknown>> {
+  const errors: ParseError[] = [];
+  if (text.trim() === "") return {};
+  const value = parse(text, errors, { allowTrailingComma: true, disallowComments: false }) as unknown;
+  const [first] = errors;
+  if (!lenient) {
+    const strict = parseJsonNode(text);
+    if ("fault" in strict) throw notJson(text, strict.fault.offset, strict.fault.message);
+  }
+  if (first !== undefined)
+    throw notJson(text, first.offset, messages[printParseErrorCode(first.error)] ?? "cannot be read");
+  if (isObject(value)) return value;
+  throw notJson(text, parseTree(text)?.offset ?? 0, "an object is expected: { … }");
+}
+
+/** By the names that jsonc-parser has for its codes. */
+const messages: Readonly<Record<string, string>> = {
+  InvalidSymbol: "not a JSON value",
+  InvalidNumberFormat: "not a number",
+  PropertyNameExpected: "a key in quotes is expected",
+  ValueExpected: "a value is expected",
+  ColonExpected: "a colon is expected",
+  CommaExpected: "a comma is expected",
+  CloseBraceExpected: "} is expected",
+  CloseBracketExpected: "] is expected",
+  EndOfFileExpected: "text after the end of the JSON value",
+  UnexpectedEndOfComment: "a comment that does not end",
+  UnexpectedEndOfString: "a string that does not end",
+};
+
+/** The error for a value that has another type than the editor expects. */
+export function wrongType(text: string, path: JSONPath, expected: string): SkillsError {
+  const tree = parseTree(text);
+  const node = tree && findNodeAtLocation(tree, path);
+  return notJson(text, node?.offset ?? 0, `${JSON.stringify(path.at(-1))} is not ${expected}`);
+}
+
+function notJson(text: string, offset: number, message: string): SkillsError {
+  const { line, column } = rangeOf(text, { offset, end: offset + 1 });
+  return new SkillsError("UNREADABLE", message, { facts: { line, column } });
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

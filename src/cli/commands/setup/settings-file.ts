@@ -1,0 +1,87 @@
+import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { makeDirectories } from "../../../base/paths/make-directories.ts";
+import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { replaceFile } from "../../../skills/check/fix-files.ts";
+
+/** A file that configures an editor. */
+export interface SettingsFile {
+  /** Where the editor looks for it. */
+  readonly place: string;
+  /** Where it is: links are followed, so that a repository of settings keeps its links. */
+  readonly real: string;
+  /** Undefined if it does not exist. */
+  readonly text: string | undefined;
+}
+
+/** Larger files are not settings. */
+const maxBytes = 4 * 1024 * 1024;
+
+/** Throws UNREADABLE for anything that is not a text file of a sensible size. */
+export function readSettingsFile(place: string): SettingsFile {
+  try {
+    const real = realpathSync(place);
+    const stats = statSync(real);
+    if (!stats.isFile()) throw refusal(place, "it is not a file");
+    if (stats.size > maxBytes) throw refusal(place, `it has ${stats.size} bytes; the limit is ${maxBytes}`);
+    return { place, real, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(real)) };
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    const code = systemCode(error);
+    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (code === "ENOENT" && !isLink) return { place, real: place, text: undefined };
+    if (code === "ENOENT") throw refusal(place, "it is a link to a file that does not exist");
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(place, "it is not UTF-8");
+    throw code === "" ? error : refusal(place, `it cannot be read (${code})`);
+  }
+}
+
+/** The byte order mark, if there is one, and the text after it. */
+export function withoutMark(text: string | undefined): readonly [mark: string, text: string | undefined] {
+  return text?.startsWith("\uFEFF") === true ? ["\uFEFF", text.slice(1)] : ["", text];
+}
+
+function refusal(place: string, reason: string): SkillsError {
+  return new SkillsError("UNREADABLE", `${place} is not changed: ${reason}.`);
+}
+
+/**
+ * Writes the new text, or deletes the file for null, unless it has changed since it was read. Atomic; keeps the mode. Throws UNREADABLE
+ * and leaves the file as it is if that is not possible.
+ */
+export function writeSettingsFile(file: SettingsFile, text: string | null): void {
+  const { place, real } = file;
+  const now = readSettingsFile(place);
+  if (now.text !== file.text || now.real !== real)
+    throw refusal(place, "it was changed at this moment; run the command again");
+  try {
+    if (text === null) rmSync(real);
+    else if (file.text === undefined) createFile(real, text);
+    else replaceFile(real, text);
+  } catch (error) {
+    const code = systemCode(error);
+    throw code === "" ? error : refusal(place, `it cannot be written: ${reasons[code] ?? code}`);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "no permission to write in its directory",
+  EPERM: "no permission to write in its directory",
+  EROFS: "its file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  ENOTDIR: "a file stands where its directory should be",
+};
+
+function createFile(real: string, text: string): void {
+  makeDirectories(path.dirname(real), 0o755);
+  const temporary = `${real}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", mode: 0o644 });
+    renameSync(temporary, real);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,190 @@
+import { existsSync } from "node:fs";
+import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { json } from "../../arguments/shared-options.ts";
+import { oneOf } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { dataDirectory } from "../../data-directory.ts";
+import { homePath } from "../../../base/paths/shown-path.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { describeChange, frameOf, toJson } from "./describe-change.ts";
+import type { Change } from "./describe-change.ts";
+import type { Editor, NewAgent, Plan, Surroundings } from "./editor.ts";
+import { editorNames } from "./editor-names.ts";
+import { editorNamed } from "./editors.ts";
+import { dropRecord, keepRecord, readRecords } from "./records.ts";
+import { readSettingsFile, withoutMark, writeSettingsFile } from "./settings-file.ts";
+import type { SettingsFile } from "./settings-file.ts";
+import { planUndo } from "./undo.ts";
+import { isTransient, ownWords } from "./wrapper.ts";
+
+export const command = defineCommand({
+  usage: "setup EDITOR [options] [-- AGENT [ARG…]]",
+  positionals: { name: `EDITOR: ${oneOf(editorNames)}`, minimum: 1, maximum: 1, values: editorNames },
+  takesRest: true,
+  options: {
+    write: { type: "boolean", help: "Make the change that is shown, after a backup." },
+    undo: { type: "boolean", help: "Restore what there was before." },
+    name: { type: "string", value: "NAME", help: "The name of the agent that is added." },
+    json,
+  },
+  examples: [
+    "setup zed",
+    "setup zed --write",
+    "setup jetbrains --write -- npx -y @agentclientprotocol/claude-agent-acp",
+    "setup zed --undo",
+  ],
+  notes: [
+    `EDITOR is ${oneOf(editorNames)}.`,
+    "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
+    "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept, links are followed.",
+    "For CodeCompanion and avante.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
+    "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
+    "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
+    "Exits with 1 if there is nothing to set up, or a file cannot be read or written.",
+  ],
+  async run({ positionals: [given = ""], options, rest }, terminal) {
+    const { name, editor } = editorNamed(given);
+    const [program, ...args] = rest ?? [];
+    if (program === undefined && rest !== undefined) throw usageError("missing agent after --");
+    if (program === undefined && options.name !== undefined)
+      throw usageError("--name is the name of an agent to add; write: -- AGENT [ARG…]");
+    if (options.undo === true && (options.write === true || program !== undefined))
+      throw usageError("--undo takes neither --write nor an agent");
+    const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
+    if (agent !== undefined && editor.add === undefined)
+      throw usageError(
+        `${editor.title} is configured by a program: configure the agent there, then run this without --`,
+      );
+    const where = { home: terminal.home, platform: process.platform, env: process.env, exists: existsSync };
+    const context = {
+      name,
+      editor,
+      where: { ...where, wrapper: ownWords(process) },
+      terminal,
+      json: options.json === true,
+    };
+    return options.undo === true ? await undo(context) : await setUp(context, agent, options.write === true);
+  },
+});
+
+interface Context {
+  readonly name: string;
+  readonly editor: Editor;
+  readonly where: Surroundings;
+  readonly terminal: Terminal;
+  readonly json: boolean;
+}
+
+async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {
+  const { name, editor, where, terminal } = context;
+  const files = filesOf(editor, where, agent);
+  if (files.length === 0) throw notThere(name, editor, where);
+  const planned = files.map((file) => ({ file, ...planFor(context, file, agent) }));
+  const changes: Change[] = [];
+  for (const { file, text, agents } of planned) {
+    if (agents.length === 0) continue;
+    const changed = text !== file.text;
+    const backup =
+      write && changed ? keepRecord(dataDirectory(where), { editor: name, file, text, agents }) : undefined;
+    if (write && changed) writeSettingsFile(file, text);
+    changes.push({
+      file,
+      text,
+      agents,
+      written: write && changed,
+      backup: file.text === undefined ? undefined : backup,
+    });
+  }
+  if (changes.length === 0) return await sayNoAgents(context, files);
+  if (isTransient(where.wrapper))
+    terminal.tell("this runs from the cache of npx, which may be emptied; install it first: npm install -g acp-skills");
+  await report(context, changes);
+  const isPending = changes.some(({ file, text, written }) => text !== file.text && !written);
+  if (isPending) terminal.tell(`nothing is written yet; to do it, repeat the command with --write`);
+  else if (changes.some(({ written }) => written)) terminal.tell(editor.next);
+  return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? 1 : 0;
+}
+
+/** The files to change: those that exist, or the first if it is to be created. */
+function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | undefined): readonly SettingsFile[] {
+  const places = editor.places(where);
+  const found = places.filter(where.exists);
+  const isUsed = editor.marks?.(where).some(where.exists) === true;
+  const created = agent !== undefined || isUsed ? places : [];
+  const chosen = found.length > 0 ? found : created;
+  return (editor.readsAll === true && agent === undefined ? chosen : chosen.slice(0, 1)).map(readSettingsFile);
+}
+
+function planFor({ editor, where, terminal }: Context, file: SettingsFile, agent: NewAgent | undefined): Plan {
+  const [mark, text] = withoutMark(file.text);
+  try {
+    const plan =
+      agent === undefined || editor.add === undefined ? editor.plan(text, where) : editor.add(text, agent, where);
+    return { ...plan, text: mark + plan.text };
+  } catch (error) {
+    if (!isSkillsError(error) || error.code !== "UNREADABLE" || typeof error.facts["line"] !== "number") throw error;
+    const { line, column } = error.facts;
+    terminal.echo(frameOf(text ?? "", { line, column: Number(column) }, terminal));
+    const place = `${homePath(file.place, where.home)}:${line}:${Number(column)}`;
+    throw new SkillsError("UNREADABLE", `${place}: ${error.message}. Nothing was changed.`, { cause: error });
+  }
+}
+
+function notThere(name: string, editor: Editor, where: Surroundings): SkillsError {
+  const looked = (editor.marks?.(where) ?? editor.places(where)).map((place) => homePath(place, where.home));
+  const advice =
+    editor.add === undefined
+      ? "Install it and start it once."
+      : `If it is installed, add an agent: acp-skills setup ${name} --write -- AGENT [ARG…]`;
+  return new SkillsError(
+    "UNREADABLE",
+    `${editor.title} has no configuration here (looked for ${looked.join(", ")}). ${advice}`,
+  );
+}
+
+/** The agent of the entry to paste. */
+const usual: NewAgent = { name: undefined, words: ["npx", "-y", "@agentclientprotocol/claude-agent-acp"] };
+
+async function sayNoAgents(
+  { name, editor, where, terminal, json }: Context,
+  files: readonly SettingsFile[],
+): Promise<number> {
+  const places = files.map(({ place }) => homePath(place, where.home)).join(", ");
+  const sample = editor.sample?.(usual, where);
+  if (json) await terminal.printJson({ editor: name, files: [] });
+  else if (sample !== undefined) await terminal.print([`${sample}\n`]);
+  terminal.tell(
+    `${editor.title} has no agents in ${places}; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`,
+  );
+  return 1;
+}
+
+async function undo(context: Context): Promise<number> {
+  const { name, editor, where, terminal } = context;
+  const records = readRecords(dataDirectory(where), name);
+  if (records.length === 0) {
+    const reason = `acp-skills setup ${name} --write has not changed anything here, or it has been undone`;
+    throw new SkillsError("UNREADABLE", `There is nothing to undo: ${reason}.`);
+  }
+  const changes: Change[] = [];
+  let isComplete = true;
+  for (const record of records) {
+    try {
+      const { file, text, exact } = planUndo(editor, record, where);
+      writeSettingsFile(file, text);
+      dropRecord(record);
+      changes.push({ file, text, agents: [], written: true, backup: undefined, undone: exact ? "exactly" : "in part" });
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      isComplete = false;
+      terminal.tell(error.message);
+    }
+  }
+  await report(context, changes);
+  return isComplete ? 0 : 1;
+}
+
+async function report({ name, terminal, json }: Context, changes: readonly Change[]): Promise<void> {
+  if (json) await terminal.printJson({ editor: name, files: changes.map(toJson) });
+  else await terminal.print(changes.flatMap((change) => [...describeChange(change, terminal)]));
+}

@@ -1,0 +1,31 @@
+import { SkillsError } from "../../../errors.ts";
+import type { Editor, Surroundings } from "./editor.ts";
+import { hashOf, textBefore } from "./records.ts";
+import type { SetupRecord } from "./records.ts";
+import { readSettingsFile, withoutMark } from "./settings-file.ts";
+import type { SettingsFile } from "./settings-file.ts";
+
+/** What `--undo` makes of a file: null deletes it. */
+export interface Undoing {
+  readonly file: SettingsFile;
+  readonly text: string | null;
+  /** Whether this is exactly what there was, rather than what there is without us. */
+  readonly exact: boolean;
+}
+
+/**
+ * Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
+ * if neither is possible.
+ */
+export function planUndo(editor: Editor, record: SetupRecord, where: Surroundings): Undoing {
+  const file = readSettingsFile(record.place);
+  const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
+  if (file.text === undefined)
+    throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${kept}.`);
+  if (record.exact && hashOf(file.text) === record.after) return { file, text: textBefore(record), exact: true };
+  const [mark, unmarked = ""] = withoutMark(file.text);
+  const text = editor.takeOut(unmarked, record, where);
+  if (text !== undefined) return { file, text: text === null ? null : mark + text, exact: false };
+  const reason = "has been changed since, and what was set up is not in it any more, so there is nothing to undo";
+  throw new SkillsError("UNREADABLE", `${record.place} ${reason}${kept}.`);
+}
