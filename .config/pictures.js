@@ -71,6 +71,10 @@ async function show(page, place, { theme, file }) {
     .getByRole("heading", { name: place.split("/")[0] ?? "" })
     .first()
     .waitFor();
+  await page.evaluate(() => {
+    const { activeElement } = document;
+    if (activeElement?.shadowRoot?.activeElement instanceof HTMLElement) activeElement.shadowRoot.activeElement.blur();
+  });
   await page.waitForTimeout(500);
   await page.screenshot({ path: join(pictures, file) });
 }
@@ -82,7 +86,12 @@ async function pictureDemo() {
   await page.setContent(
     "<style>body{margin:0;background:#15171a;color:#e7e8ea}pre{margin:0;padding:20px 24px;font:13px/1.5 monospace;white-space:pre-wrap}</style><pre></pre>",
   );
-  await page.locator("pre").evaluate((pre, text) => (pre.textContent = text), stdout.trim());
+  await page.locator("pre").evaluate((pre, text) => (pre.textContent = text), withoutTable(stdout));
   await page.screenshot({ path: join(pictures, "demo.png"), fullPage: true });
   await context.close();
+}
+
+/** What happened, without the table that sums it up. @param {string} text */
+function withoutTable(text) {
+  return text.slice(0, text.indexOf("\nstep ")).trim();
 }

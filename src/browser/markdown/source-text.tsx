@@ -19,7 +19,7 @@ const longestLine = 4_000;
 export function SourceText({ text, label, from = 1 }: Properties): JSX.Element {
   const blocks = useMemo(() => blocksOf(text), [text]);
   return (
-    <div class="source" role="group" aria-label={label} tabIndex={0}>
+    <div class="source-text" role="group" aria-label={label} tabIndex={0}>
       {blocks.map((lines, index) => (
         <div key={index} class="block" style={{ "--lines": lines.length }}>
           <pre aria-hidden="true" class="numbers">
