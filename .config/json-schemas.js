@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { manifestSchema } from "../dist/skills/manifest/manifest.js";
+import { conformanceIndexSchema } from "../dist/conformance/index-schema.js";
 import { configSchema } from "../dist/http/config/config-schema.js";
 import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/tools/tools.js";
@@ -16,6 +17,7 @@ const published = {
   problem: problemSchema,
   policy: policySchema,
   "acp-skills.serve": configSchema,
+  ConformanceIndex: conformanceIndexSchema,
 };
 
 /**

@@ -66,6 +66,8 @@ export interface Exchange {
   /** Where the client learned of each session, and where it was closed. */
   readonly sessions: ReadonlyMap<string, { readonly known: number; readonly closed?: number }>;
   readonly lastLine: number;
+  /** The last line that the client wrote: it may leave without answering what comes later. */
+  readonly lastOfClient: number;
 }
 
 /** Takes the entries of one connection apart. Never throws, whatever they contain. */
@@ -124,6 +126,7 @@ export function readExchange(entries: readonly Entry[]): Exchange {
     unasked,
     sessions: readSessions(requests),
     lastLine: entries.at(-1)?.line ?? 1,
+    lastOfClient: entries.findLast(({ from }) => from === "client")?.line ?? 0,
   };
 }
 

@@ -32,7 +32,7 @@ test.each([claude, opencode, codex, gemini, qwen].map((agent) => [agent.name, ag
     const child = spawn(
       process.execPath,
       [
-        ...[wrapper, "conformance", "--format", "json", "--record", record, "--prompt", "Hello."],
+        ...[wrapper, "conformance", "--timeout", "120", "--format", "json", "--record", record, "--prompt", "Hello."],
         ...["--", process.execPath, wrapper, "--", ...command],
       ],
       {
@@ -67,6 +67,7 @@ test.each([claude, opencode, codex, gemini, qwen].map((agent) => [agent.name, ag
     ]);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
   },
+  900_000,
 );
 
 function summary(name: string, { conformant, errors, warnings, connections }: Report): string {

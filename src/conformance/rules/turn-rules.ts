@@ -94,8 +94,9 @@ export const turnRules = defineRules([
       document: documents.extensibility,
       sentence: "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
     },
-    // A person answers requests for permission, perhaps never.
-    check: (exchange) => unanswered(exchange, "agent", ({ method }) => method !== requestPermission),
+    // A person answers requests for permission, perhaps never; and a client may leave.
+    check: (exchange) =>
+      unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
   },
   {
     id: "client-method-not-found",

@@ -1,0 +1,172 @@
+// Writes `schema/conformance/`: `node .config/record-conformance.js [DIRECTORY of transcripts of real agents]`, after a build.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startAgent } from "../dist/acp/process/start-agent.js";
+import { systemClock } from "../dist/base/clock.js";
+import { connectToAgent } from "../dist/conformance/drive/agent-connection.js";
+import { driveAgent } from "../dist/conformance/drive/drive-agent.js";
+import { toInitializeParams, variants } from "../dist/conformance/drive/variants.js";
+import { conformanceRules } from "../dist/conformance/rules/rules.js";
+import { normaliseTranscript, placesOf } from "../dist/conformance/transcript/normalise.js";
+import { byConnection, readTranscript } from "../dist/conformance/transcript/read-transcript.js";
+import { createRecording } from "../dist/conformance/transcript/recorder.js";
+
+/** @typedef {import("../dist/conformance/transcript/entry.d.ts").Entry} Entry */
+
+const at = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const main = at("dist/cli/main.js");
+
+/**
+ * @param {string} rule
+ * @param {string} name
+ * @param {readonly Entry[]} entries
+ * @param {readonly string[]} directories
+ */
+function write(rule, name, entries, directories) {
+  mkdirSync(at(`schema/conformance/${rule}`), { recursive: true });
+  const alone = entries.map(({ from, message, text }, index) => ({
+    line: index + 1,
+    from,
+    ...(text === undefined ? { message } : { text }),
+  }));
+  writeFileSync(
+    at(`schema/conformance/${rule}/${name}.ndjson`),
+    normaliseTranscript(alone, placesOf(directories)).join(""),
+  );
+}
+
+/**
+ * Shortens texts of agents, which may be pages long.
+ * @param {unknown} value
+ * @returns {unknown}
+ */
+function shorten(value) {
+  if (typeof value === "string") return value.length > 120 ? `${value.slice(0, 100)}…` : value;
+  if (Array.isArray(value)) return value.map(shorten);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shorten(item)]));
+}
+
+/**
+ * Our wrapper around the scripted agent, as each editor sees it.
+ * @param {string[]} manner
+ */
+async function wrapScripted(...manner) {
+  const args = [
+    main,
+    "--no-default-roots",
+    "--skills",
+    at("examples/skills"),
+    "--",
+    process.execPath,
+    at("test/agent/scripted-agent.js"),
+    ...manner,
+  ];
+  const agent = { command: process.execPath, args };
+  return await driveAgent({ agent, prompt: "say Done.", timeout: 30_000, patience: 5_000, clock: systemClock });
+}
+
+/** Who the editor is in the transcripts of a rule. @type {Record<string, string>} */
+const editorOf = {
+  "v2-kinds": "v2",
+  "v2-command-type": "v2",
+  "v2-command-names": "v2",
+  "deltas-apply": "notification",
+  "commands-declined": "notification",
+  "v1-kinds": "plain",
+  "notifications-asked-for": "plain",
+  "turn-order": "plain",
+  "session-known-first": "plain",
+  "command-fields": "plain",
+  "skill-listed-once": "plain",
+  "command-facts": "plain",
+  "command-count": "plain",
+  "commands-kept": "plain",
+  "agent-messages": "plain",
+  "agent-answers": "plain",
+};
+
+/** @param {string} rule */
+async function recordBroken(rule) {
+  const variant = variants.find(({ name }) => name === (editorOf[rule] ?? "update"));
+  if (variant === undefined) throw new Error(rule);
+  const recorder = createRecording().open("broken");
+  const agent = await startAgent({ command: process.execPath, args: [at("test/agent/broken-agent.js"), rule] });
+  const connection = connectToAgent(agent, recorder, { clock: systemClock });
+  const sessionId = "session-1";
+  await connection.request("initialize", toInitializeParams(variant, "1.0.0"), 10_000);
+  await connection.request("session/new", { cwd: "/project", mcpServers: [] }, 10_000);
+  await connection.quiet(300);
+  if (rule === "turn-order")
+    await connection.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "Hello." }] }, 10_000);
+  await connection.request("session/close", { sessionId }, 10_000);
+  await connection.quiet(300);
+  await connection.close();
+  write(rule, "fail-broken-agent", recorder.entries, []);
+}
+
+/** @param {string} rule @param {string} name */
+function recordClient(rule, name) {
+  const directory = mkdtempSync(join(tmpdir(), "acp-skills-record-"));
+  const record = join(directory, "client.ndjson");
+  const played = [
+    main,
+    "conformance",
+    "--client",
+    "--timeout",
+    "5",
+    "--record",
+    record,
+    "--report",
+    join(directory, "report.txt"),
+  ];
+  execFileSync(
+    process.execPath,
+    [at("test/agent/broken-client.js"), name.startsWith("pass") ? "" : rule, process.execPath, ...played],
+    {
+      stdio: ["ignore", "ignore", "inherit"],
+      timeout: 60_000,
+    },
+  );
+  write(rule, name, readTranscript(readFileSync(record, "utf8"), record), []);
+  rmSync(directory, { recursive: true });
+}
+
+const scripted = await wrapScripted("commands=plan,init");
+const scriptedV2 = await wrapScripted("v2", "commands=plan,init");
+for (const { id, appliesTo } of conformanceRules) {
+  rmSync(at(`schema/conformance/${id}`), { recursive: true, force: true });
+  if (appliesTo === "client") {
+    recordClient(id, "pass-small-client");
+    recordClient(id, "fail-broken-client");
+    continue;
+  }
+  const editor = editorOf[id] ?? "update";
+  const from = editor === "v2" ? scriptedV2 : scripted;
+  const passed = from.connections.find(({ name }) => name === editor);
+  if (passed !== undefined) write(id, "pass-wrapped-scripted-agent", passed.entries, from.directories);
+  await recordBroken(id);
+}
+
+/** Where a connection of a real agent is published. */
+const published = {
+  plain: "command-facts",
+  update: "advertised-is-sent",
+  notification: "deltas-apply",
+  v2: "v2-kinds",
+};
+const [, , directory] = process.argv;
+for (const agent of directory === undefined ? [] : ["Claude", "opencode", "Codex", "Gemini CLI"]) {
+  const file = join(directory ?? "", `${agent}.ndjson`);
+  if (!existsSync(file)) continue;
+  const connections = byConnection(readTranscript(readFileSync(file, "utf8"), file));
+  for (const [editor, rule] of Object.entries(published)) {
+    const entries = (connections.get(editor) ?? []).map((entry) => ({ ...entry, message: shorten(entry.message) }));
+    const isV1Only = editor === "v2" && !JSON.stringify(entries).includes("_available_skills_update");
+    if (entries.length > 0 && !isV1Only)
+      write(rule, `pass-wrapped-${agent.toLowerCase().replaceAll(" ", "-")}`, entries, []);
+  }
+}

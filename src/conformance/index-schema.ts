@@ -1,0 +1,27 @@
+import * as z from "zod";
+
+const side = z.enum(["client", "agent"]);
+
+/** `schema/conformance/index.json`: every rule, where it comes from, and what is expected of its transcripts. */
+export const conformanceIndexSchema = z.strictObject({
+  $schema: z.string(),
+  rules: z.array(
+    z.strictObject({
+      id: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+      title: z.string().min(1),
+      severity: z.enum(["error", "warning"]).describe("Warnings alone leave an agent or client conformant."),
+      appliesTo: side,
+      source: z.strictObject({ document: z.string().min(1), sentence: z.string().min(1) }),
+      transcripts: z
+        .array(
+          z.strictObject({
+            file: z.string().describe("Relative to the index."),
+            expected: z.enum(["pass", "fail"]).describe("Whether the transcript keeps this rule."),
+            lines: z.array(z.int().min(1)).describe("Where it breaks this rule; empty if it keeps it."),
+            alsoBroken: z.array(z.string()).describe("Other rules that it breaks."),
+          }),
+        )
+        .min(2),
+    }),
+  ),
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { checkTranscript } from "../../src/conformance/check-transcript.ts";
+import { escapeXml } from "../../src/conformance/report/junit-report.ts";
+import { makeReport } from "../../src/conformance/report/report.ts";
+import { toEntry } from "../../src/conformance/transcript/entry.ts";
+
+const nonsense = [null, 7, "text", [], {}, { params: 1 }, { update: { sessionUpdate: "available_skills_update" } }];
+
+test("whatever an agent sends, it is reported and never throws", () => {
+  const updates = [
+    ...nonsense,
+    { sessionId: 1, update: { sessionUpdate: "available_commands_update", availableCommands: [null] } },
+  ];
+  const lines = [
+    ...nonsense.map((value) => JSON.stringify(value)),
+    ...updates.map((params) => JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })),
+    ...nonsense.map((result) => JSON.stringify({ jsonrpc: "2.0", id: result, result })),
+    "Welcome!",
+  ];
+  const entries = lines.map((line, index) => toEntry(index + 1, "agent", line));
+  const rules = new Set(checkTranscript(entries).map(({ rule }) => rule));
+  expect([...rules].sort()).toEqual([
+    "agent-answers",
+    "agent-messages",
+    "command-fields",
+    "list-present",
+    "session-known-first",
+  ]);
+  expect(makeReport("both", [{ name: "nonsense", entries }]).conformant).toBe(false);
+});
+
+test("one rule is told at most 20 times, then how often", () => {
+  const entries = Array.from({ length: 50 }, (_, index) => toEntry(index + 1, "agent", "not JSON"));
+  const findings = checkTranscript(entries);
+  expect(findings).toHaveLength(21);
+  expect(findings.at(-1)?.message).toBe("30 more of these");
+});
+
+test("XML has no control characters, and no characters that reorder text", () => {
+  expect(escapeXml('<a & "b">\u0000\u001b[31m\u202e\n')).toBe(
+    "&lt;a &amp; &quot;b&quot;&gt;\\u{0}\\u{1b}[31m\\u{202e}\n",
+  );
+});
