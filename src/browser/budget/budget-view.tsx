@@ -28,7 +28,7 @@ export function BudgetView(): JSX.Element {
             skill is used; all of them together would be about {answer.instructions.toLocaleString()} tokens. These are
             estimates: four characters are counted as a token.
           </p>
-          <ul class="cards">
+          <ul class="tiles">
             {answer.agents.map((agent) => (
               <li key={agent.agent}>
                 <AgentCard agent={agent} />
@@ -49,7 +49,7 @@ function AgentCard({
 }): JSX.Element {
   const isCut = truncated.length + omitted.length > 0;
   return (
-    <article class="card" aria-label={agent}>
+    <article class="tile" aria-label={agent}>
       <header>
         <h3>{agent}</h3>
         <span class={isCut ? "mark warning" : "mark good"}>{isCut ? "cuts the list" : "shows all of it"}</span>

@@ -9,7 +9,7 @@ import { RouteLink } from "../parts/route-link.tsx";
 export function SessionCard({ session }: { readonly session: ShownSession }): JSX.Element {
   const { id, agent, editor, directory, openedAt, closedAt, forms, tools, told, used } = session;
   return (
-    <article class="card" aria-label={`Session ${id}`}>
+    <article class="tile" aria-label={`Session ${id}`}>
       <header>
         <h4>
           <ForeignText text={editor || "An editor"} /> → <ForeignText text={agent || "an agent"} />
@@ -42,7 +42,7 @@ export function SessionCard({ session }: { readonly session: ShownSession }): JS
           )}
         </dd>
         <dt>Model</dt>
-        <dd>{tools ? "has used, or been given, the skill tools" : "has not asked for the skill tools"}</dd>
+        <dd>{tools ? "has the skill tools" : "did not get the skill tools"}</dd>
         <dt>Told</dt>
         <dd>
           {told === undefined ? (

@@ -38,7 +38,7 @@ function Cards({ title, of }: { readonly title: string; readonly of: SessionList
       <h3>
         {title} <span class="muted">{of.length}</span>
       </h3>
-      <ul class="cards">
+      <ul class="tiles">
         {of.map((session) => (
           <li key={`${session.id} ${session.openedAt}`}>
             <SessionCard session={session} />
