@@ -10,13 +10,23 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { serveBrowse } from "../../../src/http/browse/serve-browse.ts";
 import type { BrowseOptions } from "../../../src/http/browse/serve-browse.ts";
 import { readOptions } from "../../../src/options.ts";
+import type { SkillsChange } from "../../../src/wire/browse/skills.ts";
+
+/** What tests read of an answer, whatever it is. */
+interface Shown {
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
+  readonly message: string;
+  readonly content: string;
+  readonly nonce?: string;
+  readonly readOnly: boolean;
+}
 
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** The body as JSON. */
-  readonly json: () => any; // eslint-disable-line @typescript-eslint/no-explicit-any -- Tests read what they expect.
+  readonly json: () => Shown;
 }
 
 export interface Sent {
@@ -30,7 +40,7 @@ export interface Sent {
 export interface Received {
   readonly id: string;
   readonly event: string;
-  readonly data: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- As above.
+  readonly data: Pick<SkillsChange, "revision" | "put" | "removed"> & { readonly id?: string };
 }
 
 /** A skill browser over skills in a temporary directory, and a client that sends what the page sends. */
@@ -105,7 +115,9 @@ export async function openBrowse({
     home,
     dataDirectory,
     pageDirectory,
-    idle: () => void idled++,
+    idle: () => {
+      idled += 1;
+    },
     ...options,
   });
   const { origin, host, hostname, port } = new URL(server.newAddress());
@@ -134,7 +146,7 @@ export async function openBrowse({
     const bytes = Buffer.concat((await response.toArray()) as Buffer[]);
     const text = bytes.toString("utf8");
     const { statusCode: status = 0, headers } = response;
-    return { status, headers, text, json: () => JSON.parse(text) as unknown };
+    return { status, headers, text, json: () => JSON.parse(text) as Shown };
   }
 
   async function signIn(): Promise<string> {
@@ -158,7 +170,7 @@ export async function openBrowse({
       for (const block of blocks) {
         const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";
         if (field("event") === "") continue;
-        received.push({ id: field("id"), event: field("event"), data: JSON.parse(field("data")) as unknown });
+        received.push({ id: field("id"), event: field("event"), data: JSON.parse(field("data")) as Received["data"] });
       }
       for (const wake of waiting) wake();
     });

@@ -10,7 +10,6 @@ const longestText = 2_000;
 const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
   ["tag-characters", /[\u{e0000}-\u{e007f}]+/gu, fromTags],
   ["bidi", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, toCodes],
-  // eslint-disable-next-line no-control-regex -- They are what is looked for.
   ["control", /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]+/g, toCodes],
 ];
 

@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto";
 import type { App } from "../../../app.ts";
 import { latestWork } from "../../../base/promises/latest-work.ts";
 import { runInSlices } from "../../../base/slices.ts";
-import type { Steps } from "../../../base/slices.ts";
 import type { SkillEnvironments } from "../../../skills/environment/skill-environments.ts";
 import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Asker } from "../../../trust/authorization.ts";
-import type { SkillRow, SkillsChange } from "../../../wire/browse/skills.ts";
+import type { SkillsChange } from "../../../wire/browse/skills.ts";
 import type { KeptAnswer } from "../../answer/kept-answer.ts";
+import { createRowMaker } from "./make-rows.ts";
+import { compareRows, encodeRows } from "./row-texts.ts";
+import type { Rows } from "./row-texts.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 import { nothingStands, readStandings } from "./standings.ts";
-import { placeName, toShownSkill, toUnofferedSkill } from "./to-row.ts";
-import type { KnownOfSkill, Places } from "./to-row.ts";
-import { findUnoffered } from "./unoffered.ts";
+import type { Places } from "./to-row.ts";
 
 /** The skills as the page lists them, kept up to date. */
 export interface ShownSkills {
@@ -44,91 +44,42 @@ export interface ShownSkillsOptions {
   readonly changed: (change: SkillsChange) => void;
 }
 
-interface Rows {
-  readonly byId: ReadonlyMap<string, ShownSkill>;
-  readonly unread: readonly string[];
-}
-
 /** Opens the list and begins to read it. A change on disk is told at once; how skills stand follows, because files may have to be hashed. */
 export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   const { app, session, environments, asker, places, changed } = options;
   const { catalog } = session;
   const closing = new AbortController();
+  const isClosed = (): boolean => closing.signal.aborted;
   const epoch = randomBytes(6).toString("hex");
-  const made = new WeakMap<OfferedSkill, { readonly known: KnownOfSkill; readonly shown: ShownSkill }>();
-  const texts = new WeakMap<SkillRow, string>();
   let standings = nothingStands;
   /** By slug, for skills that were edited and are not looked at yet. */
-  let before = new Map<string, Skill>();
+  let looked = new Map<string, Skill>();
   let rows: Rows = { byId: new Map(), unread: [] };
   let revision = 0;
   let kept: { readonly revision: number; readonly answer: Promise<KeptAnswer> } | undefined;
 
-  const failed = (what: string) => (error: unknown) => {
-    if (!closing.signal.aborted) app.log("error", `${what}: ${String(error)}`);
-  };
-
-  function knownOf({ skill, remote }: OfferedSkill): KnownOfSkill {
-    const looked = before.get(skill.slug);
-    // Until it is looked at, what may need approval is not shown as if it had it.
-    const isWanting = needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
+  const maker = createRowMaker(places, (offered) => {
+    const { skill } = offered;
+    const as = looked.get(skill.slug);
     return {
-      standing: looked === undefined ? (isWanting ? "needs-approval" : undefined) : standings.standings.get(looked),
-      wasApproved: looked !== undefined && standings.wereApproved.has(looked),
+      // Until it is looked at, what may need approval is not shown as if it had it.
+      standing:
+        as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : standings.standings.get(as),
+      wasApproved: as !== undefined && standings.wereApproved.has(as),
       environment: environments.of(skill),
     };
-  }
+  });
 
-  function toShown(offered: OfferedSkill): ShownSkill {
-    const known = knownOf(offered);
-    const last = made.get(offered);
-    if (last !== undefined && isSameKnown(last.known, known)) return last.shown;
-    const shown = toShownSkill(offered, known, places);
-    made.set(offered, { known, shown });
-    return shown;
-  }
-
-  function textOf(row: SkillRow): string {
-    const known = texts.get(row) ?? JSON.stringify(row);
-    texts.set(row, known);
-    return known;
-  }
-
-  function* build(): Steps<Rows> {
-    const { snapshot } = catalog;
-    const found: ShownSkill[] = [];
-    for (const offered of snapshot.skills) {
-      found.push(toShown(offered));
-      yield;
-    }
-    const unoffered = yield* findUnoffered(snapshot);
-    for (const [file, problems] of unoffered.skills) {
-      found.push(toUnofferedSkill(file, problems, places));
-      yield;
-    }
-    if (unoffered.skills.size > 0)
-      found.sort((a, b) => (a.row.name < b.row.name ? -1 : a.row.name > b.row.name ? 1 : 0));
-    const unread = unoffered.unread.map(({ file, message }) => `${placeName(file, places)}: ${message}`);
-    return { byId: new Map(found.map((shown) => [shown.row.id, shown])), unread };
-  }
-
-  function* compare(old: Rows, now: Rows): Steps<Omit<SkillsChange, "revision">> {
-    const put: SkillRow[] = [];
-    for (const [id, { row }] of now.byId) {
-      const last = old.byId.get(id)?.row;
-      if (last !== row && (last === undefined || textOf(last) !== textOf(row))) put.push(row);
-      yield;
-    }
-    const removed = [...old.byId.keys()].filter((id) => !now.byId.has(id));
-    return { put, removed };
-  }
+  const failed = (what: string) => (error: unknown) => {
+    if (!isClosed()) app.log("error", `${what}: ${String(error)}`);
+  };
 
   const update = latestWork(async () => {
     await catalog.ready;
-    if (closing.signal.aborted) return;
-    const now = await runInSlices(build());
-    const change = await runInSlices(compare(rows, now));
-    if (closing.signal.aborted) return;
+    if (isClosed()) return;
+    const now = await runInSlices(maker.make(catalog.snapshot));
+    const change = await runInSlices(compareRows(rows, now));
+    if (isClosed()) return;
     const isSame = change.put.length === 0 && change.removed.length === 0 && isSameText(rows.unread, now.unread);
     rows = now;
     if (isSame && revision > 0) return;
@@ -142,7 +93,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     const { skills } = catalog.snapshot;
     environments.prepare(skills);
     standings = await readStandings(skills, { app, asker, signal: closing.signal });
-    before = new Map(skills.map(({ skill }) => [skill.slug, skill]));
+    looked = new Map(skills.map(({ skill }) => [skill.slug, skill]));
     await update();
   }, failed("How the skills stand could not be found out"));
 
@@ -155,29 +106,18 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     environments.onKnown(() => void update()),
   ];
   app.onTrust((trust) => {
-    if (!closing.signal.aborted) stops.push(trust.onChange(() => void look()));
+    if (!isClosed()) stops.push(trust.onChange(() => void look()));
   });
 
-  async function encode(): Promise<KeptAnswer> {
-    const now = revision;
-    const { byId, unread } = rows;
-    const pieces: string[] = [];
-    function* encodeRows(): Steps<void> {
-      for (const { row } of byId.values()) {
-        pieces.push(textOf(row));
-        yield;
-      }
-    }
-    await runInSlices(encodeRows());
-    const text = `{"revision":${now},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`;
-    return { body: new Uint8Array(Buffer.from(text)), etag: `"${epoch}-${now}"`, type: "application/json" };
+  async function encode(now: number): Promise<KeptAnswer> {
+    return { body: await runInSlices(encodeRows(rows, now)), etag: `"${epoch}-${now}"`, type: "application/json" };
   }
 
   return {
     revision: () => revision,
     async list() {
       await ready;
-      if (kept?.revision !== revision) kept = { revision, answer: encode() };
+      if (kept?.revision !== revision) kept = { revision, answer: encode(revision) };
       return await kept.answer;
     },
     async find(id) {
@@ -189,7 +129,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
       return [...rows.byId.values()];
     },
     lookAgain(edited = []) {
-      for (const { offered } of edited) if (offered !== undefined) made.delete(offered);
+      for (const { offered } of edited) if (offered !== undefined) maker.forget(offered);
       return look();
     },
     close() {
@@ -199,8 +139,8 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   };
 }
 
-function isSameKnown(a: KnownOfSkill, b: KnownOfSkill): boolean {
-  return a.standing === b.standing && a.wasApproved === b.wasApproved && a.environment === b.environment;
+function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
+  return needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
 }
 
 function isSameText(a: readonly string[], b: readonly string[]): boolean {

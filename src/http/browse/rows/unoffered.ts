@@ -3,6 +3,7 @@ import type { Problem } from "../../../skills/rules/problem.ts";
 import type { RuleCode } from "../../../skills/rules/rules.ts";
 import type { Snapshot } from "../../../skills/skill.ts";
 import type { Steps } from "../../../base/slices.ts";
+import { rowsAtOnce } from "./row-texts.ts";
 
 /** What a snapshot has besides the skills that it offers. */
 export interface Unoffered {
@@ -28,14 +29,16 @@ const mostUnread = 100;
 /** Finds the skills that are not offered: those with problems of which one is an error or says that another skill hides it. */
 export function* findUnoffered({ skills, problems }: Snapshot): Steps<Unoffered> {
   const offered = new Set<string>();
-  for (const { versions } of skills) {
-    for (const { file } of versions) offered.add(path.dirname(file));
-    yield;
-  }
+  let count = 0;
+  if (problems.length > 0)
+    for (const { versions } of skills) {
+      for (const { file } of versions) offered.add(path.dirname(file));
+      if (++count % rowsAtOnce === 0) yield;
+    }
   const found = new Map<string, Problem[]>();
   const unread: Problem[] = [];
   for (const problem of problems) {
-    yield;
+    if (++count % rowsAtOnce === 0) yield;
     const { file, code, severity } = problem;
     const directory = path.dirname(file);
     if (offered.has(directory)) continue;

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -36,8 +36,7 @@ async function connectedAs(prefix: readonly string[]): Promise<boolean> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const script = `exec 3<>/dev/tcp/127.0.0.1/${port}; read -t 10 line <&3`;
-  const { spawn } = await import("node:child_process");
-  const [program = "bash", ...args] = [...prefix, "bash", "-c", script];
+  const [program = "", ...args]: readonly string[] = [...prefix, "bash", "-c", script];
   if (spawnSync("which", [program]).status !== 0) return prefix.length > 0;
   const child = spawn(program, args, { stdio: "ignore" });
   const socket = await connected;

@@ -22,9 +22,9 @@ const wanting = {
 };
 
 const detailOf = async (id: string): Promise<SkillDetail> =>
-  (await browse.ask(`/api/skills/${encodeURIComponent(id)}`)).json() as SkillDetail;
+  (await browse.ask(`/api/skills/${encodeURIComponent(id)}`)).json() as unknown as SkillDetail;
 const rowsNow = async (): Promise<readonly SkillRow[]> =>
-  ((await browse.ask("/api/skills")).json() as SkillList).skills;
+  ((await browse.ask("/api/skills")).json() as unknown as SkillList).skills;
 const stateOf = async (id: string) => (await rowsNow()).find((row) => row.id === id)?.state;
 const decide = (id: string, decision: object) => browse.post(`/api/skills/${id}/decision`, decision);
 
@@ -93,7 +93,7 @@ describe("the list", () => {
     browse = await openBrowse({
       skills: { "pdf/SKILL.md": skillText("pdf"), ".gitignore": "hidden/\n", "hidden/x/SKILL.md": skillText("x") },
     });
-    const { unread } = (await browse.ask("/api/skills")).json() as SkillList;
+    const { unread } = (await browse.ask("/api/skills")).json() as unknown as SkillList;
     expect(unread.every((text) => text.includes("hidden"))).toBe(true);
   });
 });
@@ -341,10 +341,10 @@ describe("decisions", () => {
 describe("events", () => {
   it("tell of a change on disk with whole rows, once", async () => {
     browse = await openBrowse();
-    const before = ((await browse.ask("/api/skills")).json() as SkillList).revision;
+    const before = ((await browse.ask("/api/skills")).json() as unknown as SkillList).revision;
     const events = await browse.events();
     await expect
-      .poll(async () => ((await browse.ask("/api/skills")).json() as SkillList).revision)
+      .poll(async () => ((await browse.ask("/api/skills")).json() as unknown as SkillList).revision)
       .toBeGreaterThanOrEqual(before);
     await events.next("reset");
     browse.write("new/SKILL.md", skillText("new"));
@@ -369,7 +369,7 @@ describe("events", () => {
     expect((await again.next("skills")).data.put).toMatchObject([{ id: "b" }]);
     again.close();
     const stranger = await browse.events({ "last-event-id": "abc-1" });
-    const { revision } = (await browse.ask("/api/skills")).json() as SkillList;
+    const { revision } = (await browse.ask("/api/skills")).json() as unknown as SkillList;
     expect((await stranger.next("reset")).data).toEqual({ revision });
     stranger.close();
   });
