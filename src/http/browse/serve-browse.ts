@@ -63,6 +63,8 @@ const limits = {
 };
 const shutdownSeconds = 2;
 const machineKnownMs = 60_000;
+/** Of more rows, pages read the list: events are kept for pages that are away. */
+const mostRowsTold = 500;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
@@ -85,7 +87,11 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     environments,
     asker: { owner: localOwner, directory },
     places: { directory, home },
-    changed: (change) => events.push("skills", change),
+    changed(change) {
+      const { revision, put, removed } = change;
+      if (put.length + removed.length > mostRowsTold) events.push("reset", { revision });
+      else events.push("skills", change);
+    },
   });
   const touched = openTouchedSkills({
     app,

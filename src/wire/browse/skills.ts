@@ -51,7 +51,10 @@ export interface SkillsChange {
   readonly removed: readonly string[];
 }
 
-/** The `reset` event, the first one of a connection that was not resumed: the list has to be read again if it has another revision. */
+/**
+ * The `reset` event, the first one of a connection that was not resumed, and sent when more than 500 rows change at once: the list has to be read
+ * again if it has another revision.
+ */
 export interface Reset {
   readonly revision: number;
 }

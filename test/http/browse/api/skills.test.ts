@@ -374,6 +374,17 @@ describe("events", () => {
     stranger.close();
   });
 
+  it("say to read the list where more than 500 rows change at once", async () => {
+    browse = await openBrowse();
+    const events = await browse.events();
+    const { data: first } = await events.next("reset");
+    for (let count = 0; count < 600; count++) browse.write(`s${count}/SKILL.md`, skillText(`s${count}`));
+    await expect.poll(async () => (await rowsNow()).length, patience).toBe(601);
+    const { data } = await events.next("reset");
+    expect(data.revision).toBeGreaterThan(first.revision);
+    events.close();
+  });
+
   it("have at most 16 readers", async () => {
     browse = await openBrowse();
     const open = await Promise.all(Array.from({ length: 17 }, () => browse.events()));
