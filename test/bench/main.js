@@ -12,6 +12,7 @@ import { measureHttp } from "./http.js";
 import { measureLargeList } from "./large-list.js";
 import { measureListing } from "./list.js";
 import { measureMemory } from "./memory.js";
+import { measurePage } from "./page.js";
 import { measurePassThrough } from "./pass-through.js";
 import { measureProxy } from "./proxy.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
@@ -43,6 +44,7 @@ const figures = {
   hostile: measureHostile,
   memory: measureMemory,
   "pass-through": measurePassThrough,
+  page: measurePage,
   proxy: measureProxy,
   start: measureStart,
   tools: measureTools,

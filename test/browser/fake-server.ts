@@ -72,6 +72,9 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
         streams.add(response);
         response.on("close", () => streams.delete(response));
       } else if (rowAt(pathname) !== undefined) answer(response, 200, inventDetail(rowAt(pathname) as SkillRow));
+      else if (pathname.endsWith("/files"))
+        answer(response, 200, { path: "SKILL.md", content: "# A", encoding: "utf-8", sizeBytes: 3, truncated: false });
+      else if (pathname.endsWith("/history")) answer(response, 200, { runs: [], events: [] });
       else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
       return;
     }

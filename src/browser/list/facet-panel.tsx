@@ -1,15 +1,29 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import type { FacetName, FacetValue } from "../../client/select/facets.ts";
+import { useEffect } from "preact/hooks";
+import type { FacetName, Facets, FacetValue } from "../../client/select/facets.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { facetTitles, wordsOf } from "./facet-words.ts";
+
+/** Counts follow when typing pauses, so that the list need not wait for them. */
+const settleMilliseconds = 50;
 
 /** Every way to narrow the list, with how many skills each would leave. */
 export function FacetPanel(): JSX.Element {
   const { shown, places } = useBrowser();
   const chosen = places.current.value.filter.facets;
-  const facets = shown.facets.value;
+  const counted = useSignal<Facets | undefined>(undefined);
+  const facets = counted.value;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      counted.value = shown.facets.peek();
+    }, settleMilliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [shown.rows.value]);
+  if (facets === undefined) return <div class="facets" />;
   return (
     <div class="facets">
       {facetTitles

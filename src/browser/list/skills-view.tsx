@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { SkillView } from "../detail/skill-view.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
@@ -16,7 +16,7 @@ export function SkillsView(): JSX.Element {
   if (skill !== undefined && before.current === undefined) shown.active.value ??= skill;
 
   // The focus follows: into a skill that was opened, and back into the list.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (skill === before.current) return;
     before.current = skill;
     (skill === undefined ? list.current : detail.current)?.focus({ preventScroll: true });

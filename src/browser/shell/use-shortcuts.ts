@@ -23,14 +23,21 @@ function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElemen
     event.preventDefault();
   } else if (isTyping) return;
   else if (event.key === "/") {
-    places.open({ view: "skills" });
-    // The field may only now be rendered.
-    requestAnimationFrame(() => root.querySelector<HTMLElement>("input[type=search]")?.focus());
+    focusSearch(root, places);
     event.preventDefault();
   } else if (event.key === "?") {
     sheet?.showModal();
     event.preventDefault();
   }
+}
+
+function focusSearch(root: HTMLElement, places: Browser["places"]): void {
+  const find = (): HTMLElement | null => root.querySelector(".search input");
+  const isShown = find()?.checkVisibility() === true;
+  if (!isShown) places.open({ view: "skills" });
+  // Where the list was not shown, it is rendered only now.
+  if (isShown) find()?.focus();
+  else requestAnimationFrame(() => find()?.focus());
 }
 
 function isTextField(target: EventTarget | undefined): boolean {
