@@ -6,6 +6,7 @@ import { hostMachine } from "../../skills/environment/host-machine.ts";
 import type { Machine } from "../../skills/environment/machine.ts";
 import { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
+import type { Reset, SkillTouched } from "../../wire/browse/skills.ts";
 import { defaultConfig } from "../config/default-config.ts";
 import { closeServer } from "../server/close-server.ts";
 import { listen } from "../server/listen.ts";
@@ -78,7 +79,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   const environments = new SkillEnvironments({ clock, log, openMachine });
   const events = openLiveEvents({
     clock,
-    reset: () => ({ revision: skills.revision() }),
+    reset: (): Reset => ({ revision: skills.revision() }),
     ended: () => idle.touch(),
   });
   const skills = openShownSkills({
@@ -89,7 +90,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     places: { directory, home },
     changed(change) {
       const { revision, put, removed } = change;
-      if (put.length + removed.length > mostRowsTold) events.push("reset", { revision });
+      if (put.length + removed.length > mostRowsTold) events.push("reset", { revision } satisfies Reset);
       else events.push("skills", change);
     },
   });
@@ -98,7 +99,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     skills,
     connected: () => events.connected() > 0,
     approvals: path.join(dataDirectory, "trust"),
-    tell: (id) => events.push("skill", { id }),
+    tell: (id) => events.push("skill", { id } satisfies SkillTouched),
   });
   const door: BrowseDoor = {
     app,

@@ -21,7 +21,7 @@ interface Shown {
   readonly readOnly: boolean;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface Answered {
   readonly json: () => Shown;
 }
 
-export interface Sent {
+interface Sent {
   readonly method?: string;
   /** Undefined removes one that is sent by default. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -37,7 +37,7 @@ export interface Sent {
 }
 
 /** An event as it was received. */
-export interface Received {
+interface Received {
   readonly id: string;
   readonly event: string;
   readonly data: Pick<SkillsChange, "revision" | "put" | "removed"> & { readonly id?: string };
@@ -65,7 +65,7 @@ export interface OpenBrowse {
   readonly close: () => Promise<void>;
 }
 
-export interface OpenEvents {
+interface OpenEvents {
   readonly status: number;
   /** Resolves with the next event of a type that was not taken yet. */
   readonly next: (type: string) => Promise<Received>;
@@ -123,7 +123,7 @@ export async function openBrowse({
   const { origin, host, hostname, port } = new URL(server.newAddress());
 
   function exchange(target: string, { method = "GET", headers = {}, body }: Sent): Promise<IncomingMessage> {
-    const sent = {
+    const sent: Sent["headers"] = {
       host,
       "sec-fetch-site": "same-origin",
       ...(method !== "GET" && method !== "HEAD" && { origin }),

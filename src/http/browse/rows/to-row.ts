@@ -24,7 +24,7 @@ export interface KnownOfSkill {
 }
 
 /** Models read about four characters as one token. */
-export function estimateTokens(characters: number): number {
+function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
