@@ -33,8 +33,7 @@ export interface SkillServer {
   on<Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void): () => void;
 }
 
-export type PlanWish =
-  { readonly source: string; readonly names: readonly string[] } | { readonly update: readonly string[] };
+type PlanWish = { readonly source: string; readonly names: readonly string[] } | { readonly update: readonly string[] };
 
 /** `reconnected`: events may have been missed; read again what is shown. */
 export interface ServerEvents {

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
-import { BudgetView } from "./budget/budget-view.tsx";
-import type { IconName } from "./parts/icon.tsx";
-import { SessionsView } from "./sessions/sessions-view.tsx";
-import { SourcesView } from "./sources/sources-view.tsx";
-import type { View } from "./state/place.ts";
+import { BudgetView } from "../budget/budget-view.tsx";
+import type { IconName } from "../parts/icon.tsx";
+import { SessionsView } from "../sessions/sessions-view.tsx";
+import { SourcesView } from "../sources/sources-view.tsx";
+import type { View } from "../state/place.ts";
 
 /** A view beside the list of skills: what its link says, and what it shows. All of them need a server. */
 export interface OtherView {
