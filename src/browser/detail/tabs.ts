@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import type { KnownDetail } from "../source/skill-source.ts";
+import { HistoryTab } from "./runs/history/history-tab.tsx";
+import { RunTab } from "./runs/run-tab.tsx";
 import { EnvironmentTab } from "./environment-tab.tsx";
 import { FilesTab } from "./files/files-tab.tsx";
 import { LicenseTab } from "./license-tab.tsx";
@@ -66,4 +68,6 @@ export const tabs: readonly Tab[] = [
     isKnown: ({ environment }) => environment !== undefined,
   },
   { name: "license", title: "License", Content: LicenseTab, isKnown: ({ license }) => license !== undefined },
+  { name: "run", title: "Run", Content: RunTab, isKnown: ({ inputs }) => inputs !== undefined },
+  { name: "history", title: "History", Content: HistoryTab, isKnown: ({ inputs }) => inputs !== undefined },
 ];

@@ -50,6 +50,13 @@ export function useDetail(id: string): {
     row.current = listed;
     void reload();
   });
+  useEffect(
+    () =>
+      source.server?.on("skill", (touched) => {
+        if (touched.id === id) void reload();
+      }),
+    [source, id],
+  );
   useEffect(() => () => latest.current?.abort(), []);
   return { reading, reload };
 }

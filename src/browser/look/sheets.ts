@@ -3,12 +3,13 @@ import detail from "./detail.css?inline";
 import list from "./list.css?inline";
 import markdown from "./markdown.css?inline";
 import parts from "./parts.css?inline";
+import runs from "./runs.css?inline";
 import shell from "./shell.css?inline";
 import theme from "./theme.css?inline";
 import views from "./views.css?inline";
 
 /** Every stylesheet of the browser, in order. A view adds its own here. */
-const texts = [theme, base, parts, shell, list, detail, markdown, views];
+const texts = [theme, base, parts, shell, list, detail, markdown, views, runs];
 
 let sheets: readonly CSSStyleSheet[] | undefined;
 

@@ -38,6 +38,8 @@ export function createHttpServer(
         })
       ).json()) as Awaited<ReturnType<SkillServer["storeBlob"]>>,
     blobAddress: (blob) => `${base}/api/blobs/${encodeURIComponent(blob)}`,
+    readBlob: async (blob, signal) =>
+      await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`, signal === undefined ? {} : { signal })).blob(),
     sessions: (signal) => read("/api/sessions", signal),
     budget: (signal) => read("/api/budget", signal),
     sources: (signal) => read("/api/sources", signal),

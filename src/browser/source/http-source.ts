@@ -50,6 +50,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       else list.value = changed;
       tell("skills", undefined);
     } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
+    else if (kind === "skill") tell("skill", JSON.parse(data) as ServerEvents["skill"]);
     else if (kind === "sessions") tell("sessions", undefined);
     else if (kind === "reset") {
       // Revisions of a server that was started again say nothing about the list of the one before.

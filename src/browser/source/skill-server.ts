@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { RunNews, RunRequest, RunStarted, ShownRun, SkillHistory, StoredBlob } from "../../wire/browse/runs.ts";
 import type { Budget, SessionList } from "../../wire/browse/sessions.ts";
-import type { About, Decision, FileContent, OpenFile } from "../../wire/browse/skills.ts";
+import type { About, Decision, FileContent, OpenFile, SkillTouched } from "../../wire/browse/skills.ts";
 import type { Discovered, SourceList, SourcePlan } from "../../wire/browse/sources.ts";
 
 /** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
@@ -20,6 +20,7 @@ export interface SkillServer {
   storeBlob(bytes: Blob): Promise<StoredBlob>;
   /** Where a link downloads a blob. */
   blobAddress(blob: string): string;
+  readBlob(blob: string, signal?: AbortSignal): Promise<Blob>;
 
   sessions(signal?: AbortSignal): Promise<SessionList>;
   budget(signal?: AbortSignal): Promise<Budget>;
@@ -38,6 +39,8 @@ type PlanWish = { readonly source: string; readonly names: readonly string[] } |
 /** `reconnected`: events may have been missed; read again what is shown. */
 export interface ServerEvents {
   readonly run: RunNews;
+  /** Files of a skill that was read changed. */
+  readonly skill: SkillTouched;
   readonly sessions: undefined;
   /** The list changed, whatever of it. */
   readonly skills: undefined;

@@ -61,6 +61,17 @@ test("what needs approval is refused with where to decide", async () => {
   });
 });
 
+test("what was allowed once runs once, and not before it fits", async () => {
+  const skill = python("net", "def main(args):\n    return 'ran'\n", `${network}[inputs]\nn = { type = "integer" }\n`);
+  const { start, run, send, detail } = await openRuns(skill);
+  const { digest, nonce } = await detail("net");
+  const decided = await send("/api/skills/net/decision", { method: "POST", json: { decision: "once", digest, nonce } });
+  expect(decided.status).toBeLessThan(300);
+  expect(codeOf(await start("net", { args: { n: "x" } }))).toBe("VALIDATION_ERROR");
+  expect(await run("net")).toMatchObject({ status: "completed", result: { output: "ran" } });
+  expect(codeOf(await start("net"))).toBe("PERMISSION_DENIED");
+});
+
 test("files become blobs, and files that a run leaves can be downloaded, never shown", async () => {
   const code = "import shutil\ndef main(args):\n    shutil.copy('/blobs/' + args['table'], '/output/copy.html')\n";
   const { send, run } = await openRuns(python("copy", code, '[inputs]\ntable = { type = "blob", required = true }\n'));

@@ -1,0 +1,27 @@
+/** What a person is about to run. */
+export interface RunWish {
+  /** The slug. */
+  readonly skill: string;
+  readonly script?: string | undefined;
+  /** Of a script: `{argv, stdin?}`. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Besides those that arguments name. `name`: of the file. */
+  readonly blobs: readonly { readonly id: string; readonly name: string }[];
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The arguments of `execute_skill`. */
+export function toToolArguments({ skill, script, args, blobs, timeoutMs }: RunWish): Readonly<Record<string, unknown>> {
+  return {
+    name: skill,
+    ...(script !== undefined && { script }),
+    ...(Object.keys(args).length > 0 && { args }),
+    ...(blobs.length > 0 && { input_blobs: blobs.map(({ id }) => id) }),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+  };
+}
+
+/** The same as the call that a model makes. */
+export function toToolCall(wish: RunWish): string {
+  return JSON.stringify({ name: "execute_skill", arguments: toToolArguments(wish) }, undefined, 2);
+}

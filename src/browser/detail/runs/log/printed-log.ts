@@ -1,0 +1,39 @@
+/** What a run printed, as far as it is kept here. Pieces are never changed, except that the last one grows. */
+export interface PrintedLog {
+  readonly pieces: readonly LogPiece[];
+  /** The characters that the run has printed, kept or not. */
+  readonly end: number;
+}
+
+export interface LogPiece {
+  /** The place of its first character. */
+  readonly at: number;
+  readonly text: string;
+}
+
+export const emptyLog: PrintedLog = { pieces: [], end: 0 };
+
+const mostKept = 256 * 1024;
+const pieceLength = 16 * 1024;
+
+/** Adds a part, which may be known already, in whole or in part, or lie behind a gap. Of more than 256 KiB the oldest pieces go. */
+export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
+  const known = Math.max(0, log.end - part.at);
+  const text = part.text.slice(known);
+  if (text === "") return log;
+  const at = part.at + known;
+  const last = log.pieces.at(-1);
+  const grows =
+    last !== undefined && last.at + last.text.length === at && last.text.length + text.length <= pieceLength;
+  const pieces = grows
+    ? [...log.pieces.slice(0, -1), { at: last.at, text: last.text + text }]
+    : [...log.pieces, { at, text }];
+  const end = at + text.length;
+  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - mostKept) };
+}
+
+/** The characters that are missing before a piece. */
+export function gapBefore({ pieces }: PrintedLog, index: number): number {
+  const before = pieces[index - 1];
+  return (pieces[index]?.at ?? 0) - (before === undefined ? 0 : before.at + before.text.length);
+}
