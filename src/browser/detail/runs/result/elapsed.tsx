@@ -13,7 +13,7 @@ export function Elapsed({ since, until }: { readonly since: number; readonly unt
 }
 
 /** 340 ms, 4.2 s, 1 min 12 s. */
-export function toDuration(milliseconds: number): string {
+function toDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1_000;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
