@@ -37,7 +37,7 @@ export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParam
   const ofQwen = new Set(qwen.map(({ command }) => command));
   const plain: PlainCommand[] = [];
   for (const [name, command] of commands) {
-    if (isOurs(command)) addOurs(entries, command);
+    if (isOwnCommand(command)) addOurs(entries, command);
     else if (!ofQwen.has(name)) {
       const told = forms.map((form) => form(command)).find(Boolean);
       if (told === undefined) plain.push({ name, description: command.description });
@@ -50,7 +50,7 @@ export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParam
 }
 
 /** Our own: `_meta["acp-skills"]` says of a command what it does not say itself (ACP.md A-6). */
-function isOurs({ meta }: Command): boolean {
+export function isOwnCommand({ meta }: Command): boolean {
   return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
 }
 

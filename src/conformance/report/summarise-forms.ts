@@ -1,58 +1,83 @@
+import { readAirCommand } from "../../client/forms/air-command.ts";
+import { isOwnCommand } from "../../client/forms/command-list.ts";
+import { type Command, readCommand } from "../../client/forms/command.ts";
+import { readNamedCommand } from "../../client/forms/named-command.ts";
+import { readUpdateParams, type UpdateParams } from "../../client/forms/params.ts";
+import { readQwenSkills } from "../../client/forms/qwen-skills.ts";
+import { isSkillsKind, readSkillsList } from "../../client/forms/skills-list.ts";
+import { readYolopCommand } from "../../client/forms/yolop-command.ts";
 import { fieldsOf } from "../../client/json.ts";
-import { skillsNotification } from "../../wire/methods.ts";
+import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
 import type { Exchange } from "../exchange.ts";
-import {
-  arrayIn,
-  commandsIn,
-  commandUpdates,
-  factsIn,
-  isDelta,
-  isMarkedAsSkill,
-  skillUpdates,
-} from "../rules/skill-lists.ts";
+import { arrayIn } from "../rules/skill-lists.ts";
+import { limits } from "../transcript/entry.ts";
 
 /** A form in which an agent told its skills or commands. */
 export interface SentForm {
   readonly form: string;
   /** How many updates had this form. */
   readonly updates: number;
-  /** How many skills, or commands, the longest list had. */
+  /** How many valid skills, or commands, the longest list had. */
   readonly most: number;
   /** Where it came first. */
   readonly line: number;
 }
 
-/** The forms of an exchange, in the order of their first use. */
-export function summariseForms(exchange: Exchange): readonly SentForm[] {
+interface Counted {
+  readonly form: string;
+  readonly count: number;
+}
+
+/** The forms of an exchange, as the client library reads them, in the order of their first use. */
+export function summariseForms({ updates }: Exchange): readonly SentForm[] {
   const forms = new Map<string, SentForm>();
-  const see = (form: string, line: number, count: number): void => {
-    const { updates = 0, most = 0, line: first = line } = forms.get(form) ?? {};
-    forms.set(form, { form, updates: updates + 1, most: Math.max(most, count), line: Math.min(first, line) });
-  };
-  for (const update of skillUpdates(exchange)) {
-    const { line, method, kind, isFlat, update: fields } = update;
-    const name = method === skillsNotification ? method : kind;
-    if (isDelta(update)) see(`changes in ${name}`, line, countOf(fields["added"]) + countOf(fields["changed"]));
-    else see(isFlat ? `${name}, not nested` : name, line, countOf(fields["availableSkills"]));
-  }
-  for (const update of commandUpdates(exchange)) {
-    const commands = commandsIn(update).map(({ command }) => command);
-    const mark = (form: string, count: number): void => {
-      if (count > 0) see(form, update.line, count);
-    };
-    const airs = commands.filter(({ _meta }) => fieldsOf(fieldsOf(_meta)?.["jetbrains"])?.["air"] !== undefined);
-    const others = commands.filter(({ _meta }) => fieldsOf(_meta)?.["yolop.dev/command.source"] === "skill");
-    const dollars = commands.filter(({ name }) => typeof name === "string" && /^(?:\$|skill:)/.test(name));
-    mark('commands with _meta["acp-skills"]', commands.filter((command) => factsIn(command) !== undefined).length);
-    mark("commands with _meta.jetbrains.air", airs.length);
-    mark('commands with _meta["yolop.dev/command.source"]', others.length);
-    mark("commands named $… or skill:…", dollars.length);
-    mark("_meta.availableSkills of a list of commands", countOf(fieldsOf(update.update["_meta"])?.["availableSkills"]));
-    mark("plain commands", commands.filter((command) => !isMarkedAsSkill(command)).length);
+  for (const { line, method, params } of updates) {
+    const found = readUpdateParams(params);
+    for (const { form, count } of found === undefined ? [] : formsIn(found, method)) {
+      const before = forms.get(form) ?? { updates: 0, most: 0, line };
+      forms.set(form, { form, updates: before.updates + 1, most: Math.max(before.most, count), line: before.line });
+    }
   }
   return [...forms.values()].sort((a, b) => a.line - b.line);
 }
 
-function countOf(value: unknown): number {
-  return arrayIn(value).length;
+function formsIn(found: UpdateParams, method: string): readonly Counted[] {
+  if (isSkillsKind(found.kind)) return [skillsIn(found, method)];
+  return found.kind === availableCommandsUpdate ? commandsIn(found).filter(({ count }) => count > 0) : [];
+}
+
+/** A line has a limit, and so has what it may contain. */
+const source = { agent: "", limits: { skills: limits.messageBytes, text: limits.messageBytes } };
+
+function skillsIn(found: UpdateParams, method: string): Counted {
+  const isNotification = method === skillsNotification;
+  const told = readSkillsList(found, isNotification, source);
+  const name = isNotification ? method : found.kind;
+  if (told.kind === "delta") return { form: `changes in ${name}`, count: told.skills.length };
+  return { form: found.isFlat ? `${name}, not nested` : name, count: told.kind === "list" ? told.skills.length : 0 };
+}
+
+type Mark = readonly [form: string, isMarked: (command: Command) => boolean];
+
+/** A command may have several of these, for editors of several kinds. */
+const marks: readonly Mark[] = [
+  ['commands with _meta["acp-skills"]', isOwnCommand],
+  ["commands with _meta.jetbrains.air", (command) => readAirCommand(command) !== undefined],
+  ['commands with _meta["yolop.dev/command"]', (command) => readYolopCommand(command) !== undefined],
+  ["commands named $… or skill:…", (command) => readNamedCommand(command) !== undefined],
+];
+
+function commandsIn({ update, meta }: UpdateParams): readonly Counted[] {
+  const commands = arrayIn(update["availableCommands"]).flatMap((value) => readCommand(value, "") ?? []);
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, byName);
+  const ofQwen = new Set(qwen.map(({ name }) => name));
+  const plain = commands.filter(
+    (command) => !ofQwen.has(command.name) && !marks.some(([, isMarked]) => isMarked(command)),
+  );
+  return [
+    ...marks.map(([form, isMarked]) => ({ form, count: commands.filter(isMarked).length })),
+    { form: "_meta.availableSkills of a list of commands", count: qwen.length },
+    { form: "plain commands", count: plain.length },
+  ];
 }

@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf } from "../../client/json.ts";
+import { withoutPrefix } from "../../client/forms/command.ts";
 import { isAvailableSkill } from "../../client/forms/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { documents, quote, defineRules } from "./rule.ts";
@@ -172,5 +173,5 @@ export const commandRules = defineRules([
 /** The name without the marks under which agents show skills. */
 function slugOf(command: Fields): string {
   const slug = factsIn(command)?.["slug"];
-  return typeof slug === "string" ? slug : String(command["name"]).replace(/^(?:\$|skill:)/, "");
+  return typeof slug === "string" ? slug : withoutPrefix(String(command["name"]));
 }

@@ -1,8 +1,9 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
+import { isSkillsKind } from "../../client/forms/skills-list.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { advertisedIn, type Exchange } from "../exchange.ts";
 import { type Fault, documents, quote, defineRules } from "./rule.ts";
-import { commandsIn, commandUpdates, factsIn, isSkillsKind, skillUpdates } from "./skill-lists.ts";
+import { commandsIn, commandUpdates, factsIn, skillUpdates } from "./skill-lists.ts";
 
 /** The kinds of ACP v1, stable and drafted. */
 const kindsOfV1: ReadonlySet<string> = new Set([

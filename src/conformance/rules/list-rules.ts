@@ -1,8 +1,9 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
+import { isSkillsKind } from "../../client/forms/skills-list.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import type { Update } from "../exchange.ts";
 import { documents, quote, defineRules } from "./rule.ts";
-import { arrayIn, deltaFields, isDelta, isSkillsKind, namesIn, sentSkills, skillUpdates } from "./skill-lists.ts";
+import { arrayIn, deltaFields, isDelta, namesIn, sentSkills, skillUpdates } from "./skill-lists.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */
 export const listRules = defineRules([

@@ -1,6 +1,10 @@
+import { readAirCommand } from "../../client/forms/air-command.ts";
+import { readCommand } from "../../client/forms/command.ts";
+import { readYolopCommand } from "../../client/forms/yolop-command.ts";
 import { type Fields, fieldsOf, isStrings } from "../../client/json.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
-import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../../wire/methods.ts";
+import { isSkillsKind } from "../../client/forms/skills-list.ts";
+import { availableCommandsUpdate, metaKey } from "../../wire/methods.ts";
 import type { Exchange, Update } from "../exchange.ts";
 
 /** A skill as it was sent, not validated. */
@@ -9,10 +13,6 @@ export interface SentSkill {
   readonly skill: unknown;
   /** How to name it in a sentence. */
   readonly where: string;
-}
-
-export function isSkillsKind(kind: string): boolean {
-  return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
 }
 
 /** Updates that carry the list of skills itself, or its changes. */
@@ -62,11 +62,13 @@ export function factsIn(command: Fields): Fields | undefined {
   return fieldsOf(fieldsOf(command["_meta"])?.[metaKey]);
 }
 
-/** Whether a command is marked as a skill, by our key or that of another agent. */
+/** Whether a command is marked as a skill: by our key, valid or not, or by that of another agent. */
 export function isMarkedAsSkill(command: Fields): boolean {
-  const meta = fieldsOf(command["_meta"]);
-  const air = fieldsOf(fieldsOf(meta?.["jetbrains"])?.["air"]);
-  return factsIn(command) !== undefined || air?.["kind"] === "skill" || meta?.["yolop.dev/command.source"] === "skill";
+  const read = readCommand(command, "");
+  return (
+    factsIn(command) !== undefined ||
+    (read !== undefined && (readAirCommand(read) ?? readYolopCommand(read)) !== undefined)
+  );
 }
 
 /** The skill that a marked command describes. */
