@@ -1,18 +1,12 @@
 import type { JSX } from "preact";
 import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import type { KnownDetail } from "../source/skill-source.ts";
-import { useBrowser } from "../state/browser.ts";
 
 /** What a skill is called, what it is, where it comes from. */
 export function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDetail }): JSX.Element {
-  const { places } = useBrowser();
   return (
     <header class="skill-header">
-      <button type="button" class="button plain back" aria-label="Back to the list" onClick={() => places.back()}>
-        <Icon name="left" />
-      </button>
       <div>
         <h2>
           <ForeignName name={row.name} />
