@@ -25,8 +25,8 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
         <p class="muted">It states no requirement that could be compared with this machine.</p>
       ) : (
         <ul class="cards">
-          {environment.map(({ requirement, status, evidence, advice }) => (
-            <li key={requirement}>
+          {environment.map(({ requirement, status, evidence, advice }, index) => (
+            <li key={`${requirement} ${String(index)}`}>
               <p class="title">
                 <span class={`mark ${looks[status].tone}`}>
                   <Icon name={looks[status].icon} />

@@ -62,7 +62,7 @@ function Values({ values, none }: { readonly values: readonly string[]; readonly
   return (
     <>
       {values.slice(0, mostValues).map((value, index) => (
-        <span key={value}>
+        <span key={`${value} ${String(index)}`}>
           {index > 0 && ", "}
           <ForeignText text={value} limit={300} />
         </span>

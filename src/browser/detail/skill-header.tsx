@@ -14,9 +14,11 @@ export function SkillHeader({ detail: { row, installed } }: { readonly detail: K
         <p class="facts">
           <StateMark state={row.state} />
           <span>{row.kind}</span>
-          <span>
-            version <ForeignText text={row.version} limit={40} />
-          </span>
+          {row.version !== "" && (
+            <span>
+              version <ForeignText text={row.version} limit={40} />
+            </span>
+          )}
           {row.canonicalName !== undefined && (
             <span>
               called <ForeignText text={row.canonicalName} limit={80} />

@@ -22,8 +22,10 @@ export function SkillView({ id, tab, item }: SkillViewProps): JSX.Element {
   const { places } = useBrowser();
   const { reading, reload } = useDetail(id);
   const body = useRef<HTMLDivElement>(null);
+  const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     body.current?.scrollTo(0, 0);
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [tab]);
 
   if (reading.status === "reading") return <Empty icon="book" title="Reading the skill …" />;
@@ -57,7 +59,7 @@ export function SkillView({ id, tab, item }: SkillViewProps): JSX.Element {
           This skill was removed. What is shown here is the last that was known of it.
         </p>
       )}
-      <nav class="tabs" aria-label="About this skill">
+      <nav class="tabs" aria-label="About this skill" ref={nav}>
         <ul>
           {shown.map(({ name, title, count }) => (
             <li key={name}>

@@ -48,7 +48,9 @@ export function useDetail(id: string): {
     const listed = source.list.value?.skills.find((one) => one.id === id);
     if (latest.current !== undefined && listed === row.current) return;
     row.current = listed;
-    void reload();
+    const isGone = listed === undefined && source.list.value !== undefined && latest.current !== undefined;
+    if (isGone) setReading((before) => (before.status === "known" ? { ...before, isRemoved: true } : before));
+    else void reload();
   });
   useEffect(
     () =>

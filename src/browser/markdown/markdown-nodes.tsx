@@ -80,7 +80,7 @@ export function markdownNodes(fragment: DocumentFragment, around: Surroundings):
       case "web":
         return (
           <a href={target.href} target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" dir="auto">
-            <bdi>{text}</bdi> {node.textContent === target.href ? null : <span class="host">{target.host}</span>}
+            <bdi>{text}</bdi> {isItself(node.textContent, target.href) ? null : <span class="host">{target.host}</span>}
           </a>
         );
       case "file":
@@ -117,4 +117,9 @@ function Address({ address }: { readonly address: string }): JSX.Element {
 
 function direction(name: string): "auto" | undefined {
   return /^(?:p|li|td|blockquote)$/.test(name) ? "auto" : undefined;
+}
+
+/** Whether a text is, letter by letter, the address that it leads to. */
+function isItself(text: string, href: string): boolean {
+  return text === href || `${text}/` === href;
 }
