@@ -78,6 +78,8 @@ export function readExchange(entries: readonly Entry[]): Exchange {
   const notifications: { from: Side; line: number; method: string }[] = [];
   const unreadable: Stray[] = [];
   const unasked: Stray[] = [];
+  /** Lines of each side that are not JSON: JSON-RPC wants an error without an id for each. */
+  const garbled = { client: 0, agent: 0 };
 
   function readMessage(from: Side, line: number, message: unknown): void {
     const fields = fieldsOf(message);
@@ -100,17 +102,20 @@ export function readExchange(entries: readonly Entry[]): Exchange {
     } else if (method === undefined && "id" in fields && ("result" in fields || "error" in fields)) {
       const key = keyOf(otherSide(from), id);
       const request = open.get(key);
-      if (request === undefined)
-        unasked.push({ from, line, reason: `answers no open request: id ${JSON.stringify(id)}` });
-      else request.response = { line, result: fields["result"], error: fields["error"] };
+      if (request === undefined) {
+        const other = otherSide(from);
+        if (id === null && "error" in fields && garbled[other] > 0) garbled[other]--;
+        else unasked.push({ from, line, reason: `answers no open request: id ${JSON.stringify(id)}` });
+      } else request.response = { line, result: fields["result"], error: fields["error"] };
       open.delete(key);
     } else unreadable.push({ from, line, reason: "is neither a request, nor a notification, nor a response" });
   }
 
   for (const { from, line, message, text } of entries) {
-    if (text !== undefined)
+    if (text !== undefined) {
+      garbled[from]++;
       unreadable.push({ from, line, reason: `is not JSON: ${JSON.stringify(text.slice(0, 80))}` });
-    else if (Array.isArray(message)) for (const one of message as unknown[]) readMessage(from, line, one);
+    } else if (Array.isArray(message)) for (const one of message as unknown[]) readMessage(from, line, one);
     else readMessage(from, line, message);
   }
 

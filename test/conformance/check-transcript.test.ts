@@ -29,6 +29,13 @@ test("whatever an agent sends, it is reported and never throws", () => {
   expect(makeReport("both", [{ name: "nonsense", entries }]).conformant).toBe(false);
 });
 
+test("an error without an id answers a line that is not JSON, once", () => {
+  const refused = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } });
+  const entries = [toEntry(1, "agent", "Welcome!"), toEntry(2, "client", refused), toEntry(3, "client", refused)];
+  const ofClient = checkTranscript(entries).filter(({ appliesTo }) => appliesTo === "client");
+  expect(ofClient.map(({ rule, line }) => `${rule} ${line}`)).toEqual(["client-quiet 3"]);
+});
+
 test("one rule is told at most 20 times, then how often", () => {
   const entries = Array.from({ length: 50 }, (_, index) => toEntry(index + 1, "agent", "not JSON"));
   const findings = checkTranscript(entries);

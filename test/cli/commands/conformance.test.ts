@@ -1,6 +1,8 @@
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { conformanceRules } from "../../../src/conformance/rules/rules.ts";
 import type { Report } from "../../../src/conformance/report/report.ts";
 import { binary, runCli } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
@@ -51,8 +53,11 @@ test(
   },
 );
 
-test("an agent that cannot be started exits with 127, a wrong command line with 2", async () => {
+test("an agent that cannot be started exits with 127 or 126, a wrong command line with 2", async () => {
   expect(await conformance("--", "no-such-agent")).toMatchObject({ code: 127, stdout: "" });
+  const file = project.write("agent.txt", "This is no program.\n");
+  chmodSync(file, 0o644);
+  expect(await conformance("--", file)).toMatchObject({ code: 126, stdout: "" });
   expect(await conformance()).toMatchObject({ code: 2 });
   expect(await conformance("--replay", "no-such-file")).toMatchObject({ code: 2 });
   const wrong = await conformance("--replay", project.write("wrong.ndjson", '{"from":"agent","message":{}}\n{}\n'));
@@ -72,3 +77,78 @@ test(
     );
   },
 );
+
+/** What the agent that `--client` plays does, in order. */
+const steps = [
+  "a list of two skills",
+  "an edited skill",
+  "an added and a removed skill",
+  "texts in several scripts and directions",
+  "a list of 1,000 skills",
+  "the same list again",
+  "entries that are no valid skills",
+  "a list that is no array",
+  "an update without its kind",
+  "an update of an unknown kind",
+  "the RFD's flat sample",
+  "an update of an unknown session",
+  "an unknown notification",
+  "a line that is not JSON",
+  "a list of one skill",
+  "an empty list",
+];
+
+test.each([
+  ["0.4.5", 1],
+  ["2.4 v1", 1],
+  ["2.4 v2", 2],
+] as const)("typed clients of SDK %s survive every step", { timeout: 60_000 }, (generation, protocol) => {
+  const report = project.at("report.json");
+  const command = [process.execPath, binary, "conformance", "--client", "--format", "json", "--report", report];
+  const { status } = spawnSync(process.execPath, [at("test/agent/sdk-client.js"), generation, ...command], {
+    encoding: "utf8",
+    timeout: 50_000,
+  });
+  expect(status).toBe(0);
+  const { connections, ...totals } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  expect(totals).toEqual({ subject: "client", conformant: true, errors: 0, warnings: 0 });
+  expect(connections).toMatchObject([
+    {
+      ...{ protocol, findings: [], faults: [], clientMethods: { initialize: 1, "session/new": 1 } },
+      optIn: { notification: false, deltas: false, commands: true },
+    },
+  ]);
+  expect(connections[0]?.notes.filter((note) => note.startsWith("survived"))).toEqual(
+    steps.map((step) => `survived ${step}`),
+  );
+  const most = (form: string): number | undefined => connections[0]?.forms.find((one) => one.form === form)?.most;
+  expect(most("available_skills_update")).toBe(1000);
+  expect(most('commands with _meta["acp-skills"]')).toBe(1000);
+});
+
+const countCases = `
+import json, sys, xml.etree.ElementTree as tree
+suites = tree.parse(sys.argv[1]).getroot()
+print(json.dumps([
+  suites.tag, int(suites.get("tests")), int(suites.get("failures")),
+  [[s.get("name"), int(s.get("tests")), len(s.findall("testcase")), int(s.get("failures")), len(s.findall("testcase/failure"))] for s in suites],
+  [f.text for f in suites.iter("failure")],
+]))`;
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+test.skipIf(!hasPython)("the JUnit report is XML, whatever the agent says, and its numbers are right", async () => {
+  const nasty = "\u0000\u001b[31m ]]> <failure a=\"'&amp; \u202e \ufffe \ud800 é 🧪";
+  const said = { from: "agent", text: nasty };
+  const request = { from: "agent", message: { jsonrpc: "2.0", id: nasty, method: nasty } };
+  const transcript = [said, request].map((line) => `${JSON.stringify(line)}\n`).join("");
+  const [first, second] = [project.write("a & <b>.ndjson", transcript), project.write("c.ndjson", transcript)];
+  const report = project.at("report.xml");
+  const { code } = await conformance("--replay", first, second, "--format", "junit", "--report", report);
+  expect(code).toBe(1);
+  const printed = execFileSync("python3", ["-c", countCases, report], { encoding: "utf8" });
+  const [tag, tests, failures, suites, texts] = JSON.parse(printed) as [string, number, number, unknown[][], string[]];
+  const cases = conformanceRules.length + 1;
+  expect([tag, tests, failures]).toEqual(["testsuites", 2 * cases, texts.length]);
+  expect(suites).toEqual([first, second].map((name) => [name, cases, cases, texts.length / 2, texts.length / 2]));
+  expect(texts.join("\n")).toContain("]]> <failure a=");
+});
