@@ -17,6 +17,8 @@ interface Incoming {
 
 /** Beyond that, responses to the oldest requests pass without a look at them. */
 const askedLimit = 4_096;
+/** Longer ids are not remembered: no conductor makes them. */
+const idLimit = 1_024;
 /** Longer blocks are one huge line, and a text has a limit. */
 const textLimit = 1024 * 1024;
 
@@ -100,12 +102,19 @@ export class Routing {
 
   #unwrapped(line: Buffer, fields: Fields): Incoming | undefined {
     const inner = readInner(line, fields);
-    if (inner === undefined) return this.#refuseEnvelope(line, fields.id);
+    if (inner?.method === undefined) return this.#refuseEnvelope(line, fields.id, "needs params with a method");
+    // The conductor would take it for a message of ours.
+    if (isForConductor(line, inner.method))
+      return this.#refuseEnvelope(line, fields.id, "must not contain a message for the conductor");
     const { id } = fields;
-    if (id !== undefined) this.#askedByAgent.set(keyOf(line, id), true);
+    if (id !== undefined) this.#remember(keyOf(line, id));
     // It names a request of another hop: each hop cancels its own.
-    else if (inner.method !== undefined && isCancel(line, inner.method)) return undefined;
+    else if (isCancel(line, inner.method)) return undefined;
     return { from: "agent", pieces: unwrap(line, id, inner) };
+  }
+
+  #remember(id: string): void {
+    if (id.length <= idLimit) this.#askedByAgent.set(id, true);
   }
 
   #cancelledBy(line: Buffer, { params }: Fields): "editor" | "agent" {
@@ -128,8 +137,8 @@ export class Routing {
     return undefined;
   }
 
-  #refuseEnvelope(line: Buffer, id: Place | undefined): Incoming | undefined {
-    const message = `${methods.proxySuccessor} needs params with a method.`;
+  #refuseEnvelope(line: Buffer, id: Place | undefined, reason: string): Incoming | undefined {
+    const message = `${methods.proxySuccessor} ${reason}.`;
     if (id !== undefined) return this.#answer(line, id, message);
     this.#once.tellOnce("warning", `${message} It was ignored.`);
     return undefined;
@@ -153,6 +162,12 @@ export class Routing {
 /** Moves steady lines behind what is there, so that the agent's messages keep their order. */
 function addSteady(pieces: Buffer[], steady: string[]): void {
   if (steady.length > 0) pieces.push(Buffer.from(steady.splice(0).join(""), "latin1"));
+}
+
+/** Whether it is one of the methods between a conductor and its proxies. */
+function isForConductor(line: Buffer, method: Place): boolean {
+  const name = readString(line, method);
+  return name === undefined || /^_?proxy\//.test(name);
 }
 
 function isCancel(line: Buffer, method: Place): boolean {

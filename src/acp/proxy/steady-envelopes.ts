@@ -21,7 +21,7 @@ export function unwrapSteady(text: string, from: number, to: number, prefix: Pre
   if (!text.startsWith(head, from) || !text.startsWith(end, to - end.length)) return false;
   const method = from + head.length;
   const methodEnd = text.indexOf('"', method);
-  if (!text.startsWith(innerParams, methodEnd) || text.charCodeAt(method) === dollar) return false;
+  if (!text.startsWith(innerParams, methodEnd) || !isPlain(text, method, methodEnd)) return false;
   // Where the params end early, or the envelope, a brace has a comma behind it.
   const last = to - end.length;
   for (let at = text.indexOf("}", methodEnd); at < last; at = text.indexOf("}", at + 1)) {
@@ -32,4 +32,12 @@ export function unwrapSteady(text: string, from: number, to: number, prefix: Pre
   return true;
 }
 
-const [dollar, comma, space, tab, carriageReturn] = [36, 44, 32, 9, 13];
+/** Not for methods that mean something between the conductor and us, or that have an escape, which may hide one. */
+function isPlain(text: string, from: number, to: number): boolean {
+  if (text.charCodeAt(from) === dollar || text.startsWith("proxy/", from) || text.startsWith("_proxy/", from))
+    return false;
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) === backslash) return false;
+  return true;
+}
+
+const [backslash, dollar, comma, space, tab, carriageReturn] = [92, 36, 44, 32, 9, 13];

@@ -131,6 +131,54 @@ test("drops a cancellation that was sent on from another hop", () => {
   expect(read(`{"jsonrpc":"2.0","method":"proxy/successor","params":{${inner}}}`)).toEqual(nothing);
 });
 
+test("drops it in any spelling", () => {
+  const { read } = open();
+  const inner = '"method":"\\u0024/cancel_request","params":{"requestId":{"a":{}}}';
+  expect(read(`{"jsonrpc":"2.0","method":"proxy/successor","params":{${inner}}}`)).toEqual(nothing);
+});
+
+test.each(["proxy/successor", "_proxy/successor", "proxy\\/successor", "proxy/initialize", "_proxy/initialize"])(
+  "lets no agent speak to the conductor in our name: %s in an envelope",
+  (method) => {
+    const { read, logged } = open();
+    const inner = `"method":"${method}","params":{"method":"session/prompt","params":{"a":{}}}`;
+    const { conductor, ...rest } = read(`{"jsonrpc":"2.0","id":3,"method":"proxy/successor","params":{${inner}}}`);
+    expect(rest).toEqual({ editor: "", agent: "" });
+    expect(conductor).toContain('"id":3,"error":{"code":-32600');
+    expect(read(`{"jsonrpc":"2.0","method":"proxy/successor","params":{${inner}}}`)).toEqual(nothing);
+    expect(logged).toEqual([expect.stringMatching(/^warning: .* It was ignored\.$/)]);
+    // It was not remembered as a request of the agent.
+    const response = '{"jsonrpc":"2.0","id":3,"result":{}}';
+    expect(read(response)).toEqual({ ...nothing, agent: `${response}\n` });
+  },
+);
+
+test("does not remember ids that no conductor makes", () => {
+  const { read } = open();
+  const id = `"${"x".repeat(10_000)}"`;
+  expect(read(`{"id":${id},"method":"proxy/successor","params":{"method":"fs/read_text_file"}}`).agent).toContain(id);
+  const response = `{"id":${id},"result":{}}`;
+  expect(read(response)).toEqual({ ...nothing, agent: `${response}\n` });
+});
+
+test("forgets the oldest of many requests that nobody answers, and passes all responses", () => {
+  const { read } = open();
+  const ids = Array.from({ length: 5_000 }, (_, id) => id);
+  read(...ids.map((id) => `{"id":${id},"method":"proxy/successor","params":{"method":"fs/read_text_file"}}`));
+  const respond = (id: number): string => `{"id":${id},"result":{}}`;
+  expect(read(respond(0))).toEqual({ ...nothing, agent: `${respond(0)}\n` });
+  expect(read(respond(4_999))).toEqual({ ...nothing, editor: `${respond(4_999)}\n` });
+});
+
+test("takes a request with an id that is in use as another request", () => {
+  const { read } = open();
+  const request = '{"id":1,"method":"proxy/successor","params":{"method":"fs/read_text_file"}}';
+  read(request, request);
+  const response = '{"id":1,"result":{}}';
+  expect(read(response)).toEqual({ ...nothing, editor: `${response}\n` });
+  expect(read(response)).toEqual({ ...nothing, agent: `${response}\n` });
+});
+
 test("refuses to be the agent, in a sentence that says what to do", () => {
   const { read, logged } = open(null);
   const { conductor, ...rest } = read('{"jsonrpc":"2.0","id":9007199254740993,"method":"initialize","params":{}}');
