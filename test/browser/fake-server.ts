@@ -26,7 +26,7 @@ export interface FakeServer {
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types acp-skills";
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const about: About = { version: "0.0.0", readOnly: false, directory: "~/project", sandbox: { tier: "bubblewrap" } };
 

@@ -1,5 +1,8 @@
+import type { MarkedToken, Token, Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
-import { linkTarget } from "./link-target.ts";
+import { visibleText } from "../parts/visible-text.ts";
+import { markdownImage, markdownLink } from "./markdown-link.tsx";
+import { plainText } from "./plain-text.ts";
 
 export interface Surroundings {
   /** Paths that relative links may lead to. */
@@ -9,117 +12,133 @@ export interface Surroundings {
   readonly under: number;
 }
 
-/** Elements that are made again without any attribute. What is not named here or below is only its text. */
-const plain = new Set("p br hr blockquote ul li strong em del code kbd sub sup thead tbody tr td".split(" "));
+/** Tags without attributes that only shape the text inside a line. */
+const shaping = /^<(kbd|sub|sup)>$/i;
 
 /**
- * Builds what sanitising left anew, element by element: nothing of the skill but text, a checked address and a number reaches the page. Headings
- * keep their order, and none is above the page's own.
+ * What parsed Markdown looks like. No HTML is made or parsed: nothing of the skill but text, a checked address and a number reaches the
+ * page, and HTML is shown as the text that a model reads. Headings keep their order, and none is above the page's own.
  */
-export function markdownNodes(fragment: DocumentFragment, around: Surroundings): ComponentChildren {
+export function markdownNodes(tokens: readonly Token[], around: Surroundings): ComponentChildren {
   let level = around.under;
-  return children(fragment);
+  return all(tokens);
 
-  function children(parent: ParentNode & Node): ComponentChildren[] {
-    return Array.from(parent.childNodes, (node) =>
-      node instanceof Element ? element(node) : node.nodeType === Node.TEXT_NODE ? node.nodeValue : null,
-    );
+  function all(some: readonly Token[] = []): ComponentChildren[] {
+    const nodes: ComponentChildren[] = [];
+    for (let at = 0; at < some.length; at++) {
+      const token = some[at] as MarkedToken;
+      const [, name] = (token.type === "html" && shaping.exec(token.raw)) || [];
+      const end = name === undefined ? -1 : some.findIndex(({ raw }, place) => place > at && isEnd(raw, name));
+      if (name === undefined || end === -1) nodes.push(one(token));
+      else {
+        const Name = name.toLowerCase() as "kbd";
+        nodes.push(<Name>{all(some.slice(at + 1, end))}</Name>);
+        at = end;
+      }
+    }
+    return nodes;
   }
 
-  function element(node: Element): ComponentChildren {
-    const Name = node.localName as "p";
-    if (plain.has(Name)) return /^[bh]r$/.test(Name) ? <Name /> : <Name dir={direction(Name)}>{children(node)}</Name>;
-    switch (node.localName) {
-      case "h1":
-      case "h2":
-      case "h3":
-      case "h4":
-      case "h5":
-      case "h6":
-        return heading(node);
-      case "ol":
-        return <ol start={Number(node.getAttribute("start")) || 1}>{children(node)}</ol>;
-      case "pre":
-        return <pre tabIndex={0}>{children(node)}</pre>;
+  function one(token: MarkedToken): ComponentChildren {
+    switch (token.type) {
+      case "space":
+      case "def":
+        return null;
+      case "text":
+        return token.tokens === undefined ? shown(token.text) : all(token.tokens);
+      case "escape":
+        return shown(token.text);
+      case "br":
+        return <br />;
+      case "hr":
+        return <hr />;
+      case "paragraph":
+        return <p dir="auto">{all(token.tokens)}</p>;
+      case "heading":
+        return heading(token);
+      case "blockquote":
+        return <blockquote dir="auto">{all(token.tokens)}</blockquote>;
+      case "strong":
+        return <strong>{all(token.tokens)}</strong>;
+      case "em":
+        return <em>{all(token.tokens)}</em>;
+      case "del":
+        return <del>{all(token.tokens)}</del>;
+      case "codespan":
+        return <code>{token.text}</code>;
+      case "code":
+        return block(token.text, true);
+      case "html":
+        return token.block ? block(token.text.trimEnd(), false) : inline(token.text);
+      case "checkbox":
+        return token.checked ? "☑ " : "☐ ";
+      case "list":
+        return list(token);
+      case "list_item":
+        return <li dir="auto">{all(token.tokens)}</li>;
       case "table":
-        return (
-          <div class="table" role="group" aria-label="Table" tabIndex={0}>
-            <table>{children(node)}</table>
-          </div>
-        );
-      case "th":
-        return node.textContent.trim() === "" ? <td /> : <th scope="col">{children(node)}</th>;
-      case "input":
-        return node.hasAttribute("checked") ? "☑ " : "☐ ";
-      case "img":
-        return image(node);
-      case "a":
-        return link(node);
-      default:
-        return children(node);
+        return table(token);
+      case "image":
+        return markdownImage(token);
+      case "link":
+        return markdownLink(token, all(token.tokens), around);
     }
   }
 
-  function heading(node: Element): ComponentChildren {
-    if (node.textContent.trim() === "") return children(node);
-    const wanted = around.under + Number(node.localName.slice(1));
-    level = Math.min(wanted, level + 1, 6);
+  function heading({ depth, text, tokens: inside }: Tokens.Heading): ComponentChildren {
+    if (text.trim() === "") return null;
+    level = Math.min(around.under + depth, level + 1, 6);
     const Heading = `h${String(level)}` as "h2";
     return (
-      <Heading dir="auto" data-level={node.localName.slice(1)}>
-        {children(node)}
+      <Heading dir="auto" data-level={depth}>
+        {all(inside)}
       </Heading>
     );
   }
 
-  function link(node: Element): ComponentChildren {
-    const address = node.getAttribute("href") ?? "";
-    const target = linkTarget(address, around.files);
-    const text = node.textContent.trim() === "" ? address : children(node);
-    switch (target.kind) {
-      case "web":
-        return (
-          <a href={target.href} target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" dir="auto">
-            <bdi>{text}</bdi> {isItself(node.textContent, target.href) ? null : <span class="host">{target.host}</span>}
-          </a>
-        );
-      case "file":
-        return (
-          <button type="button" class="link" onClick={() => around.openFile(target.path)}>
-            <bdi>{text}</bdi>
-          </button>
-        );
-      case "shown":
-        return (
-          <span class="address">
-            <bdi>{text}</bdi> {address === "" ? null : <Address address={address} />}
-          </span>
-        );
-    }
+  function list({ ordered, start, items }: Tokens.List): JSX.Element {
+    return ordered ? <ol start={Number(start) || 1}>{all(items)}</ol> : <ul>{all(items)}</ul>;
+  }
+
+  function table({ header, rows }: Tokens.Table): JSX.Element {
+    return (
+      <div class="table" role="group" aria-label="Table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {header.map(({ text, tokens: inside }) =>
+                text.trim() === "" ? <td /> : <th scope="col">{all(inside)}</th>,
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((cells) => (
+              <tr>
+                {cells.map(({ tokens: inside }) => (
+                  <td dir="auto">{all(inside)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    );
   }
 }
 
-/** Images are never loaded, so that reading a skill asks no server and shows nothing that is not in its text. */
-function image(node: Element): JSX.Element {
-  const alternative = node.getAttribute("alt")?.trim() ?? "";
-  return (
-    <span class="image">
-      <span>Image not loaded{alternative === "" ? "" : ": "}</span>
-      <bdi>{alternative}</bdi> <Address address={node.getAttribute("src") ?? ""} />
-    </span>
-  );
+function isEnd(raw: string, name: string): boolean {
+  return raw.toLowerCase() === `</${name.toLowerCase()}>`;
 }
 
-function Address({ address }: { readonly address: string }): JSX.Element {
-  const longest = 200;
-  return <code dir="ltr">{address.length > longest ? `${address.slice(0, longest)}…` : address}</code>;
+function block(text: string, isCode: boolean): JSX.Element {
+  return <pre tabIndex={0}>{isCode ? <code>{text}</code> : text}</pre>;
 }
 
-function direction(name: string): "auto" | undefined {
-  return /^(?:p|li|td|blockquote)$/.test(name) ? "auto" : undefined;
+function inline(tag: string): JSX.Element {
+  return /^<br\s*\/?>$/i.test(tag) ? <br /> : <code>{tag}</code>;
 }
 
-/** Whether a text is, letter by letter, the address that it leads to. */
-function isItself(text: string, href: string): boolean {
-  return text === href || `${text}/` === href;
+/** What a character reference stands for must not hide either. */
+function shown(text: string): string {
+  return visibleText(plainText(text));
 }

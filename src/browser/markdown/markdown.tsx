@@ -3,7 +3,6 @@ import { useMemo } from "preact/hooks";
 import { visibleText } from "../parts/visible-text.ts";
 import { markdownNodes, type Surroundings } from "./markdown-nodes.tsx";
 import { parseMarkdown } from "./parse-markdown.ts";
-import { sanitiseHtml } from "./sanitise-html.ts";
 import { SourceText } from "./source-text.tsx";
 
 /** What is rendered; the rest of a longer text is shown as it is written. */
@@ -12,7 +11,6 @@ const renderedCharacters = 128 * 1024;
 const reasons = {
   "too deep": "This text is nested too deep to be rendered, so it is shown as it is written.",
   "too slow": "This text takes too long to be rendered, so it is shown as it is written.",
-  refused: "The content security policy of this page allows no rendered text, so it is shown as it is written.",
 };
 
 /** Markdown of a skill, rendered so that nothing in it can run, load, style or hide. */
@@ -54,10 +52,5 @@ function render(
 ): { readonly nodes: ComponentChildren } | { readonly why: keyof typeof reasons } {
   const parsed = parseMarkdown(visibleText(text));
   if ("unparsed" in parsed) return { why: parsed.unparsed };
-  try {
-    return { nodes: markdownNodes(sanitiseHtml(parsed.html), around) };
-  } catch (error) {
-    if (error instanceof TypeError) return { why: "refused" };
-    throw error;
-  }
+  return { nodes: markdownNodes(parsed.tokens, around) };
 }

@@ -1,13 +1,4 @@
-import {
-  Lexer,
-  Parser,
-  Renderer,
-  Tokenizer,
-  type MarkedOptions,
-  type Token,
-  type Tokens,
-  type TokensList,
-} from "marked";
+import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
 
 /** Why a text is shown as it is written: what marked would need for it grows with the square of its length, or faster. */
 export type Unparsed = "too deep" | "too slow";
@@ -22,18 +13,15 @@ export interface MarkdownLimits {
 
 const defaults: MarkdownLimits = { depth: 24, milliseconds: 300, paragraphCharacters: 8_192 };
 
-/**
- * HTML of Markdown, still to be sanitised. HTML that stands in the text comes out as text: a reader sees what a model reads. Never throws, and ends
- * soon after its time is over.
- */
+/** Markdown as tokens, never as HTML. Never throws, and ends soon after its time is over. */
 export function parseMarkdown(
   markdown: string,
   limits: Partial<MarkdownLimits> = {},
   now: () => number = () => performance.now(),
-): { readonly html: string } | { readonly unparsed: Unparsed } {
+): { readonly tokens: readonly Token[] } | { readonly unparsed: Unparsed } {
   const lexer = new BoundedLexer(options, { ...defaults, ...limits }, now);
   try {
-    return { html: Parser.parse(lexer.lex(markdown), options) };
+    return { tokens: lexer.lex(markdown) };
   } catch (error) {
     if (error instanceof Exceeded) return { unparsed: error.what };
     // The stack is the one limit that marked can meet before ours.
@@ -91,19 +79,9 @@ class BoundedLexer extends Lexer {
   }
 }
 
-/** Tags without attributes that only shape the text inside a line. */
-const harmless = /^<(?:br\s*\/?|\/?(?:kbd|sub|sup))>$/i;
-
-class TextRenderer extends Renderer {
-  override html({ text, block }: Tokens.HTML | Tokens.Tag): string {
-    if (harmless.test(text)) return text;
-    return block ? `<pre>${escapeHtml(text.trimEnd())}</pre>` : `<code>${escapeHtml(text)}</code>`;
-  }
-}
-
 const cellsOfTable = 10_000;
 
-/** Leaves HTML alone, and what makes a short text large or slow: filling in the cells of wide tables, and looking for addresses of mail. */
+/** Leaves out what makes a short text large or slow: filling in the cells of wide tables, and looking for addresses of mail. */
 class PlainTokenizer extends Tokenizer {
   override table(src: string): Tokens.Table | undefined {
     const [, header = "", , rows = ""] = this.rules.block.table.exec(src) ?? [];
@@ -123,13 +101,4 @@ class PlainTokenizer extends Tokenizer {
   }
 }
 
-const options: MarkedOptions = {
-  gfm: true,
-  async: false,
-  renderer: new TextRenderer(),
-  tokenizer: new PlainTokenizer(),
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${String(character.codePointAt(0))};`);
-}
+const options: MarkedOptions = { gfm: true, async: false, tokenizer: new PlainTokenizer() };

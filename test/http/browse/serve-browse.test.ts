@@ -155,7 +155,7 @@ describe("what others of this machine and its browsers can do", () => {
       expect(headers["content-security-policy"]).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-          "trusted-types acp-skills",
+          "trusted-types 'none'",
       );
       expect(headers).toMatchObject({
         "x-content-type-options": "nosniff",

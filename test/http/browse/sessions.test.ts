@@ -3,7 +3,7 @@ import type { SessionRecord } from "../../../src/ledger/session-records.ts";
 import type { Budget, SessionList } from "../../../src/wire/browse/sessions.ts";
 import { openRuns } from "./open-runs.ts";
 
-const record: SessionRecord = {
+const record = {
   sessionId: "sess_1",
   agent: "an-agent",
   editor: "an-editor",
@@ -11,7 +11,7 @@ const record: SessionRecord = {
   forms: ["available_commands_update"],
   tools: true,
   told: { at: 1_050, skills: 1, names: ["greet"] },
-};
+} satisfies SessionRecord;
 
 test("lists what sessions were told, and which skills they used", async () => {
   const { app, send } = await openRuns({});

@@ -13,7 +13,7 @@ export const pageHeaders: Readonly<Record<string, string>> = Object.freeze({
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types acp-skills",
+    "trusted-types 'none'",
   ].join("; "),
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
