@@ -22,8 +22,10 @@ export function useDetail(id: string): {
   const { source } = useBrowser();
   const [reading, setReading] = useState<Reading>({ status: "reading" });
   const latest = useRef<AbortController>(undefined);
+  const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
 
-  const reload = async (): Promise<KnownDetail | undefined> => {
+  const reload = (): Promise<KnownDetail | undefined> => (reply.current = read());
+  const read = async (): Promise<KnownDetail | undefined> => {
     latest.current?.abort();
     const mine = (latest.current = new AbortController());
     try {
@@ -35,7 +37,8 @@ export function useDetail(id: string): {
       });
       return detail;
     } catch (error) {
-      if (mine.signal.aborted) return undefined;
+      // A change on disk began a later reading, which answers for this one.
+      if (mine.signal.aborted) return latest.current === mine ? undefined : reply.current;
       const known = error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
       // What was read before is still worth more than an error; the line at the top says that the server does not answer.
       setReading((before) => (before.status === "known" ? before : { status: "failed", error: known }));

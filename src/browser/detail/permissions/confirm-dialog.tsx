@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Decision } from "../../../wire/browse/skills.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
@@ -21,14 +21,24 @@ const words: Readonly<Record<Decision["decision"], { title: string; button: stri
   revoke: { title: "Revoke the approval of", button: "Revoke", effect: "It has to be approved again before it runs." },
 };
 
-/** Asks before anything is decided, naming the skill, its digest and its wishes. Nothing is chosen in advance but “Cancel”. */
-export function ConfirmDialog({ deciding }: { readonly deciding: Deciding }): JSX.Element {
+interface Properties {
+  readonly deciding: Deciding;
+  /** Says how the skill stands, and gets the focus when something was decided: the button that asked may be gone. */
+  readonly outcome: RefObject<HTMLElement | null>;
+}
+
+/** Asks before anything is decided, naming the skill, its digest and its wishes. */
+export function ConfirmDialog({ deciding, outcome }: Properties): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  const { asked, cancel } = deciding;
+  const seen = useRef(0);
+  const { asked, cancel, decided } = deciding;
   useEffect(() => {
     if (asked !== undefined && dialog.current?.open === false) dialog.current.showModal();
-    if (asked === undefined) dialog.current?.close();
-  }, [asked]);
+    if (asked !== undefined) return;
+    dialog.current?.close();
+    if (decided > seen.current) outcome.current?.focus();
+    seen.current = decided;
+  }, [asked, decided]);
   return (
     <dialog class="sheet" ref={dialog} aria-labelledby="decision-title" onClose={cancel}>
       {asked !== undefined && <Question key={asked.choice.decision} deciding={deciding} {...asked} />}

@@ -27,7 +27,7 @@ function Permissions({
 }: TabProps & { readonly permissions: SkillPermissions }): JSX.Element {
   const { source } = useBrowser();
   const heading = useRef<HTMLHeadingElement>(null);
-  const deciding = useDecision(detail, reload, () => heading.current?.focus());
+  const deciding = useDecision(detail, reload);
   const { words, icon, tone, choices } = standingOf(permissions);
   const { server } = source;
   const canDecide = canAct(source) && !isRemoved && detail.digest !== undefined && detail.nonce !== undefined;
@@ -84,7 +84,7 @@ function Permissions({
         grants={permissions.grants}
         onRevoke={canDecide ? (grant) => deciding.ask({ decision: "revoke", grant }) : undefined}
       />
-      <ConfirmDialog deciding={deciding} />
+      <ConfirmDialog deciding={deciding} outcome={heading} />
     </>
   );
 }

@@ -13,6 +13,8 @@ export interface Deciding {
   /** Why nothing was decided, or what changed meanwhile; until the next attempt. */
   readonly notice: Notice | undefined;
   readonly isSending: boolean;
+  /** How many were taken. */
+  readonly decided: number;
   readonly ask: (choice: Choice) => void;
   readonly cancel: () => void;
   readonly confirm: (choice: Choice) => void;
@@ -33,17 +35,14 @@ const done: Readonly<Record<Decision["decision"], string>> = {
 
 /**
  * Decides about exactly the bytes that a person was shown. If they change before or while it is sent, nothing is decided, and the notice says what
- * changed. `onDone` is called after each decision, with what is known then.
+ * changed.
  */
-export function useDecision(
-  detail: KnownDetail,
-  reload: () => Promise<KnownDetail | undefined>,
-  onDone: () => void,
-): Deciding {
+export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDetail | undefined>): Deciding {
   const { source, announcement } = useBrowser();
   const [asked, setAsked] = useState<Deciding["asked"]>();
   const [notice, setNotice] = useState<Notice>();
   const [isSending, setIsSending] = useState(false);
+  const [decided, setDecided] = useState(0);
   // State is seen only in the next rendering, and two clicks may come before it.
   const sending = useRef(false);
 
@@ -66,7 +65,7 @@ export function useDecision(
     await reload();
     setAsked(undefined);
     announcement.value = done[choice.decision];
-    onDone();
+    setDecided((count) => count + 1);
   };
   const confirm = async (choice: Choice): Promise<void> => {
     if (asked === undefined || sending.current) return;
@@ -94,6 +93,7 @@ export function useDecision(
     asked,
     notice,
     isSending,
+    decided,
     ask: (choice) => {
       setNotice(undefined);
       setAsked({ choice, shown: detail });
