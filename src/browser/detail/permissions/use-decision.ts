@@ -20,7 +20,7 @@ export interface Deciding {
   readonly confirm: (choice: Choice) => void;
 }
 
-export interface Notice {
+interface Notice {
   readonly title: string;
   readonly details: readonly string[];
 }
