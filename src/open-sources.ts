@@ -12,7 +12,7 @@ import type { SkillHasher } from "./skills/hash/hash-skill.ts";
 import { isHiddenName } from "./skills/hash/walk-skill.ts";
 import { toSlug } from "./skills/names.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "./skills/scan/read-directory.ts";
-import { readSkillDocument } from "./skills/text/skill-document.ts";
+import { describeSkill } from "./skills/text/describe-skill.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;
@@ -55,21 +55,6 @@ async function openNetworkReader(
 ): Promise<SourceReader> {
   const { openSourceReader } = await import("./remote/reader/open-source-reader.ts");
   return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe: describeSkill });
-}
-
-/** What the frontmatter of a SKILL.md says. */
-export function describeSkill(text: string): {
-  readonly name?: string;
-  readonly description?: string;
-  readonly version?: string;
-} {
-  const { name, description, metadata } = readSkillDocument(text).frontmatter;
-  const version = typeof metadata === "object" && metadata !== null && "version" in metadata ? metadata.version : "";
-  return {
-    ...(typeof name === "string" && { name }),
-    ...(typeof description === "string" && { description }),
-    ...(typeof version === "string" && version !== "" && { version }),
-  };
 }
 
 /** What the store must know about skills. */

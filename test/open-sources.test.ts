@@ -3,7 +3,6 @@ import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { openApp } from "../src/app.ts";
 import type { App } from "../src/app.ts";
-import { describeSkill } from "../src/open-sources.ts";
 import { readOptions } from "../src/options.ts";
 import type { Snapshot } from "../src/skills/skill.ts";
 import type { SessionSkills } from "../src/skills/skillset.ts";
@@ -163,15 +162,4 @@ test("a text that names no source is refused as an option", () => {
   );
   expect(() => readOptions({ sources: "example.com" })).toThrow("Option sources: expected an array of sources");
   expect(() => readOptions({ allowPrivate: [1] })).toThrow("Option allowPrivate: expected an array of hosts");
-});
-
-test.each([
-  [
-    "---\nname: a\ndescription: B.\nmetadata:\n  version: 1.2.0\n---\n",
-    { name: "a", description: "B.", version: "1.2.0" },
-  ],
-  ["---\nname: [a]\n---\n", {}],
-  ["no frontmatter", {}],
-])("describes %j by its frontmatter", (text, expected) => {
-  expect(describeSkill(text)).toEqual(expected);
 });

@@ -12,11 +12,12 @@ import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
-import { chooseSkills, downloadAll, entryOf } from "../../../install/offered-skills.ts";
-import type { Downloaded } from "../../../install/offered-skills.ts";
-import { planInstall } from "../../../install/plan-install.ts";
+import { carryOut } from "../../../install/carry-out.ts";
+import type { Decided } from "../../../install/carry-out.ts";
+import { chooseSkills, downloadAll } from "../../../install/offered-skills.ts";
 import type { InstallPlan } from "../../../install/plan-install.ts";
-import { adoptSkill, replaceSkills } from "../../../install/replace-skills.ts";
+import { planInstalls } from "../../../install/plan-installs.ts";
+import type { PlannedInstall } from "../../../install/plan-installs.ts";
 import { asking, lockNotes, place, placeOf } from "./install/source-options.ts";
 import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
@@ -113,39 +114,20 @@ interface Found {
   readonly signal: AbortSignal;
 }
 
-interface Planned {
-  readonly downloaded: Downloaded;
-  readonly plan: InstallPlan;
-}
-
 async function install({ index, found, where, given, terminal, signal }: Found): Promise<number> {
   const lock = readLock(where);
   const skills = findSkillsDirectory(where);
-  const refusals: { readonly name: string; readonly why: string }[] = [];
-  const plans: Planned[] = [];
+  const { plans, refusals } = await planInstalls(found, { index, lock, skills, force: given.force === true });
   const isJson = given.json === true;
-  for (const one of found) {
-    if ("why" in one) {
-      refusals.push({ name: one.remote.name, why: one.why });
-      continue;
-    }
-    const { slug } = one.inspected;
-    const rival = plans.find(({ downloaded }) => downloaded.inspected.slug === slug);
-    const plan: InstallPlan =
-      rival === undefined
-        ? await planInstall(one, { index, lock, skills, force: given.force === true })
-        : { act: "refuse", what: `${rival.downloaded.remote.name} of the same source has the same name, ${slug}` };
-    plans.push({ downloaded: one, plan });
-    if (plan.act === "refuse") refusals.push({ name: one.remote.name, why: plan.what });
+  for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing")
-      await terminal.print(describeDownload(one.inspected, toWords(plan), terminal.paint));
-  }
+      await terminal.print(describeDownload(downloaded.inspected, toWords(plan), terminal.paint));
   for (const { name, why } of refusals) terminal.tell(`${name} cannot be installed: ${why}`);
   const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
   const isDry = given["dry-run"] === true;
   const isWanted =
     refusals.length === 0 && !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
-  if (isWanted) carryOut(todo, { index, where, lock });
+  if (isWanted) carryOut(where, lock, decidedOf(todo, index));
   if (isWanted) tellInstalled(todo, { index, where, terminal });
   if (refusals.length === 0 && todo.length === 0) terminal.tell("everything is installed already");
   if (isJson) {
@@ -162,7 +144,7 @@ async function isWantedBy({
   given,
   terminal,
   signal,
-}: Omit<Found, "found"> & { readonly todo: readonly Planned[] }): Promise<boolean> {
+}: Omit<Found, "found"> & { readonly todo: readonly PlannedInstall[] }): Promise<boolean> {
   // Whatever is only to be noted in the lock is there already.
   const news = todo.filter(({ plan }) => plan.act !== "adopt");
   if (news.length === 0) return true;
@@ -171,24 +153,15 @@ async function isWantedBy({
   return await confirm(title, "Install", { yes: given.yes, terminal, signal });
 }
 
-function carryOut(
-  todo: readonly Planned[],
-  { index, where, lock }: Pick<Found, "index" | "where"> & { readonly lock: ReturnType<typeof readLock> },
-): void {
-  const now = new Date().toISOString();
-  const replacements = todo.flatMap(({ downloaded, plan }) => {
-    if (plan.act === "refuse") return [];
-    const key = downloaded.inspected.slug;
-    const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
-    return [{ key, files: downloaded.files, entry, seen: plan.seen, act: plan.act }];
+function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonly Decided[] {
+  return todo.flatMap(({ downloaded, plan }) => {
+    if (plan.act === "refuse" || plan.act === "nothing") return [];
+    return [{ act: plan.act, key: downloaded.inspected.slug, index, downloaded, seen: plan.seen }];
   });
-  for (const one of replacements.filter(({ act }) => act === "adopt")) adoptSkill(where, one);
-  const news = replacements.filter(({ act }) => act !== "adopt");
-  if (news.length > 0) replaceSkills(where, news);
 }
 
 function tellInstalled(
-  todo: readonly Planned[],
+  todo: readonly PlannedInstall[],
   { index, where, terminal }: Pick<Found, "index" | "where" | "terminal">,
 ): void {
   if (todo.length === 0) return;
@@ -217,7 +190,7 @@ function toWords(plan: InstallPlan): string {
   return plan.act === "refuse" ? `refused: ${plan.what}` : plan.what;
 }
 
-function toJson({ downloaded, plan }: Planned, isInstalled: boolean, where: SkillsPlace): object {
+function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
   const { slug, name, version, digest, permissions, wants, scripts, requires, problems } = downloaded.inspected;
   return {
     slug,

@@ -18,7 +18,7 @@ export async function openSources(texts: readonly string[], allowPrivate: readon
     import("../../../remote/fetch/open-fetcher.ts"),
     import("../../../remote/git/git-source.ts"),
     import("../../../remote/reader/read-source.ts"),
-    import("../../../open-sources.ts"),
+    import("../../../skills/text/describe-skill.ts"),
   ]);
   const rules = { allowPrivate, typed: sources.map(({ url }) => url) };
   const fetcher = openFetcher(rules);

@@ -1,6 +1,5 @@
 import { SkillsError } from "../../../errors.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
-import { directoryName } from "../../../remote/lock/lock.ts";
 import type { Difference } from "../../../remote/lock/compare-files.ts";
 import type { Lock } from "../../../remote/lock/lock.ts";
 import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
@@ -17,10 +16,8 @@ import type { Latest, LookedUp, Restorable } from "../../../install/find-updates
 import { differenceWords } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { namedSources } from "../../../install/named-sources.ts";
-import { entryOf } from "../../../install/offered-skills.ts";
-import type { Downloaded } from "../../../install/offered-skills.ts";
-import { sameFiles } from "../../../install/plan-install.ts";
-import { adoptSkill, replaceSkills } from "../../../install/replace-skills.ts";
+import { carryOut } from "../../../install/carry-out.ts";
+import { planUpdate } from "../../../install/plan-update.ts";
 import { emptyWords, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
 import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
@@ -114,9 +111,10 @@ async function settle(found: LookedUp, settling: Settling): Promise<Result> {
 
 async function settleUpdate(
   { key, entry, installed, source }: LookedUp,
-  { downloaded, index, state }: Extract<Latest, { downloaded: unknown }>,
+  found: Extract<Latest, { downloaded: unknown }>,
   { where, given, terminal, signal }: Settling,
 ): Promise<Result> {
+  const { downloaded, state } = found;
   const { inspected, files } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const update = await compareUpdate(key, seen?.files ?? [], files, inspected);
@@ -138,26 +136,15 @@ async function settleUpdate(
     if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
     await terminal.print(describeUpdate(update, terminal.paint));
   }
-  const next = (): void => {
-    const now = new Date().toISOString();
-    const replacement = {
-      key,
-      files,
-      seen,
-      entry: entryOf(index, downloaded, { form: where.form, key, now, before: entry }),
-    };
-    if (seen !== undefined && sameFiles(seen, files)) adoptSkill(where, replacement);
-    else replaceSkills(where, [replacement]);
-  };
-  const refusal = refusalOf({ key, installed }, downloaded, given.force === true);
-  if (refusal !== undefined) {
-    terminal.tell(`${key}: ${refusal}`);
-    return { ...about, state: "refused", why: refusal };
+  const decided = planUpdate({ key, installed }, found, given.force === true);
+  if ("why" in decided) {
+    terminal.tell(`${key}: ${decided.why}`);
+    return { ...about, state: "refused", why: decided.why };
   }
   if (given.check === true) return { ...about, state: "available" };
   const title = `${question}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
   if (!(await confirm(title, label, { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
-  next();
+  carryOut(where, readLock(where), [decided]);
   terminal.tell(done);
   return { ...about, state: "updated" };
 }
@@ -189,17 +176,3 @@ const wordsOf: Readonly<Record<"updated" | Restorable, (key: string, latest: str
     done: `restored ${key} ${latest}`,
   }),
 };
-
-function refusalOf(
-  { key, installed }: Pick<LookedUp, "key" | "installed">,
-  { inspected, files }: Downloaded,
-  force: boolean,
-): string | undefined {
-  if (inspected.slug !== directoryName(key))
-    return `it is named ${inspected.slug} now; add that from its source, and remove ${key}`;
-  if (force) return undefined;
-  if (installed.state === "changed" && !sameFiles(installed.installed, files))
-    return `it has local changes (${differenceWords(installed.difference, 5).join("; ")}); --force replaces it`;
-  const isBroken = inspected.problems.some(({ severity }) => severity === "error");
-  return isBroken ? "acp-skills check reports errors in the new version; --force installs it all the same" : undefined;
-}

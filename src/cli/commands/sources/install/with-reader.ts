@@ -1,4 +1,4 @@
-import { describeSkill } from "../../../../open-sources.ts";
+import { describeSkill } from "../../../../skills/text/describe-skill.ts";
 import { openSourceReader } from "../../../../remote/reader/open-source-reader.ts";
 import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
 import type { Source } from "../../../../remote/source.ts";

@@ -1,0 +1,29 @@
+import type { Lock } from "../remote/lock/lock.ts";
+import type { InstalledFiles } from "../remote/lock/read-installed.ts";
+import type { SkillsPlace } from "../remote/lock/skills-place.ts";
+import type { RemoteIndex } from "../remote/remote-skill.ts";
+import { entryOf } from "./offered-skills.ts";
+import type { Downloaded } from "./offered-skills.ts";
+import { adoptSkill, replaceSkills } from "./replace-skills.ts";
+
+/** A downloaded skill that is to be installed. `adopt`: its files are there already, and only the lock is written. */
+export interface Decided {
+  readonly act: "install" | "replace" | "adopt";
+  readonly key: string;
+  readonly index: RemoteIndex;
+  readonly downloaded: Downloaded;
+  /** What was there when the person decided. */
+  readonly seen: InstalledFiles | undefined;
+}
+
+/** Installs what was decided over this lock. Throws SKILL_NOT_READY where something else is there now than was seen. */
+export function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decided[]): void {
+  const now = new Date().toISOString();
+  const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
+    const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
+    return { act, key, files: downloaded.files, entry, seen };
+  });
+  for (const one of replacements.filter(({ act }) => act === "adopt")) adoptSkill(where, one);
+  const news = replacements.filter(({ act }) => act !== "adopt");
+  if (news.length > 0) replaceSkills(where, news);
+}

@@ -1,0 +1,16 @@
+import { readSkillDocument } from "./skill-document.ts";
+
+/** What the frontmatter of a SKILL.md says. */
+export function describeSkill(text: string): {
+  readonly name?: string;
+  readonly description?: string;
+  readonly version?: string;
+} {
+  const { name, description, metadata } = readSkillDocument(text).frontmatter;
+  const version = typeof metadata === "object" && metadata !== null && "version" in metadata ? metadata.version : "";
+  return {
+    ...(typeof name === "string" && { name }),
+    ...(typeof description === "string" && { description }),
+    ...(typeof version === "string" && version !== "" && { version }),
+  };
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { describeSkill } from "../../../src/skills/text/describe-skill.ts";
+
+test.each([
+  [
+    "---\nname: a\ndescription: B.\nmetadata:\n  version: 1.2.0\n---\n",
+    { name: "a", description: "B.", version: "1.2.0" },
+  ],
+  ["---\nname: [a]\n---\n", {}],
+  ["no frontmatter", {}],
+])("describes %j by its frontmatter", (text, expected) => {
+  expect(describeSkill(text)).toEqual(expected);
+});
