@@ -45,7 +45,7 @@ export function createHttpServer(
     sources: (signal) => read("/api/sources", signal),
     discover: (source, signal) => send("/api/sources/discover", { source }, signal),
     plan: (wish, signal) => send("/api/sources/plan", wish, signal),
-    apply: ({ plan, nonce }) => tell("/api/sources/apply", jsonBody({ plan, nonce })),
+    apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
   };
 }
 

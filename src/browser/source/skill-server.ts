@@ -2,7 +2,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { RunNews, RunRequest, RunStarted, ShownRun, SkillHistory, StoredBlob } from "../../wire/browse/runs.ts";
 import type { Budget, SessionList } from "../../wire/browse/sessions.ts";
 import type { About, Decision, FileContent, OpenFile, SkillTouched } from "../../wire/browse/skills.ts";
-import type { Discovered, SourceList, SourcePlan } from "../../wire/browse/sources.ts";
+import type { AppliedPlan, Discovered, PlanWish, SourceList, SourcePlan } from "../../wire/browse/sources.ts";
 
 /** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
 export interface SkillServer {
@@ -28,13 +28,11 @@ export interface SkillServer {
   sources(signal?: AbortSignal): Promise<SourceList>;
   discover(source: string, signal?: AbortSignal): Promise<Discovered>;
   plan(wish: PlanWish, signal?: AbortSignal): Promise<SourcePlan>;
-  apply(plan: Pick<SourcePlan, "plan" | "nonce">): Promise<void>;
+  apply(plan: Pick<SourcePlan, "plan" | "nonce">): Promise<AppliedPlan>;
 
   /** Calls `listener` for every event of that kind until the returned function is called. */
   on<Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void): () => void;
 }
-
-type PlanWish = { readonly source: string; readonly names: readonly string[] } | { readonly update: readonly string[] };
 
 /** `reconnected`: events may have been missed; read again what is shown. */
 export interface ServerEvents {

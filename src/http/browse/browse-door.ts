@@ -29,6 +29,8 @@ export interface BrowseDoor {
   readonly home: string;
   /** Where this person's approvals, ledger and sessions are. */
   readonly dataDirectory: string;
+  /** Hosts with private addresses that sources may be on. */
+  readonly allowPrivate: readonly string[];
   /** This machine, as it was looked at within the last minute. */
   readonly machine: () => Machine;
   /** Nobody has to be asked about this one run: what the person allowed for its next one. */

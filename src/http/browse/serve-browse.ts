@@ -36,6 +36,8 @@ export interface BrowseOptions {
   readonly home: string;
   /** Where approvals are, which other processes change, too. */
   readonly dataDirectory: string;
+  /** Hosts with private addresses that sources may be on. Default: none. */
+  readonly allowPrivate?: readonly string[];
   /** Called once when nobody has used the page for that long. Must not throw. */
   readonly idle: () => void;
   /** Where the page was built. Default: beside this package's code. */
@@ -69,7 +71,7 @@ const mostRowsTold = 500;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
-  const { port = 0, readOnly, idleMinutes, directory, home, dataDirectory } = options;
+  const { port = 0, readOnly, idleMinutes, directory, home, dataDirectory, allowPrivate = [] } = options;
   const { clock, log } = app;
   const files = readPageFiles(options.pageDirectory);
   const stopped = new AbortController();
@@ -113,6 +115,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     directory,
     home,
     dataDirectory,
+    allowPrivate,
     machine: keepFor(machineKnownMs, clock, openMachine),
     stopped: stopped.signal,
     hold: (work) => {

@@ -1,14 +1,30 @@
-/** `GET /api/sources`: what is installed from elsewhere. */
+/** Where skills are installed: in the project, or for this person. */
+export type InstallPlace = "project" | "global";
+
+/** `GET /api/sources`: what is installed from elsewhere, by the lock of each place. */
 export interface SourceList {
-  readonly installed: readonly {
-    /** Canonical name. */
-    readonly name: string;
-    readonly source: string;
-    readonly digest: string;
+  readonly places: readonly {
+    readonly place: InstallPlace;
+    /** Of its skills, as people see it. */
     readonly directory: string;
-    /** Whether the files are those of the lock. */
-    readonly state: "verified" | "modified" | "missing";
+    /** Why what is there cannot be read. */
+    readonly fault?: string;
+    readonly skills: readonly InstalledSkill[];
+    /** How many more the lock has. */
+    readonly more: number;
   }[];
+}
+
+export interface InstalledSkill {
+  /** As its lock names it. */
+  readonly name: string;
+  readonly source: string;
+  readonly version?: string;
+  readonly digest?: string;
+  /** Whether the files are those of the lock. `unknown`: the lock does not say which they are. */
+  readonly state: "verified" | "modified" | "missing" | "unknown";
+  /** How they differ, in words. */
+  readonly changes?: readonly string[];
 }
 
 /** `POST /api/sources/discover` `{source}`. */
@@ -18,28 +34,68 @@ export interface Discovered {
     readonly name: string;
     readonly description: string;
     readonly version?: string;
-    readonly isInstalled: boolean;
+    /** Where it is installed from this source. */
+    readonly installed: readonly InstallPlace[];
+    /** Why it cannot be installed. */
+    readonly unusable?: string;
   }[];
+  /** How many more it offers. */
+  readonly more: number;
   /** What could not be read. */
   readonly problems: readonly string[];
 }
 
-/**
- * What would be installed or updated: `POST /api/sources/plan` `{source, names}` to install, `{update: [names]}` to update. Nothing is written until
- * `POST /api/sources/apply` `{plan, nonce}`.
- */
+/** What a plan is made for. `update`: names of the place's lock; none stands for all. */
+export type PlanWish =
+  | { readonly place: InstallPlace; readonly source: string; readonly names: readonly string[] }
+  | { readonly place: InstallPlace; readonly update: readonly string[] };
+
+/** `POST /api/sources/plan`: what would be installed. Nothing is written until `POST /api/sources/apply` `{plan, nonce}`. */
 export interface SourcePlan {
   readonly plan: string;
   readonly nonce: string;
-  readonly changes: readonly {
-    readonly name: string;
-    readonly action: "install" | "update" | "none";
-    readonly from?: string;
-    readonly to?: string;
-    /** What it wants beyond the installed version, in words; of a new one, all that it wants. */
-    readonly widened: readonly string[];
-    readonly files: readonly { readonly path: string; readonly diff?: string }[];
-    /** Why it cannot be done. */
-    readonly refused?: string;
-  }[];
+  readonly place: InstallPlace;
+  readonly directory: string;
+  /** Skills without a change are not among them. */
+  readonly changes: readonly PlannedChange[];
+  /** Sources, or entries of the lock, that could not be read. */
+  readonly problems: readonly string[];
+}
+
+export interface PlannedChange {
+  readonly name: string;
+  readonly source: string;
+  /** `note`: its files are there already, and only the lock is written. */
+  readonly action: "install" | "update" | "note";
+  readonly description: string;
+  /** Of the installed one. */
+  readonly from?: string;
+  readonly to: string;
+  /** Other bytes with the same version. */
+  readonly isSameVersion?: true;
+  /** What it requests beyond the installed one, in words; of a new one, all that it requests. */
+  readonly widened: readonly string[];
+  /** What it requests, in words. */
+  readonly wants: readonly string[];
+  /** What `check` says about it. */
+  readonly problems: readonly { readonly severity: string; readonly words: string }[];
+  readonly files: readonly PlannedFile[];
+  readonly moreFiles: number;
+  /** Why it is not done. */
+  readonly refused?: string;
+}
+
+export interface PlannedFile {
+  readonly path: string;
+  readonly change: "added" | "removed" | "changed";
+  /** Unified; absent for a file that is not text, or too long. */
+  readonly diff?: string;
+}
+
+/** The answer of `POST /api/sources/apply`. */
+export interface AppliedPlan {
+  readonly place: InstallPlace;
+  readonly directory: string;
+  /** Names in the lock. */
+  readonly done: readonly string[];
 }

@@ -68,6 +68,7 @@ export const command = defineCommand({
         directory,
         home: terminal.home,
         dataDirectory: settings.dataDirectory,
+        ...(options["allow-private"] !== undefined && { allowPrivate: options["allow-private"] }),
         idle: () => {
           idle.abort();
         },

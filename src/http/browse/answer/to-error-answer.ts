@@ -23,14 +23,21 @@ const statuses: Partial<Record<SkillsErrorCode, number>> = {
   EXECUTION_TIMEOUT: 504,
 };
 
+/** What other callers of ours are not told: which file of this person cannot be used, or what is wrong with a source that they named. */
+const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
+  UNREADABLE: 500,
+  SOURCE_INVALID: 502,
+  INVALID_OPTIONS: 400,
+};
+
 /** The answer to a request that failed. What is not ours is logged, and answered with the id to search the log for. */
 export function toErrorAnswer(error: unknown, log: Log): { readonly status: number; readonly body: BrowseError } {
-  // It says which file of this person cannot be read or written, and why.
-  if (isSkillsError(error) && error.code === "UNREADABLE") {
-    const { hint } = error.facts;
-    log("error", error.message);
-    const body = { error: { code: error.code, message: error.message, ...(typeof hint === "string" && { hint }) } };
-    return { status: 500, body };
+  const own = isSkillsError(error) ? ofThisPerson[error.code] : undefined;
+  if (isSkillsError(error) && own !== undefined) {
+    const { code, message, facts } = error;
+    const { hint } = facts;
+    if (own === 500) log("error", message);
+    return { status: own, body: { error: { code, message, ...(typeof hint === "string" && { hint }) } } };
   }
   const { message, data } = toWireError(error, { log });
   const { code, hint, violations } = data;

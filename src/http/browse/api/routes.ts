@@ -7,6 +7,7 @@ import { mountBudget } from "./budget.ts";
 import { mountLiveEvents } from "./events.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSkills } from "./skills.ts";
+import { mountSources } from "./sources.ts";
 
 /** Every route behind the cookie, by concern. */
 export const routes: readonly MountBrowse[] = [
@@ -18,4 +19,5 @@ export const routes: readonly MountBrowse[] = [
   mountHistory,
   mountSessions,
   mountBudget,
+  mountSources,
 ];
