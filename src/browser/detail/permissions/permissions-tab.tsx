@@ -8,7 +8,7 @@ import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { Capabilities } from "./capabilities.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { DiffText } from "./diff-text.tsx";
+import { DiffText } from "../../parts/diff-text.tsx";
 import { Grants } from "./grants.tsx";
 import { standingOf } from "./standing-of.ts";
 import { useDecision } from "./use-decision.ts";

@@ -1,0 +1,4 @@
+/** `1 skill`, `2 skills`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
