@@ -71,7 +71,7 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
   const { name, source, action, description, from, to, isSameVersion, widened, wants, problems, files, moreFiles } =
     change;
   return (
-    <article class="card" aria-label={`${actions[action]} ${name}`}>
+    <article class="planned" aria-label={`${actions[action]} ${name}`}>
       <header>
         <h4>
           <ForeignName name={name} />

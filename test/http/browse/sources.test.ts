@@ -12,7 +12,7 @@ import { usePublisher } from "../../cli/commands/sources/publish-skills.ts";
 import type { Publisher } from "../../cli/commands/sources/publish-skills.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openBrowse } from "./open-browse.ts";
-import type { Answered, OpenBrowse, OpenBrowseOptions } from "./open-browse.ts";
+import type { OpenBrowse, OpenBrowseOptions } from "./open-browse.ts";
 
 const openPublisher = usePublisher();
 
@@ -21,7 +21,7 @@ interface OpenSources extends OpenBrowse {
   readonly project: (file: string) => string;
   readonly list: () => Promise<SourceList["places"]>;
   readonly plan: (wish: PlanWish) => Promise<SourcePlan>;
-  readonly apply: (plan: Pick<SourcePlan, "plan" | "nonce">) => Promise<Answered>;
+  readonly apply: (plan: Pick<SourcePlan, "plan" | "nonce">) => ReturnType<OpenBrowse["post"]>;
 }
 
 async function open(options: OpenBrowseOptions = {}): Promise<OpenSources> {
@@ -31,7 +31,7 @@ async function open(options: OpenBrowseOptions = {}): Promise<OpenSources> {
   return {
     ...browse,
     project: (file) => path.join(root, file),
-    list: async () => ((await browse.ask("/api/sources")).json() as SourceList).places,
+    list: async () => (JSON.parse((await browse.ask("/api/sources")).text) as SourceList).places,
     plan: async (wish) => {
       const { status, text } = await browse.post("/api/sources/plan", wish);
       expect([status, text]).toEqual([200, text]);
@@ -117,7 +117,7 @@ test("a source is discovered, a skill of it planned, and installed with the lock
   expect(project).toMatchObject({ place: "project", skills: [{ name: "alpha", version: "1.0.0", state: "verified" }] });
   expect(global).toMatchObject({ place: "global", directory: "~/.agents/skills", skills: [] });
   const again = await browse.post("/api/sources/discover", { source: publisher.origin });
-  expect((again.json() as Discovered).skills).toMatchObject([{ name: "alpha", installed: ["project"] }]);
+  expect((JSON.parse(again.text) as Discovered).skills).toMatchObject([{ name: "alpha", installed: ["project"] }]);
   expect((await browse.plan(alphaOf(publisher.origin))).changes).toEqual([]);
 });
 
@@ -229,7 +229,7 @@ test("a plan is carried out once, and only with its own nonce", async () => {
 test("a plan is kept for ten minutes, and four of them at most", async () => {
   const time = manualClock();
   // Answers to requests need the real one.
-  const clock = { now: systemClock.now, after: (ms: number, callback: () => void) => time.after(ms, callback) };
+  const clock = { now: () => systemClock.now(), after: (ms: number, callback: () => void) => time.after(ms, callback) };
   const browse = await open({ clock, idleMinutes: 10_000 });
   const publisher = await publishAlpha();
   const plans: SourcePlan[] = [];
@@ -299,7 +299,7 @@ test("of a long index, the page gets the first 500 skills, and how many more the
   const source = await serve((response) => response.end(JSON.stringify(index)));
   const answer = await browse.post("/api/sources/discover", { source });
   expect(answer.json()).toMatchObject({ more: 100 });
-  expect((answer.json() as Discovered).skills).toHaveLength(500);
+  expect((JSON.parse(answer.text) as Discovered).skills).toHaveLength(500);
 });
 
 test("at most four sources are read at a time", async () => {
