@@ -58,7 +58,7 @@ export interface Command<Options extends OptionTable = OptionTable> {
 }
 
 /** Loads every public command, for those that describe the others. */
-export type LoadAll = () => Promise<readonly ListedCommand[]>;
+type LoadAll = () => Promise<readonly ListedCommand[]>;
 
 export interface ListedCommand {
   readonly name: string;

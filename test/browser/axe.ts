@@ -5,7 +5,7 @@ import { expect } from "vitest";
 type Axe = typeof axe;
 
 /** What axe has against the page as it is, by rule and place. */
-export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run(document);

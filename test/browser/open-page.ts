@@ -11,7 +11,7 @@ const known = [
 ];
 
 /** Chromium on PATH or where systems install it. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
   const onPath = (process.env.PATH ?? "")
     .split(path.delimiter)

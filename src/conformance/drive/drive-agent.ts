@@ -30,7 +30,7 @@ export interface DriveOptions {
 }
 
 /** One connection to the agent. */
-export interface DrivenConnection {
+interface DrivenConnection {
   readonly name: string;
   readonly about: string;
   readonly entries: readonly Entry[];

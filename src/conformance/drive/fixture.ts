@@ -13,7 +13,7 @@ export interface Fixture {
   close(): Promise<void>;
 }
 
-export const fixtureName = "conformance-fixture";
+const fixtureName = "conformance-fixture";
 const descriptions = [
   "Written by acp-skills conformance, to see how skills arrive.",
   "Edited by acp-skills conformance, to see how changes arrive.",

@@ -2,7 +2,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Side } from "../transcript/entry.ts";
 
 /** Where a rule comes from: a document, and its sentence. */
-export interface Source {
+interface Source {
   readonly document: string;
   readonly sentence: string;
 }

@@ -83,7 +83,7 @@ export interface SkillFile {
 }
 
 /** One requirement compared with this machine. */
-export interface EnvironmentMatch {
+interface EnvironmentMatch {
   readonly requirement: string;
   readonly status: "met" | "missing" | "unknown";
   readonly evidence: string;

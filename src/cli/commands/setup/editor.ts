@@ -30,7 +30,7 @@ export interface NewAgent {
 }
 
 /** Keys of the agents that this command has wrapped and added. */
-export interface Done {
+interface Done {
   readonly wrapped: readonly string[];
   readonly added: readonly string[];
 }
