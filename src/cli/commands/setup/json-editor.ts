@@ -3,7 +3,7 @@ import { usageError } from "../../command.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
 import { editJson } from "./edit-json.ts";
 import type { JsonChange } from "./edit-json.ts";
-import { isObject, readSettings, wrongType } from "./json-settings.ts";
+import { isObject, readSettings, refuseTwins, wrongType } from "./json-settings.ts";
 import { isBroken, unwrapWords, wrapWords } from "./wrapper.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -53,6 +53,7 @@ export function openJsonEditor(editor: JsonEditor): Editor {
   const { title, places, readsAll, next, lenient, form, blank, holders } = editor;
   const find = (text: string): readonly Placed[] => {
     const settings = readSettings(text, lenient);
+    refuseTwins(text, holders);
     return holders.flatMap((holder) => [...entriesOf(text, settings, holder)]);
   };
   const plan = (text = "", where: Surroundings): Plan => {

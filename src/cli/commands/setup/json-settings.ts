@@ -1,5 +1,5 @@
 import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { JSONPath, ParseError } from "jsonc-parser";
+import type { JSONPath, Node, ParseError } from "jsonc-parser";
 import { parseJsonNode, rangeOf } from "../../../base/json-file/json-text.ts";
 import { SkillsError } from "../../../errors.ts";
 
@@ -42,6 +42,34 @@ export function wrongType(text: string, path: JSONPath, expected: string): Skill
   const tree = parseTree(text);
   const node = tree && findNodeAtLocation(tree, path);
   return notJson(text, node?.offset ?? 0, `${JSON.stringify(path.at(-1))} is not ${expected}`);
+}
+
+/**
+ * Throws UNREADABLE if a key is twice in the settings, in one of the objects of these names, or in one of their entries: editors read the
+ * last of two, and a change would be made to the first.
+ */
+export function refuseTwins(text: string, names: readonly string[]): void {
+  const holders = valuesIn(text, parseTree(text), names).filter(([name]) => names.includes(name));
+  for (const [, holder] of holders) for (const [, entry] of valuesIn(text, holder)) valuesIn(text, entry);
+}
+
+/** The properties of an object, or the items of a list. Of keys that are not to be looked at, two may be the same. */
+function valuesIn(
+  text: string,
+  node: Node | undefined,
+  names?: readonly string[],
+): readonly (readonly [string, Node])[] {
+  const { type, children = [] } = node ?? {};
+  if (type === "array") return children.map((item) => ["", item]);
+  const found = new Map<string, Node>();
+  for (const { children: [key, value] = [] } of type === "object" ? children : []) {
+    if (key === undefined || value === undefined) continue;
+    const name = String(key.value);
+    if (found.has(name) && names?.includes(name) !== false)
+      throw notJson(text, key.offset, `${JSON.stringify(name)} is here twice; delete one`);
+    found.set(name, value);
+  }
+  return [...found];
 }
 
 function notJson(text: string, offset: number, message: string): SkillsError {

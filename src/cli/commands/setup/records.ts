@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { systemCode } from "../../../base/failures/system-code.ts";
@@ -55,6 +55,13 @@ function recordIn(directory: string): SetupRecord | undefined {
   }
 }
 
+/** A backup that was made. */
+export interface KeptRecord {
+  readonly backup: string;
+  /** Restores the record and the backup that there were before, because the file could not be written. */
+  readonly revert: () => void;
+}
+
 /**
  * Makes a backup, readable for this user only because settings may contain keys. If the file is as the call before left it, the backup
  * of that call stays: it is the text before everything.
@@ -62,13 +69,15 @@ function recordIn(directory: string): SetupRecord | undefined {
 export function keepRecord(
   data: string,
   { editor, file, text, agents }: { editor: string; file: SettingsFile; text: string; agents: readonly PlannedAgent[] },
-): string {
+): KeptRecord {
   const name = createHash("sha256").update(file.place).digest("hex").slice(0, 12);
   const directory = path.join(data, "setup", `${editor}-${name}`);
   const backup = path.join(directory, path.basename(file.place));
   const before = recordIn(directory);
   const continues = before !== undefined && file.text !== undefined && hashOf(file.text) === before.after;
   makeOwnDirectories(directory, 0o700);
+  const kept = path.join(directory, "record.json");
+  const earlier = [kept, backup].map((one) => [one, existsSync(one) ? readFileSync(one) : undefined] as const);
   if (!continues && file.text !== undefined) writeFileSync(backup, file.text, { mode: 0o600 });
   const keys = (...outcomes: readonly string[]): string[] =>
     agents.filter(({ outcome }) => outcomes.includes(outcome)).map(({ key }) => key);
@@ -80,8 +89,13 @@ export function keepRecord(
     wrapped: [...new Set([...(before?.wrapped ?? []), ...keys("wrap", "repair")])],
     added: [...new Set([...(before?.added ?? []), ...keys("add")])],
   };
-  writeFileSync(path.join(directory, "record.json"), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-  return backup;
+  writeFileSync(kept, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  const revert = (): void => {
+    for (const [one, bytes] of earlier)
+      if (bytes === undefined) rmSync(one, { force: true });
+      else writeFileSync(one, bytes, { mode: 0o600 });
+  };
+  return { backup, revert };
 }
 
 export function dropRecord({ directory }: SetupRecord): void {

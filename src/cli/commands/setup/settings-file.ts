@@ -29,13 +29,22 @@ export function readSettingsFile(place: string): SettingsFile {
   } catch (error) {
     if (isSkillsError(error)) throw error;
     const code = systemCode(error);
-    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    if (code === "ENOENT" && !isLink) return { place, real: place, text: undefined };
-    if (code === "ENOENT") throw refusal(place, "it is a link to a file that does not exist");
+    if (code === "ENOENT") {
+      const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+      if (!isLink) return { place, real: place, text: undefined };
+      throw refusal(place, "it is a link to a file that does not exist");
+    }
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(place, "it is not UTF-8");
-    throw code === "" ? error : refusal(place, `it cannot be read (${code})`);
+    throw code === "" ? error : refusal(place, `it cannot be read: ${readingReasons[code] ?? code}`);
   }
 }
+
+const readingReasons: Readonly<Record<string, string>> = {
+  EACCES: "no permission",
+  EPERM: "no permission",
+  ELOOP: "it is a link to itself",
+  ENOTDIR: "a file stands where its directory should be",
+};
 
 /** The byte order mark, if there is one, and the text after it. */
 export function withoutMark(text: string | undefined): readonly [mark: string, text: string | undefined] {
@@ -55,6 +64,8 @@ export function writeSettingsFile(file: SettingsFile, text: string | null): void
   const now = readSettingsFile(place);
   if (now.text !== file.text || now.real !== real)
     throw refusal(place, "it was changed at this moment; run the command again");
+  const isReadOnly = file.text !== undefined && (statSync(real).mode & 0o200) === 0;
+  if (isReadOnly) throw refusal(place, `it is read-only; allow writing first: chmod u+w ${real}`);
   try {
     if (text === null) rmSync(real);
     else if (file.text === undefined) createFile(real, text);

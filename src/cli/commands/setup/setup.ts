@@ -84,9 +84,7 @@ async function setUp(context: Context, agent: NewAgent | undefined, write: boole
   for (const { file, text, agents } of planned) {
     if (agents.length === 0) continue;
     const changed = text !== file.text;
-    const backup =
-      write && changed ? keepRecord(dataDirectory(where), { editor: name, file, text, agents }) : undefined;
-    if (write && changed) writeSettingsFile(file, text);
+    const backup = write && changed ? writeWithBackup(context, { file, text, agents }) : undefined;
     changes.push({
       file,
       text,
@@ -103,6 +101,21 @@ async function setUp(context: Context, agent: NewAgent | undefined, write: boole
   if (isPending) terminal.tell(`nothing is written yet; to do it, repeat the command with --write`);
   else if (changes.some(({ written }) => written)) terminal.tell(editor.next);
   return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? 1 : 0;
+}
+
+/** Returns where the backup is. If the file cannot be written, there is no trace of a change that could be undone. */
+function writeWithBackup(
+  { name, where }: Context,
+  { file, text, agents }: Plan & { readonly file: SettingsFile },
+): string {
+  const { backup, revert } = keepRecord(dataDirectory(where), { editor: name, file, text, agents });
+  try {
+    writeSettingsFile(file, text);
+  } catch (error) {
+    revert();
+    throw error;
+  }
+  return backup;
 }
 
 /** The files to change: those that exist, or the first if it is to be created. */

@@ -163,6 +163,31 @@ describe("acp-skills setup --undo", () => {
   });
 });
 
+describe("a file that cannot be written", () => {
+  test("leaves no record, so that there is nothing to undo", async () => {
+    home.write(zedFile, settings);
+    chmodSync(home.at(zedFile), 0o444);
+    const { code, stderr } = await setup("zed", "--write");
+    expect(code).toBe(1);
+    expect(stderr).toContain("it is read-only; allow writing first: chmod u+w");
+    expect(read(zedFile)).toBe(settings);
+    expect((await setup("zed", "--undo")).stderr).toContain("There is nothing to undo");
+  });
+
+  test("leaves the record and the backup of the call before", async () => {
+    home.write(zedFile, settings);
+    await setup("zed", "--write");
+    const changed = read(zedFile).replace("One Dark", "Ayu");
+    home.write(zedFile, changed);
+    chmodSync(home.at(zedFile), 0o444);
+    expect((await setup("zed", "--write", "--", "mine")).code).toBe(1);
+    chmodSync(home.at(zedFile), 0o644);
+    home.write(zedFile, changed.replace("Ayu", "One Dark"));
+    expect((await setup("zed", "--undo")).stdout).toContain("exactly as it was");
+    expect(read(zedFile)).toBe(settings);
+  });
+});
+
 describe("the other editors", () => {
   test("adds a named agent to JetBrains, and refuses a name that is taken", async () => {
     const { code, stdout } = await setup("jetbrains", "--write", "--name", "Mine", "--", "npx", "agent");
@@ -245,6 +270,14 @@ describe("bad input", () => {
     ["zed", zedFile, '{\n  "agent_servers": {,\n}\n', "2:21: a value is expected"],
     ["zed", zedFile, "[]", "1:1: an object is expected"],
     ["zed", zedFile, '{\n  "agent_servers": 3\n}', '2:20: "agent_servers" is not an object'],
+    ["zed", zedFile, '{"agent_servers": {\n"a": {"command": "x"},\n"a": {"command": "y"}}}', '3:1: "a" is here twice'],
+    ["zed", zedFile, '{"agent_servers": {},\n"agent_servers": {}}', '2:1: "agent_servers" is here twice'],
+    [
+      "acpx",
+      ".acpx/config.json",
+      '{"agents": {"a": {"command": "x",\n"command": "y"}}}',
+      '2:1: "command" is here twice',
+    ],
     ["acpx", ".acpx/config.json", '{\n  // mine\n  "agents": {}\n}\n', "2:3: a comma"],
     ["acpx", ".acpx/config.json", '{\n  "agents": {},\n}\n', "2:15: a comma before }"],
   ])("%s: a file that cannot be understood is left as it is", async (editor, file, text, place) => {
@@ -257,6 +290,12 @@ describe("bad input", () => {
     expect(stderr).toContain("Nothing was changed.");
     expect(stderr).toMatch(/> \d \|/);
     expect(read(file)).toBe(text);
+  });
+
+  test("two settings of one name that are none of ours are not our concern", async () => {
+    home.write(zedFile, '{"theme": 1, "theme": 2, "agent_servers": {"a": {"command": "x"}}}');
+    expect((await setup("zed", "--write")).code).toBe(0);
+    expect(read(zedFile)).toMatch(/^\{"theme": 1, "theme": 2, /);
   });
 
   test("a file that is not UTF-8, too large, a directory, or a link to nothing", async () => {
