@@ -7,6 +7,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createDeferred } from "../../../src/base/promises/deferred.ts";
+import { findInstallation } from "../../../src/http/browse/detail/installation.ts";
 import type { AppliedPlan, Discovered, PlanWish, SourceList, SourcePlan } from "../../../src/wire/browse/sources.ts";
 import { usePublisher } from "../../cli/commands/sources/publish-skills.ts";
 import type { Publisher } from "../../cli/commands/sources/publish-skills.ts";
@@ -119,6 +120,23 @@ test("a source is discovered, a skill of it planned, and installed with the lock
   const again = await browse.post("/api/sources/discover", { source: publisher.origin });
   expect((JSON.parse(again.text) as Discovered).skills).toMatchObject([{ name: "alpha", installed: ["project"] }]);
   expect((await browse.plan(alphaOf(publisher.origin))).changes).toEqual([]);
+});
+
+test("a skill knows where it was installed from, and whether it was changed since", async () => {
+  const browse = await open();
+  const publisher = await publishAlpha();
+  await install(browse, publisher);
+  const [skill, door] = [
+    browse.project(".agents/skills/alpha"),
+    { directory: browse.project("."), home: browse.directory },
+  ];
+  const source = `${publisher.origin}/`;
+  expect(await findInstallation(skill, door)).toEqual({ source, isModified: false });
+  writeFileSync(path.join(skill, "old.md"), "changed\n");
+  expect(await findInstallation(skill, door)).toEqual({ source, isModified: true });
+  expect(await findInstallation(browse.project(".agents/skills/beta"), door)).toBeUndefined();
+  writeFileSync(browse.project("skills-lock.json"), "{");
+  expect(await findInstallation(skill, door)).toBeUndefined();
 });
 
 test("a skill is installed for the person, beside the project", async () => {

@@ -21,13 +21,14 @@ import type { ShownSkill } from "../rows/shown-skill.ts";
 import { withFrames } from "./code-frames.ts";
 import { findMentions } from "./find-mentions.ts";
 import { findHidden } from "./hidden-text.ts";
+import { findInstallation } from "./installation.ts";
 import { readDocument } from "./read-document.ts";
 import type { ShownDocument } from "./read-document.ts";
 import { showPermissions, toWants } from "./show-permissions.ts";
 
 const mostFiles = 4_096;
 
-type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "machine">;
+type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "home" | "machine">;
 
 /** A skill's files with their digests; none of one that is too large. Rejects as the hasher does. */
 export async function hashShown(
@@ -105,6 +106,7 @@ async function showOffered(
   const walked = await runInSlices(walkSkill(source.files, skill.directory));
   const detected = await runInSlices(findMentions(walked.files, source));
   const license = await runInSlices(findLicense(source, skill));
+  const installed = await findInstallation(skill.directory, door);
   const matches = await matchSkill(skill, source, { machine: machine() });
   const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
   const permissions = await showPermissions({
@@ -128,6 +130,7 @@ async function showOffered(
     files: files.slice(0, mostFiles).map(({ path, size_bytes: sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
     filesOmitted: Math.max(0, files.length - mostFiles) + (walked.complete ? 0 : 1),
     permissions: { ...permissions, detected },
+    ...(installed !== undefined && { installed }),
     environment: matches.map(({ requirement, status, evidence, advice }) => ({
       requirement: describeDemand(requirement),
       status,
