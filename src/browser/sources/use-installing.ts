@@ -5,7 +5,7 @@ import type { SkillServer } from "../source/skill-server.ts";
 import { useBrowser } from "../state/browser.ts";
 import { counted } from "./counted.ts";
 
-export type Doing = "discover" | "plan" | "apply";
+type Doing = "discover" | "plan" | "apply";
 
 /** A source that was read, as the person wrote it. */
 export interface Found {

@@ -22,7 +22,7 @@ interface Asking {
 const mostAtOnce = 4;
 const seconds = 120;
 /** Of all skills that one request downloads. */
-export const downloadLimit = 64 * 1024 * 1024;
+const downloadLimit = 64 * 1024 * 1024;
 
 export function createSourceDesk(clock: Clock, allowPrivate: readonly string[]): SourceDesk {
   let busy = 0;
