@@ -3,17 +3,20 @@ import { defineConfig } from "vite";
 
 const root = fileURLToPath(new URL("../src/browser", import.meta.url));
 
-/** Builds the skill browser: one script for the page, and one that any page can load to have the element. */
+/** Builds the skill browser: one script for the page, and one that any page can load to have the element; their styles are files beside them. */
 export default defineConfig({
   root,
+  base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2023",
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     outDir: fileURLToPath(new URL("../dist/browser", import.meta.url)),
     emptyOutDir: true,
+    assetsInlineLimit: 0,
     rolldownOptions: {
-      input: { page: `${root}/page.ts`, "acp-skill-browser": `${root}/element.ts` },
+      input: { page: `${root}/mount/page.ts`, "acp-skill-browser": `${root}/mount/element.ts` },
       output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
     },
   },

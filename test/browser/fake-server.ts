@@ -78,10 +78,10 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
       else answer(response, 404, { error: { code: "SKILL_NOT_FOUND", message: "There is no such skill." } });
       return;
     }
-    const file = /^\/([\w-]+\.js)$/.exec(pathname)?.[1];
+    const [, file, extension] = /^\/([\w-]+\.(js|css))$/.exec(pathname) ?? [];
     if (file === undefined) response.setHeader("content-type", "text/html; charset=utf-8").end(page);
     else {
-      response.setHeader("content-type", "text/javascript");
+      response.setHeader("content-type", extension === "css" ? "text/css" : "text/javascript");
       response.end(readFileSync(new URL(`../../dist/browser/${file}`, import.meta.url)));
     }
   });
@@ -126,7 +126,8 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
 
 /** A page that loads one script of ours, or none, beside what a test adds to it. */
 export function pageOf(script?: string, body = ""): string {
-  const tag = script === undefined ? "" : `<script type="module" src="/${script}"></script>`;
+  const styles = script === "page.js" ? `<link rel="stylesheet" href="/page.css">` : "";
+  const tag = script === undefined ? "" : `${styles}<script type="module" src="/${script}"></script>`;
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">${tag}${body}`;
 }
 

@@ -1,4 +1,4 @@
-import type { ReadableStore, ToldSkill } from "../../../src/browser/element-types.ts";
+import type { ReadableStore, ToldSkill } from "../../../src/browser/mount/element-types.ts";
 import { createStoreSource } from "../../../src/browser/source/store-source.ts";
 import { describeSkillSource } from "../../contract/skill-source.ts";
 

@@ -17,14 +17,24 @@ const places = ["../../../browser/", "../../../../dist/browser/"];
 /** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
 export function readPageFiles(directory = builtPage()): ReadonlyMap<string, KeptAnswer> {
   const files = new Map<string, KeptAnswer>();
-  const styles: string[] = [];
+  const scripts = new Map<string, string>();
   for (const name of readdirSync(directory).sort()) {
     const type = types[path.extname(name)];
     if (type === undefined) continue;
-    files.set(`/${name}`, keepAnswer(new Uint8Array(readFileSync(path.join(directory, name))), type));
-    if (name.endsWith(".css")) styles.push(`<link rel="stylesheet" href="/${name}">\n`);
+    const text = readFileSync(path.join(directory, name), "utf8");
+    files.set(`/${name}`, keepAnswer(text, type));
+    scripts.set(name, text);
   }
-  return files.set(pagePath, keepAnswer(documentWith(styles.join("")), "text/html; charset=utf-8"));
+  return files.set(pagePath, keepAnswer(documentWith(importedScripts(scripts)), "text/html; charset=utf-8"));
+}
+
+/** What the page's script imports at its start, directly or through others: the document asks for all of it at once. */
+function importedScripts(texts: ReadonlyMap<string, string>): readonly string[] {
+  const names = new Set(["page.js"]);
+  for (const name of names)
+    for (const [, imported = ""] of texts.get(name)?.matchAll(/\b(?:from|import)\s*["']\.\/([\w-]+\.js)["']/g) ?? [])
+      names.add(imported);
+  return [...names].slice(1);
 }
 
 function builtPage(): string {
@@ -36,7 +46,8 @@ function builtPage(): string {
   return found;
 }
 
-function documentWith(styles: string): string {
+function documentWith(scripts: readonly string[]): string {
+  const preloads = scripts.map((name) => `<link rel="modulepreload" href="/${name}">\n`).join("");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -45,7 +56,9 @@ function documentWith(styles: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
-${styles}<script type="module" src="/page.js"></script>
+<link rel="stylesheet" href="/page.css">
+<script type="module" src="/page.js"></script>
+${preloads}<link rel="preload" as="style" href="/browser.css">
 </head>
 <body>
 <noscript>The skill browser needs JavaScript. Without it: acp-skills list, acp-skills show NAME.</noscript>

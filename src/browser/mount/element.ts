@@ -1,8 +1,8 @@
 import type { ReadableStore, SkillBrowserElement } from "./element-types.ts";
 import { mount } from "./mount.tsx";
-import { createHttpSource } from "./source/http-source.ts";
-import type { SkillSource } from "./source/skill-source.ts";
-import { createStoreSource } from "./source/store-source.ts";
+import { createHttpSource } from "../source/http-source.ts";
+import type { SkillSource } from "../source/skill-source.ts";
+import { createStoreSource } from "../source/store-source.ts";
 
 const name = "acp-skill-browser";
 

@@ -1,0 +1,47 @@
+import { signal, useSignal } from "@preact/signals";
+import { render, type JSX } from "preact";
+import { App } from "../app.tsx";
+import styles from "../look/browser.css?url";
+import type { SkillSource } from "../source/skill-source.ts";
+import { BrowserProvider, type Browser } from "../state/browser.ts";
+import { createMemoryPlaces, createUrlPlaces } from "../state/places.ts";
+import { createShownSkills } from "../state/shown-skills.ts";
+import { createTheme } from "../state/theme.ts";
+
+/** Renders a browser into a shadow root; the returned function removes it and ends everything that it started. */
+export function mount(root: ShadowRoot, source: SkillSource, isPage: boolean): () => void {
+  const places = isPage ? createUrlPlaces(window) : createMemoryPlaces();
+  const browser: Browser = {
+    source,
+    places,
+    shown: createShownSkills(source, places),
+    theme: createTheme(() => localStorage),
+    announcement: signal(""),
+    isPage,
+  };
+  render(
+    <BrowserProvider value={browser}>
+      <Styled />
+    </BrowserProvider>,
+    root,
+  );
+  return () => {
+    render(null, root);
+    places.close();
+    source.close();
+  };
+}
+
+/** Waits for the stylesheet, so that nothing is seen or measured without it; if it cannot be had, the browser is better plain than missing. */
+function Styled(): JSX.Element {
+  const isSettled = useSignal(false);
+  const settle = (): void => {
+    isSettled.value = true;
+  };
+  return (
+    <>
+      <link rel="stylesheet" href={styles} onLoad={settle} onError={settle} />
+      {isSettled.value && <App />}
+    </>
+  );
+}
