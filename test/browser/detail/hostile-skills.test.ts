@@ -44,6 +44,7 @@ describeInBrowser("a hostile skill", () => {
       dialogs++;
       void dialog.dismiss();
     });
+    await page.getByRole("option").first().waitFor();
     const ids = await page.evaluate(async () => {
       const { skills } = (await (await fetch("/api/skills")).json()) as { skills: { id: string }[] };
       return skills.map(({ id }) => id);
