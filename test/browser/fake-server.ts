@@ -54,6 +54,7 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
       else if (mode === "expired") answer(response, 401, { error: { code: "AUTH_REQUIRED", message: "Expired." } });
       else if (pathname === "/api/skills") answer(response, 200, { revision, skills: rows, unread: [] });
       else if (pathname === "/api/about") answer(response, 200, about);
+      else if (pathname === "/api/sources") answer(response, 200, { places: [] });
       else if (pathname === "/api/session") {
         void text(request).then((body) => {
           codes.push((JSON.parse(body) as { code: string }).code);
