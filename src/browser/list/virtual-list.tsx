@@ -126,10 +126,8 @@ function useView({ box, rows, narrowing, active, place }: VirtualListProps): Vie
   useLayoutEffect(() => {
     const last = before.current;
     before.current = { rows, narrowing };
-    if (last.narrowing !== narrowing) {
-      // Reading where the list is makes the browser lay it out once more.
-      if (place.scrollTop > 0) scrollTo(0);
-    } else if (last.rows !== rows && place.scrollTop > 0) {
+    if (last.narrowing !== narrowing) scrollTo(0);
+    else if (last.rows !== rows && place.scrollTop > 0) {
       const top = Math.floor(place.scrollTop / rowHeight);
       scrollTo(anchorAfter(last.rows, rows, top) * rowHeight + (place.scrollTop % rowHeight));
     }
