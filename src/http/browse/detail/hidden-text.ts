@@ -45,6 +45,8 @@ function* comments(markdown: string): Generator<Hidden, void> {
   let fence: string | undefined;
   let isIn: number | undefined;
   let count = 0;
+  const nextBegin = openSearch(markdown, "<!--");
+  const nextEnd = openSearch(markdown, "-->");
   for (let start = 0; start <= markdown.length && count < mostHidden;) {
     const feed = markdown.indexOf("\n", start);
     const stop = feed < 0 ? markdown.length : feed;
@@ -55,13 +57,13 @@ function* comments(markdown: string): Generator<Hidden, void> {
     else if (fence === undefined)
       for (let at = start; at < stop;) {
         if (isIn === undefined) {
-          const begin = markdown.indexOf("<!--", at);
-          if (begin < 0 || begin >= stop) break;
+          const begin = nextBegin(at);
+          if (begin >= stop) break;
           isIn = begin;
           at = begin + 4;
         }
-        const end = markdown.indexOf("-->", at);
-        if (end < 0 || end >= stop) break;
+        const end = nextEnd(at);
+        if (end >= stop) break;
         yield { kind: "comment", start: isIn, end: end + 3, text: cut(markdown.slice(isIn, end + 3)) };
         isIn = undefined;
         count += 1;
@@ -71,6 +73,16 @@ function* comments(markdown: string): Generator<Hidden, void> {
   }
   if (isIn !== undefined)
     yield { kind: "comment", start: isIn, end: markdown.length, text: cut(markdown.slice(isIn, isIn + longestText)) };
+}
+
+/** Finds a text at or after a place that only grows: each part is searched once, however often it is asked. Infinity: there is none. */
+function openSearch(text: string, wanted: string): (from: number) => number {
+  let found = -1;
+  return (from) => {
+    if (found >= from) return found;
+    const at = text.indexOf(wanted, from);
+    return (found = at < 0 ? Infinity : at);
+  };
 }
 
 function isTag(character: string): boolean {
