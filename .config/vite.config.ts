@@ -1,30 +1,12 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig } from "vite";
 
 const root = fileURLToPath(new URL("../src/browser", import.meta.url));
-
-/**
- * Leaves out marked's default instance and the functions around it, which nobody here calls: a bundler keeps them, and all that they use, because
- * making them may have effects. Its classes stay, as far as they are imported.
- */
-const onlyClassesOfMarked: Plugin = {
-  name: "only-classes-of-marked",
-  transform: {
-    filter: { id: /\/marked\/lib\/marked\.esm\.js$/ },
-    handler(code) {
-      const [, before, exported] = /^([^]*;)var \w+=new \w+;function [^]*;export\{([^}]*)\};/.exec(code) ?? [];
-      if (before === undefined || exported === undefined) this.error("marked is not written as expected");
-      const classes = exported.split(",").filter((name) => / as [A-Z]/.test(name));
-      return { code: `${before}export{${classes.join(",")}};`, map: null };
-    },
-  },
-};
 
 /** Builds the skill browser: one script for the page, and one that any page can load to have the element; their styles are files beside them. */
 export default defineConfig({
   root,
   base: "./",
-  plugins: [onlyClassesOfMarked],
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
