@@ -36,6 +36,7 @@ async function pictureBrowser() {
     stdio: ["pipe", "pipe", "pipe"],
   });
   try {
+    /** @type {string} */
     const address = await new Promise((resolve, reject) => {
       let said = "";
       const listen = (/** @type {Buffer} */ chunk) => {

@@ -48,7 +48,7 @@ const complete: Readonly<Record<string, (words: readonly string[]) => Promise<re
 
 describe.each(Object.entries(complete))("in %s", (shell, at) => {
   test.skipIf(!isHere(shell))("completes commands, options, their values, skills, editors and tools", async () => {
-    expect(await at(["acp-skills", "co"])).toEqual(["completion"]);
+    expect(await at(["acp-skills", "comp"])).toEqual(["completion"]);
     expect(await at(["acp-skills", "check", "--le"])).toEqual(["--level"]);
     expect(await at(["acp-skills", "check", "--level", "w"])).toEqual(["wire"]);
     expect(await at(["acp-skills", "show", ""])).toEqual(["sort-rows"]);
