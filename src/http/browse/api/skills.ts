@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../errors.ts";
 import { maxReplyBytes } from "../../../tools/input/limits.ts";
 import { toContent } from "../../../tools/view/content.ts";
@@ -25,6 +26,14 @@ const decisionSchema = z.strictObject({
 
 const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.optional(), column: place.optional() });
 
+const mostTries = 10;
+const againMs = 100;
+
+async function waitAgain({ after }: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => after(againMs, resolve));
+  signal.throwIfAborted();
+}
+
 /** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
 export const mountSkills: MountBrowse = (door) => [
   {
@@ -36,10 +45,17 @@ export const mountSkills: MountBrowse = (door) => [
     method: "GET",
     path: "/api/skills/:id",
     async answer({ param, signal }) {
-      const shown = await findShown(door, param("id"));
-      const detail = await showSkill(shown, door, signal);
-      door.touched.watch(shown, detail.digest);
-      return { json: detail };
+      for (let triesLeft = mostTries; ; triesLeft -= 1) {
+        const shown = await findShown(door, param("id"));
+        const { detail, isBehind } = await showSkill(shown, door, signal);
+        // The list is read a moment after the files changed.
+        if (isBehind && triesLeft > 0) {
+          await waitAgain(door.app.clock, signal);
+          continue;
+        }
+        door.touched.watch(shown, detail.digest);
+        return { json: detail };
+      }
     },
   },
   {

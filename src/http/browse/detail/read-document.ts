@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { SkillFiles } from "../../../skills/files/skill-files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/text/frontmatter.ts";
 import { readSkillDocument } from "../../../skills/text/skill-document.ts";
@@ -7,6 +8,8 @@ import { endOfText } from "../../../skills/text/whole-characters.ts";
 export interface ShownDocument {
   readonly markdown: string;
   readonly isWhole: boolean;
+  /** Of all its bytes; absent for a longer file. */
+  readonly sha256?: string;
   /** Empty if it cannot be read. */
   readonly frontmatter: Readonly<Record<string, unknown>>;
 }
@@ -27,6 +30,7 @@ export function readDocument(files: Pick<SkillFiles, "head">, file: string): Sho
   return {
     markdown: (isWhole ? shown : shown.subarray(0, endOfText(shown))).toString("utf8").replace(/^\ufeff/, ""),
     isWhole,
+    ...(whole && { sha256: hash("sha256", bytes, "hex") }),
     frontmatter: hasFrontmatter ? frontmatterOf(bytes.subarray(0, found.bodyStart)) : {},
   };
 }

@@ -1,13 +1,15 @@
+import path from "node:path";
 import { localOwner } from "../../../caller.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import { isSkillsError } from "../../../errors.ts";
 import { needsOf, subjectOf, trustRequest, wantsOf } from "../../../runs/authorize/trust-request.ts";
 import { isScript } from "../../../runs/plan/plan-skill-run.ts";
-
+import { readPlannedFile } from "../../../runs/plan/read-planned-file.ts";
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
 import { describeDemand } from "../../../skills/environment/requirement.ts";
 import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
 import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { declaresSame } from "../../../skills/scan/declares-same.ts";
 import { findLicense } from "../../../skills/licenses/find-license.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { maxMountedBytes } from "../../../runs/plan/run-limits.ts";
@@ -53,8 +55,28 @@ export function requestOf(
   return trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), signal });
 }
 
+/** Whether the files of a digest are what a person is shown: they decide about both at once. */
+async function isOfFiles(
+  { files }: HashedSkill,
+  { skill, document }: { readonly skill: Skill; readonly document: ShownDocument },
+  { app: { source } }: Pick<Shown, "app">,
+): Promise<boolean> {
+  const find = (name: string): HashedSkill["files"][number] | undefined => files.find((file) => file.path === name);
+  if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
+  return await declaresSame(skill, (name) => {
+    const file = find(name);
+    return file && readPlannedFile(source, skill.directory, file);
+  });
+}
+
+interface ReadDetail {
+  readonly detail: SkillDetail;
+  /** Its files changed since the list was made, so that the detail has no digest. */
+  readonly isBehind: boolean;
+}
+
 /** Everything about one skill, read now. */
-export async function showSkill(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<SkillDetail> {
+export async function showSkill(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<ReadDetail> {
   const { app } = door;
   const document = readOrNothing(() => readDocument(app.source.files, shown.file));
   const common = {
@@ -66,9 +88,11 @@ export async function showSkill(shown: ShownSkill, door: Shown, signal: AbortSig
     problems: withFrames(shown.problems, app.source.files),
   };
   const { offered } = shown;
-  return offered === undefined
-    ? { ...common, ...nothingOffered }
-    : { ...common, ...(await showOffered(offered, shown, door, signal)) };
+  if (offered === undefined) return { detail: { ...common, ...nothingOffered }, isBehind: false };
+  const hashed = await hashShown(door, offered.skill, signal);
+  const isBehind = hashed.digest !== undefined && !(await isOfFiles(hashed, { skill: offered.skill, document }, door));
+  const files = isBehind ? { ...hashed, digest: undefined } : hashed;
+  return { detail: { ...common, ...(await showOffered(offered, shown, files, door, signal)) }, isBehind };
 }
 
 type OfferedPart = Omit<SkillDetail, "row" | "file" | "instructions" | "hidden" | "frontmatter" | "problems">;
@@ -96,13 +120,13 @@ const nothingOffered: OfferedPart = {
 async function showOffered(
   offered: OfferedSkill,
   { row }: ShownSkill,
+  { files, digest }: HashedSkill,
   door: Shown,
   signal: AbortSignal,
 ): Promise<OfferedPart> {
   const { app, nonces, readOnly, directory, machine } = door;
   const { source } = app;
   const { skill, sources, remote, versions, isOwn } = offered;
-  const { files, digest } = await hashShown(door, skill, signal);
   const walked = await runInSlices(walkSkill(source.files, skill.directory));
   const detected = await runInSlices(findMentions(walked.files, source));
   const license = await runInSlices(findLicense(source, skill));

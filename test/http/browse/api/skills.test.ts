@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SkillDetail, SkillList, SkillRow } from "../../../../src/wire/browse/skills.ts";
+import { manualClock } from "../../../manual-clock.ts";
 import { openBrowse, skillText } from "../open-browse.ts";
 import type { OpenBrowse } from "../open-browse.ts";
 
@@ -259,6 +260,22 @@ describe("decisions", () => {
     expect((await decide("net-get", { decision: "revoke", digest, nonce, grant })).status).toBe(200);
     expect(await stateOf("net-get")).toBe("needs-approval");
     expect((await detailOf("net-get")).permissions.grants).toEqual([]);
+  });
+
+  it("are about what the files of the digest declare, also before the list was read again", async () => {
+    const clock = manualClock();
+    browse = await openBrowse({ skills: wanting, clock });
+    expect((await detailOf("net-get")).permissions.wants.secrets).toEqual(["API_KEY"]);
+    browse.write("net-get/skill.toml", action("1.0.0", network.replace("API_KEY", "OTHER_KEY")));
+    let detail: SkillDetail | undefined;
+    void detailOf("net-get").then((read) => (detail = read));
+    await expect
+      .poll(() => {
+        clock.pass(10);
+        return detail?.digest;
+      }, patience)
+      .toBeDefined();
+    expect(detail?.permissions.wants.secrets).toEqual(["OTHER_KEY"]);
   });
 
   it("about bytes that are no longer there are stale", async () => {
