@@ -23,10 +23,9 @@ export function unifiedDiff(before: string, after: string, mostLines: number): r
     const [oldStart, nowStart] = [old - (at - start), now - (at - start)];
     const olds = hunk.filter(([sign]) => sign !== "+").length;
     const news = hunk.filter(([sign]) => sign !== "-").length;
-    lines.push(
-      `@@ -${rangeOf(oldStart, olds)} +${rangeOf(nowStart, news)} @@`,
-      ...hunk.map(([sign, line]) => sign + line),
-    );
+    lines.push(`@@ -${rangeOf(oldStart, olds)} +${rangeOf(nowStart, news)} @@`);
+    // One by one: there are more lines than a call takes arguments.
+    for (const [sign, line] of hunk) lines.push(sign + line);
     [old, now, at] = [oldStart + olds, nowStart + news, end];
   }
   if (lines.length <= mostLines) return lines;

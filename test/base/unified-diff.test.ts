@@ -71,3 +71,11 @@ test("applied to the first text, any diff gives the second", () => {
     }),
   );
 });
+
+test("a text of more lines than a function takes arguments is compared", () => {
+  expect(unifiedDiff("\n".repeat(300_000), "other\n", 2)).toEqual([
+    "@@ -1,300000 +1 @@",
+    "-",
+    "… and 300000 more lines",
+  ]);
+});
