@@ -168,7 +168,11 @@ test("attacks: a body that is no run is refused", async () => {
   for (const json of [null, [], "x", {}, { skill: "echo" }, { skill: 1, digest: "", nonce: "" }])
     expect(codeOf(await send("/api/runs", { method: "POST", json })), JSON.stringify(json)).toBe("VALIDATION_ERROR");
   expect(codeOf(await start("echo", { more: 1 } as object))).toBe("VALIDATION_ERROR");
-  const large = await send("/api/runs", { method: "POST", body: Buffer.alloc(1024 * 1024 + 1, " ") });
+  const large = await send("/api/runs", {
+    method: "POST",
+    body: Buffer.alloc(1024 * 1024 + 1, " "),
+    headers: { "content-type": "application/json" },
+  });
   expect(large.status).toBe(413);
 });
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isJsonContentType } from "../../../base/network/content-type.ts";
 import { hasTooManyValues, maxJsonValues } from "../../../base/network/json-values.ts";
 import { SkillsError } from "../../../errors.ts";
 import type { RunRequest, RunStarted, ShownRun } from "../../../wire/browse/runs.ts";
@@ -75,9 +76,10 @@ export const mountRuns: MountBrowse = (door) => {
   ];
 };
 
-async function readRequest({ bytes }: BrowseRequest): Promise<RunRequest> {
-  const body = Buffer.from(await bytes(maxRequestBytes));
+async function readRequest({ bytes, incoming }: BrowseRequest): Promise<RunRequest> {
   const refuse = (message: string): SkillsError => new SkillsError("VALIDATION_ERROR", message);
+  if (!isJsonContentType(incoming.headers["content-type"])) throw refuse("Send the body as application/json.");
+  const body = Buffer.from(await bytes(maxRequestBytes));
   if (hasTooManyValues(body, maxJsonValues)) throw refuse(`A run takes at most ${maxJsonValues} keys and values.`);
   let parsed: unknown;
   try {

@@ -339,6 +339,18 @@ describe("decisions", () => {
     events.close();
   });
 
+  it("and runs are JSON, which no form of another page can send", async () => {
+    browse = await openBrowse();
+    for (const target of ["/api/skills/pdf/decision", "/api/runs", "/api/sources/discover"]) {
+      const answer = await browse.post(target, {}, { headers: { "content-type": "text/plain" } });
+      expect([target, answer.status, answer.json().error.message]).toEqual([
+        target,
+        400,
+        "Send the body as application/json.",
+      ]);
+    }
+  });
+
   it("have bodies of at most 64 KiB of JSON", async () => {
     browse = await openBrowse();
     const send = (body: string, type = "application/json") =>
