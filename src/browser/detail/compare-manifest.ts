@@ -54,11 +54,13 @@ export function compareManifest(detail: KnownDetail): readonly Comparison[] {
   return compared.filter(({ declared, detected }) => declared.length + detected.length > 0);
 }
 
-/** Whether `*.example.com` or `example.com:443` allows a host. */
+/** Whether `*.example.com`, `example.com:443` or `https://example.com` allows a host, at whatever port. */
 function covers(pattern: string, host: string): boolean {
-  const [name = ""] = pattern.toLowerCase().split(":");
-  const [asked = ""] = host.toLowerCase().split(":");
-  return name === asked || name === "*" || (name.startsWith("*.") && asked.endsWith(name.slice(1)));
+  const [name = ""] = pattern
+    .toLowerCase()
+    .replace(/^[a-z]+:\/\//, "")
+    .split(/[:/]/);
+  return name === host || name === "*" || (name.startsWith("*.") && host.endsWith(name.slice(1)));
 }
 
 function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
