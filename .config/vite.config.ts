@@ -15,6 +15,8 @@ export default defineConfig({
     outDir: fileURLToPath(new URL("../dist/browser", import.meta.url)),
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    // What is bundled asks for its license to come with it.
+    license: { fileName: "licenses.md" },
     rolldownOptions: {
       input: { page: `${root}/mount/page.ts`, "acp-skill-browser": `${root}/mount/element.ts` },
       output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },

@@ -25,3 +25,11 @@ test("no script names another machine", () => {
     expect(addresses.filter((address) => !words.test(address))).toEqual([]);
   }
 });
+
+test("the licenses of what is bundled are beside it", () => {
+  const licenses = textOf("licenses.md");
+  for (const name of ["preact", "@preact/signals", "@preact/signals-core", "marked", "@leeoniya/ufuzzy"])
+    expect(licenses).toMatch(new RegExp(`^## ${name} - `, "m"));
+  const names = licenses.match(/^## \S+ - .+$/gm) ?? [];
+  expect(names.every((name) => name.endsWith("(MIT)"))).toBe(true);
+});
