@@ -172,4 +172,58 @@ describeInBrowser("the list of skills", () => {
         await expectAccessible(page);
       }
   });
+
+  test("fits the width of the window, from 360 px to 4K", async () => {
+    const { address } = await serve(300);
+    for (const [width, height] of [
+      [360, 640],
+      [1280, 800],
+      [3840, 2160],
+    ] as const) {
+      const page = await openPage(address, { viewport: { width, height } });
+      await row(page, "skill-00000").waitFor();
+      expect(await overflowOf(page)).toBe(0);
+      await row(page, "skill-00000").click();
+      await page.getByRole("region", { name: "Skill", exact: true }).waitFor();
+      expect(await overflowOf(page)).toBe(0);
+      await expectAccessible(page);
+    }
+  });
+
+  test("shows the focus in forced colors, and moves nothing for those who want no motion", async () => {
+    const { address } = await serve(30);
+    const page = await openPage(address, { forcedColors: "active", reducedMotion: "reduce" });
+    await row(page, "skill-00000").waitFor();
+    for (let presses = 0; presses < 8; presses += 1) {
+      await page.keyboard.press("Tab");
+      expect(await outlineOfFocused(page)).not.toBe("none");
+    }
+    expect(await movingElements(page)).toBe(0);
+  });
 });
+
+async function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** Of the element that has the focus, or of the row that stands for it. */
+async function outlineOfFocused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const focused = document.querySelector("acp-skill-browser")?.shadowRoot?.activeElement;
+    const around = [focused, focused?.parentElement, focused?.querySelector(".row.active")];
+    return (
+      around.map((element) => (element ? getComputedStyle(element).outlineStyle : "none")).find((s) => s !== "none") ??
+      "none"
+    );
+  });
+}
+
+async function movingElements(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const all = [...(document.querySelector("acp-skill-browser")?.shadowRoot?.querySelectorAll("*") ?? [])];
+    return all.filter((element) => {
+      const { animationName, transitionDuration } = getComputedStyle(element);
+      return animationName !== "none" || /[1-9]/.test(transitionDuration);
+    }).length;
+  });
+}
