@@ -65,7 +65,7 @@ function HiddenText({
       <summary>
         <Icon name="alert" />
         {hidden.length === 1 ? "1 place" : `${String(hidden.length)} places`} in the instructions that rendered text
-        usually hides. Models read it.
+        usually hides, and that models read.
       </summary>
       <ul>
         {hidden.slice(0, listed).map(({ kind, start, text }) => (
