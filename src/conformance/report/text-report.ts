@@ -23,7 +23,11 @@ export function* textReport(report: Report): Generator<string> {
 
 function headline({ name, about, agent, client, protocol, messages }: ConnectionReport): string {
   const who = [agent, client].filter((part) => part !== undefined).join(" with ");
-  const facts = [who, protocol === undefined ? "" : `ACP v${protocol}`, `${messages} messages`];
+  const facts = [
+    who,
+    protocol === undefined ? "" : `ACP v${protocol}`,
+    messages === 1 ? "1 message" : `${messages} messages`,
+  ];
   return `${name}${about === undefined ? "" : `, ${about}`}: ${facts.filter((fact) => fact !== "").join(", ")}`;
 }
 
