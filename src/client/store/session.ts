@@ -36,11 +36,17 @@ export function emptySession(agent: string, sessionId: string): SessionState {
   };
 }
 
+const mostFaults = 200;
+
 /** The session after a message. Skills that did not change keep their objects; the session too if nothing in it changed. */
 export function applyTold(state: SessionState, told: Told, maxSkills: number): SessionState {
   switch (told.kind) {
     case "nothing":
-      return { ...state, faults: { ...state.faults, list: told.faults } };
+      // The list stays as it is, and so does what was wrong with it.
+      return {
+        ...state,
+        faults: { ...state.faults, list: [...state.faults.list, ...told.faults].slice(0, mostFaults) },
+      };
     case "list": {
       const listed = byName(told.skills);
       return combine(state, { listed, revision: told.revision, faults: { ...state.faults, list: told.faults } });

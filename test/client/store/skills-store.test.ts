@@ -60,12 +60,14 @@ test("reports a bad entry with its place and keeps the others", () => {
   expect(codes()).toEqual([]);
 });
 
-test("changes no skill for an update that is nonsense", () => {
+test("changes no skill for an update that is nonsense, and keeps what was wrong with the list before", () => {
   const { store, names, codes } = openStore();
-  store.receive(list([pdf]));
+  store.receive(list([pdf, null]));
   store.receive(list("none"));
   expect(names()).toEqual(["pdf"]);
-  expect(codes()).toEqual(["INVALID_UPDATE /update/availableSkills"]);
+  expect(codes()).toEqual(["INVALID_SKILL /update/availableSkills/1", "INVALID_UPDATE /update/availableSkills"]);
+  store.receive(list([pdf]));
+  expect(codes()).toEqual([]);
 });
 
 test("applies changes in order and reports one that is missing", () => {

@@ -1,7 +1,7 @@
 import { homePath } from "../../../base/paths/shown-path.ts";
-import { isSkillsError } from "../../../errors.ts";
 import type { About } from "../../../wire/browse/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
+import { findSandbox } from "../detail/find-sandbox.ts";
 
 /** A page that begins has the processor for itself. */
 const afterMs = 1_000;
@@ -13,13 +13,12 @@ export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home
 
   async function look(): Promise<void> {
     try {
-      sandbox = { tier: await app.sandboxTier() };
-    } catch (error) {
-      if (isSkillsError(error) && error.code === "CLOSED") return;
-      if (!isSkillsError(error)) app.log("error", `The sandbox cannot be opened: ${String(error)}`);
-      sandbox = { unavailable: isSkillsError(error) ? error.message : "The sandbox cannot be opened; see the log." };
+      const found = await findSandbox(app);
+      sandbox = "tier" in found ? found : { unavailable: found.reason };
+      events.push("about", {});
+    } catch {
+      // The skills were closed meanwhile: nobody is left to tell.
     }
-    events.push("about", {});
   }
 
   return [

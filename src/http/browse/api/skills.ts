@@ -29,8 +29,8 @@ const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.opt
 const mostTries = 10;
 const againMs = 100;
 
-async function waitAgain({ after }: Clock, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => after(againMs, resolve));
+async function waitAgain(clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => clock.after(againMs, resolve));
   signal.throwIfAborted();
 }
 

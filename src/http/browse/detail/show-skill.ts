@@ -22,6 +22,7 @@ import type { BrowseDoor } from "../browse-door.ts";
 import type { ShownSkill } from "../rows/shown-skill.ts";
 import { withFrames } from "./code-frames.ts";
 import { findMentions } from "./find-mentions.ts";
+import { findSandbox } from "./find-sandbox.ts";
 import { findHidden } from "./hidden-text.ts";
 import { findInstallation } from "./installation.ts";
 import { readDocument } from "./read-document.ts";
@@ -131,7 +132,10 @@ async function showOffered(
   const detected = await runInSlices(findMentions(walked.files, source));
   const license = await runInSlices(findLicense(source, skill));
   const installed = await findInstallation(skill.directory, door);
-  const matches = await matchSkill(skill, source, { machine: machine() });
+  const matches = await matchSkill(skill, source, {
+    machine: machine(),
+    findSandbox: () => findSandbox(app),
+  });
   const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
   const permissions = await showPermissions({
     trust: await app.trust(),

@@ -137,6 +137,9 @@ describe("one skill", () => {
     expect(detail.manifest).toMatchObject({ name: "net.get" });
     expect(detail.license.files).toEqual(["LICENSE"]);
     expect(detail.environment.map(({ requirement }) => requirement)).toContain("secret API_KEY");
+    const sandbox = detail.environment.find(({ requirement }) => requirement === "a sandbox");
+    expect(sandbox?.evidence).not.toBe("not looked into");
+    expect(sandbox?.status).not.toBe("unknown");
     expect(detail.wire?.name).toBe("net-get");
   });
 
