@@ -22,9 +22,23 @@ function toFacts(
 ): SkillOfForm {
   const { name, description, license, compatibility, allowedTools, _meta } = skill;
   const { name: canonicalName, version, kind, namespace, source, environment, state, digest } = _meta?.[metaKey] ?? {};
+  // One literal: spreading costs ten times as much, and lists are long.
   return {
-    ...{ form, command, file, name, description, license, compatibility, allowedTools },
-    ...{ canonicalName, version, kind, namespace, source, state, digest },
+    form,
+    command,
+    file,
+    name,
+    description,
+    license,
+    compatibility,
+    allowedTools,
+    canonicalName,
+    version,
+    kind,
+    namespace,
+    source,
+    state,
+    digest,
     environment: environment && { status: environment.status, missing: environment.missing },
   };
 }

@@ -52,8 +52,9 @@ export class Entries {
     return true;
   }
 
+  /** `told` must be a new object: it becomes the skill that is kept. */
   add(told: SkillOfForm, place: string): void {
-    const skill: StoredSkill = { ...told, agent: this.#agent, sessionId: this.#sessionId };
+    const skill: StoredSkill = Object.assign(told, { agent: this.#agent, sessionId: this.#sessionId });
     const { name } = skill;
     if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `tells the skill "${name}" again`);
     else if (lengthOf(skill) > this.#limits.text)
@@ -73,9 +74,11 @@ export class Entries {
 /** The characters that a skill keeps in memory. */
 export function lengthOf(skill: StoredSkill): number {
   let length = 0;
-  for (const value of Object.values(skill) as StoredSkill[keyof StoredSkill][])
+  for (const key in skill) {
+    const value = skill[key as keyof StoredSkill];
     if (typeof value === "string") length += value.length;
     else if (value !== undefined)
       for (const text of "status" in value ? (value.missing ?? []) : value) length += text.length;
+  }
   return length;
 }

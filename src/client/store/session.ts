@@ -119,5 +119,7 @@ function withCommand(skill: StoredSkill, command: StoredSkill | undefined): Stor
 }
 
 function byName(skills: readonly StoredSkill[]): ReadonlyMap<string, StoredSkill> {
-  return new Map(skills.map((skill) => [skill.name, skill]));
+  const named = new Map<string, StoredSkill>();
+  for (const skill of skills) named.set(skill.name, skill);
+  return named;
 }
