@@ -27,6 +27,7 @@ export function mount(root: ShadowRoot, source: SkillSource, isPage: boolean): (
   );
   return () => {
     render(null, root);
+    browser.shown.close();
     places.close();
     source.close();
   };

@@ -1,4 +1,4 @@
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { facetsOf, matcherOf, type Facets } from "../../client/select/facets.ts";
 import { openSearch } from "../../client/select/search-skills.ts";
 import type { SkillRow } from "../../wire/browse/skills.ts";
@@ -13,7 +13,11 @@ export interface ShownSkills {
   readonly active: Signal<string | undefined>;
   /** Of the list, in pixels, for when it is shown again. */
   scrollTop: number;
+  close(): void;
 }
+
+/** After the list was painted: the first letter that a person types finds the texts prepared. */
+const prepareAfter = 300;
 
 const nothing: readonly SkillRow[] = [];
 
@@ -25,8 +29,16 @@ export function createShownSkills({ list }: SkillSource, { current }: Places): S
     const { facets } = filter.value;
     return Object.keys(facets).length === 0 ? found.value : found.value.filter(matcherOf(facets));
   });
+  const stopPreparing = effect(() => {
+    const find = search.value;
+    const timer = setTimeout(() => find("e"), prepareAfter);
+    return () => {
+      clearTimeout(timer);
+    };
+  });
   return {
     rows,
+    close: stopPreparing,
     facets: computed(() => facetsOf(found.value, filter.value.facets)),
     active: signal(undefined),
     scrollTop: 0,
