@@ -7,7 +7,7 @@ import { useBrowser } from "../state/browser.ts";
 import { facetTitles, wordsOf } from "./facet-words.ts";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
-const settleMilliseconds = 50;
+const settleMilliseconds = 150;
 
 /** Every way to narrow the list, with how many skills each would leave. */
 export function FacetPanel(): JSX.Element {
