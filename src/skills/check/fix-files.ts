@@ -14,6 +14,7 @@ import {
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
+import { writeReasons } from "../../base/failures/write-reasons.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
@@ -65,22 +66,13 @@ export async function fixFiles(
       write(file, repaired.text);
       fixed.push({ file, codes: repaired.fixed });
     } catch (error) {
-      const reason = reasons[systemCode(error)] ?? (error instanceof Error ? error.message : String(error));
+      const reason = writeReasons[systemCode(error)] ?? (error instanceof Error ? error.message : String(error));
       // The scan reports symbolic links without a target.
       if (systemCode(error) !== "ENOENT") refusals.push(`${file} was not fixed: ${reason}`);
     }
   }
   return { fixed, refusals };
 }
-
-/** Instead of the message of the error, which may name a temporary file. */
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "no permission to write in its directory",
-  EPERM: "no permission to write in its directory",
-  EROFS: "its file system is read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk is full",
-};
 
 /** The scan also reports anything that is not a regular file. */
 function ifReported(error: unknown): undefined {

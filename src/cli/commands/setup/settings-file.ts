@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
+import { writeReasons } from "../../../base/failures/write-reasons.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../../errors.ts";
 import { replaceFile } from "../../../skills/check/fix-files.ts";
@@ -77,11 +78,7 @@ export function writeSettingsFile(file: SettingsFile, text: string | null): void
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: "no permission to write in its directory",
-  EPERM: "no permission to write in its directory",
-  EROFS: "its file system is read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk is full",
+  ...writeReasons,
   ENOTDIR: "a file stands where its directory should be",
 };
 
