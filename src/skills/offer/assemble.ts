@@ -15,7 +15,7 @@ const none: readonly never[] = Object.freeze([]);
 /** Rules that explain why an existing SKILL.md was not read. */
 const unreadFile: ReadonlySet<RuleCode> = new Set(["unreadable", "not-a-regular-file", "dangling-symlink"]);
 /** Rules that hide an unknown number of skills. */
-const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
+export const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
   "unreadable",
   "too-many-directories",
   "not-read-in-time",

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { unreadPlace } from "../../../skills/offer/assemble.ts";
 import type { Problem } from "../../../skills/rules/problem.ts";
 import type { RuleCode } from "../../../skills/rules/rules.ts";
 import type { Snapshot } from "../../../skills/skill.ts";
@@ -13,15 +14,7 @@ export interface Unoffered {
   readonly unread: readonly Problem[];
 }
 
-const ofPlaces: ReadonlySet<string> = new Set<RuleCode>([
-  "unreadable",
-  "too-many-directories",
-  "not-read-in-time",
-  "ignored-unsearched",
-  "too-deep",
-  "skill-ignored",
-  "dangling-symlink",
-]);
+const ofPlaces: ReadonlySet<string> = new Set<RuleCode>([...unreadPlace, "dangling-symlink"]);
 
 /** More are counted, not listed. */
 const mostUnread = 100;
