@@ -58,7 +58,7 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
       else if (pathname === "/api/session") {
         void text(request).then((body) => {
           codes.push((JSON.parse(body) as { code: string }).code);
-          response.writeHead(204).end();
+          answer(response, 200, { key: "k" });
         });
       } else if (pathname === "/api/events") {
         response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });

@@ -1,4 +1,8 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { writeRedirectFile } from "../../src/cli/commands/serve/redirect-file.ts";
 import { expectAccessible } from "./axe.ts";
 import { openBrowse, skillText } from "./open-browse.ts";
 import { closeAfterwards, describeInBrowser, openPage } from "./open-page.ts";
@@ -23,6 +27,28 @@ describeInBrowser("the page of acp-skills browse", () => {
     await page.getByRole("option", { name: "Came later." }).waitFor();
     server.remove("another");
     await page.getByRole("option", { name: "Came later." }).waitFor({ state: "detached" });
+  });
+
+  test("opens by a file that leads to its address, and has its search box in focus", async () => {
+    const server = closeAfterwards(await openBrowse({ one: skillText("one", "The only one.") }));
+    const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-redirect-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const { url } = writeRedirectFile(directory, server.address);
+    const page = await openPage(url, { allow: /^foreign request: http:\/\/127\.0\.0\.1:/ });
+    await page.getByRole("option", { name: "The only one." }).waitFor();
+    expect(new URL(page.url()).origin).toBe(new URL(server.address).origin);
+    expect(await page.getByRole("searchbox").evaluate((box) => box.matches(":focus"))).toBe(true);
+    await page.keyboard.type("nothing like it");
+    await page.getByText("No skill matches").waitFor();
+  });
+
+  test("does not take the cookie from a tab that has no key of its own", async () => {
+    const server = closeAfterwards(await openBrowse({ one: skillText("one", "The only one.") }));
+    const page = await openPage(server.address, { allow: /401/ });
+    await page.getByRole("option", { name: "The only one." }).waitFor();
+    await page.evaluate(() => sessionStorage.clear());
+    await page.reload();
+    await page.getByText("This page has no access to the server").waitFor();
   });
 
   test("stays signed in when it is loaded again", async () => {

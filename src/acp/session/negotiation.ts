@@ -9,7 +9,7 @@ import {
 } from "../../wire/methods.ts";
 import { type AgentFacts, factsOf } from "./agents.ts";
 import type { Amendment } from "../bytes/amend.ts";
-import { canTellPeerUsers } from "../../mcp/loopback/peer-users.ts";
+import { canTellPeerUsers } from "../../base/network/peer-users.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { Transport } from "../tools/server-entry.ts";
 

@@ -1,11 +1,10 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { About } from "../../wire/browse/skills.ts";
-import { jsonBody, type Exchange } from "./http-request.ts";
+import { jsonBody, type Exchange, type ExchangeInit } from "./http-request.ts";
 import type { SkillServer } from "./skill-server.ts";
 
 /** The functions of the server, each one request. */
 export function createHttpServer(
-  base: string,
   exchange: Exchange,
   about: ReadonlySignal<About | undefined>,
   on: SkillServer["on"],
@@ -14,7 +13,7 @@ export function createHttpServer(
     (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
   const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
     (await (await exchange(path, { ...jsonBody(value), ...(signal !== undefined && { signal }) })).json()) as Answer;
-  const tell = async (path: string, init: RequestInit): Promise<void> => {
+  const tell = async (path: string, init: ExchangeInit): Promise<void> => {
     const response = await exchange(path, init);
     await response.body?.cancel();
   };
@@ -37,7 +36,6 @@ export function createHttpServer(
           body: bytes,
         })
       ).json()) as Awaited<ReturnType<SkillServer["storeBlob"]>>,
-    blobAddress: (blob) => `${base}/api/blobs/${encodeURIComponent(blob)}`,
     readBlob: async (blob, signal) =>
       await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`, signal === undefined ? {} : { signal })).blob(),
     sessions: (signal) => read("/api/sessions", signal),

@@ -116,7 +116,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
         throw error;
       }
     },
-    server: createHttpServer(base, exchange, about, (kind, listener) => {
+    server: createHttpServer(exchange, about, (kind, listener) => {
       const those = listeners.get(kind) ?? new Set();
       listeners.set(kind, those.add(listener));
       return () => those.delete(listener);

@@ -18,8 +18,6 @@ export interface SkillServer {
   run(run: string, signal?: AbortSignal): Promise<ShownRun>;
   cancelRun(run: string): Promise<void>;
   storeBlob(bytes: Blob): Promise<StoredBlob>;
-  /** Where a link downloads a blob. */
-  blobAddress(blob: string): string;
   readBlob(blob: string, signal?: AbortSignal): Promise<Blob>;
 
   sessions(signal?: AbortSignal): Promise<SessionList>;

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import type { App } from "../../app.ts";
+import { openPeerCheck } from "../../base/network/peer-users.ts";
+import type { IsOwnPeer } from "../../base/network/peer-users.ts";
 import { localOwner } from "../../caller.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
 import type { Machine } from "../../skills/environment/machine.ts";
@@ -12,8 +14,6 @@ import { closeServer } from "../server/close-server.ts";
 import { listen } from "../server/listen.ts";
 import { createNonces } from "./admission/nonces.ts";
 import { createPageSessions } from "./admission/page-sessions.ts";
-import { openPeerCheck } from "./admission/peer-user.ts";
-import type { IsForeign } from "./admission/peer-user.ts";
 import type { PageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { routes } from "./api/routes.ts";
@@ -43,7 +43,7 @@ export interface BrowseOptions {
   /** Where the page was built. Default: beside this package's code. */
   readonly pageDirectory?: string;
   /** Default: as the system tells. */
-  readonly isForeign?: IsForeign;
+  readonly isOwnPeer?: IsOwnPeer;
 }
 
 /** A skill browser that listens, on this machine only. */
@@ -154,7 +154,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
         stopped: stopped.signal,
         running,
         used: idle.touch,
-        isForeign: options.isForeign ?? openPeerCheck(),
+        isOwnPeer: options.isOwnPeer ?? openPeerCheck(log, "the skill browser"),
         log,
       }),
     },

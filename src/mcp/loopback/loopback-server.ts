@@ -1,10 +1,9 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { openPeerCheck } from "../../base/network/peer-users.ts";
+import type { PeerUsers } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../errors.ts";
-import { canTellPeerUsers, openPeerUsers } from "./peer-users.ts";
-import type { PeerUsers } from "./peer-users.ts";
-import { openToldOnce } from "../../base/log.ts";
 import { isRefusal, refuse } from "../../wire/http/refusal.ts";
 import { newToken, toTokenDigest } from "../../wire/http/token.ts";
 import { admitRequest, toPathKey } from "./admit-request.ts";
@@ -43,13 +42,9 @@ const connectionsCheckingInterval = 1_000;
  * Agents expose path and token to other users, such as on a command line: on systems that reveal the user of a connection, only this user
  * and root are answered.
  */
-export function openLoopbackServer(
-  door: McpDoor,
-  peers: PeerUsers | undefined = canTellPeerUsers() ? openPeerUsers() : undefined,
-): LoopbackServer {
+export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackServer {
   const sessions = new Map<string, LoopbackSession>();
-  const admitted = new WeakMap<Socket, Promise<boolean>>();
-  const { tellOnce } = openToldOnce(door.log);
+  const isOwnPeer = openPeerCheck(door.log, "the MCP server", peers);
   let listening: Promise<Server> | undefined;
   let isClosed = false;
 
@@ -63,7 +58,9 @@ export function openLoopbackServer(
     server.maxConnections = mostConnections;
     server.on("connection", (socket) => {
       socket.unref();
-      if (peers !== undefined) admitted.set(socket, admit(socket, peers));
+      void isOwnPeer(socket).then((isOwn) => {
+        if (!isOwn) socket.destroy();
+      });
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(0, "127.0.0.1", resolve);
@@ -84,24 +81,9 @@ export function openLoopbackServer(
     return listening;
   }
 
-  /** Whether the client is this user or root; closes the connection otherwise. */
-  async function admit(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
-    const user = await userOf(socket).catch((error: unknown) => {
-      tellOnce("warning", `MCP connections are refused because their user cannot be determined: ${String(error)}`);
-      return undefined;
-    });
-    // While the socket is open here, no other connection can have its port.
-    const isAdmitted = !socket.destroyed && (user === 0 || user === process.geteuid?.());
-    if (!isAdmitted) socket.destroy();
-    if (user !== undefined && !isAdmitted) {
-      tellOnce("warning", `A connection to the MCP server by another user of this machine (uid ${user}) was refused.`);
-    }
-    return isAdmitted;
-  }
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url: target, headers, socket } = request;
-    if ((await admitted.get(socket)) === false) return;
+    if (!(await isOwnPeer(socket))) return;
     const { host, origin, authorization } = headers;
     const head = { method, target, host, origin, authorization };
     const called = admitRequest(head, socket.localPort ?? 0, sessions);

@@ -46,7 +46,9 @@ describeInBrowser("a hostile skill", () => {
     });
     await page.getByRole("option").first().waitFor();
     const ids = await page.evaluate(async () => {
-      const { skills } = (await (await fetch("/api/skills")).json()) as { skills: { id: string }[] };
+      const { skills } = (await (await fetch("/api/skills", { headers: { ...sessionStorage } })).json()) as {
+        skills: { id: string }[];
+      };
       return skills.map(({ id }) => id);
     });
     expect(ids).toHaveLength(readdirSync(`${browse.project}/.agents/skills`).length);

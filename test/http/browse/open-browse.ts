@@ -10,12 +10,14 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { serveBrowse } from "../../../src/http/browse/serve-browse.ts";
 import type { BrowseOptions } from "../../../src/http/browse/serve-browse.ts";
 import { readOptions } from "../../../src/options.ts";
+import { sessionHeader } from "../../../src/wire/browse/session.ts";
 import type { SkillsChange } from "../../../src/wire/browse/skills.ts";
 
 /** What tests read of an answer, whatever it is. */
 interface Shown {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
   readonly message: string;
+  readonly key: string;
   readonly content: string;
   readonly nonce?: string;
   readonly readOnly: boolean;
@@ -54,13 +56,13 @@ export interface OpenBrowse {
   readonly newAddress: () => string;
   readonly write: (file: string, content: string | Uint8Array) => void;
   readonly remove: (name: string) => void;
-  /** As the page sends it, without a cookie. */
+  /** As the page sends it, without cookie and key. */
   readonly send: (target: string, sent?: Sent) => Promise<Answered>;
-  /** The same with the cookie of a signed-in browser. */
+  /** The same from a signed-in browser. */
   readonly ask: (target: string, sent?: Sent) => Promise<Answered>;
   readonly post: (target: string, value: unknown, sent?: Sent) => Promise<Answered>;
-  /** The cookie of another browser that signs in. */
-  readonly signIn: () => Promise<string>;
+  /** The headers of another browser that signs in. */
+  readonly signIn: () => Promise<{ readonly cookie: string; readonly [sessionHeader]: string }>;
   readonly events: (headers?: Readonly<Record<string, string>>) => Promise<OpenEvents>;
   readonly close: () => Promise<void>;
 }
@@ -149,18 +151,19 @@ export async function openBrowse({
     return { status, headers, text, json: () => JSON.parse(text) as Shown };
   }
 
-  async function signIn(): Promise<string> {
+  async function signIn(): ReturnType<OpenBrowse["signIn"]> {
     const code = new URL(server.newAddress()).hash.replace("#code=", "");
     const answer = await send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
-    return (answer.headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
+    const cookie = (answer.headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
+    return { cookie, [sessionHeader]: answer.json().key };
   }
 
-  const cookie = await signIn();
+  const signedIn = await signIn();
   const ask = (target: string, { headers, ...sent }: Sent = {}): Promise<Answered> =>
-    send(target, { ...sent, headers: { cookie, ...headers } });
+    send(target, { ...sent, headers: { ...signedIn, ...headers } });
 
   async function events(headers: Readonly<Record<string, string>> = {}): Promise<OpenEvents> {
-    const response = await exchange("/api/events", { headers: { cookie, ...headers } });
+    const response = await exchange("/api/events", { headers: { ...signedIn, ...headers } });
     const received: Received[] = [];
     const waiting = new Set<() => void>();
     let rest = "";

@@ -10,6 +10,8 @@ import { serveBrowse } from "../../../src/http/browse/serve-browse.ts";
 import { readOptions } from "../../../src/options.ts";
 import type { RunNews, RunRequest, RunStarted, ShownRun } from "../../../src/wire/browse/runs.ts";
 import type { SkillDetail } from "../../../src/wire/browse/skills.ts";
+import { sessionHeader } from "../../../src/wire/browse/session.ts";
+import type { OpenedSession } from "../../../src/wire/browse/session.ts";
 import { action } from "../open-served.ts";
 
 interface Sent {
@@ -88,7 +90,7 @@ export async function openRuns(
   onTestFinished(close);
 
   const signIn = new URL(server.newAddress());
-  let cookie = "";
+  let signedIn: Readonly<Record<string, string>> = {};
   const request = (target: string, { method = "GET", json, body, headers = {} }: Sent): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const { hostname, port, origin } = signIn;
@@ -96,7 +98,7 @@ export async function openRuns(
         origin,
         "sec-fetch-site": "same-origin",
         "sec-fetch-mode": "cors",
-        cookie,
+        ...signedIn,
         ...(json !== undefined && { "content-type": "application/json" }),
         ...headers,
       };
@@ -114,8 +116,9 @@ export async function openRuns(
     return { status: response.statusCode ?? 0, headers: response.headers, bytes, json: parsed };
   };
   const code = new URLSearchParams(signIn.hash.slice(1)).get("code");
-  const { headers } = await send("/api/session", { method: "POST", json: { code } });
-  cookie = headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+  const opened = await send("/api/session", { method: "POST", json: { code } });
+  const cookie = opened.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+  signedIn = { cookie, [sessionHeader]: (opened.json as OpenedSession).key };
 
   const stream = await request("/api/events", {});
   const told: RunNews[] = [];

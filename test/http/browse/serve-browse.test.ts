@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sessionHeader } from "../../../src/wire/browse/session.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openBrowse } from "./open-browse.ts";
 import type { OpenBrowse } from "./open-browse.ts";
@@ -37,11 +38,22 @@ describe("what others of this machine and its browsers can do", () => {
   });
 
   it("takes no cookie that is not exactly its own", async () => {
-    const cookie = await browse.signIn();
+    const { cookie, ...key } = await browse.signIn();
     const [name, value = ""] = cookie.split("=");
+    const statusWith = async (headers: Readonly<Record<string, string>>) =>
+      (await browse.send("/api/about", { headers })).status;
     for (const wrong of [`${name}=`, `${name}=${value.slice(0, -1)}`, `x${cookie}`, `acp-skills-1=${value}`, value])
-      expect((await browse.send("/api/about", { headers: { cookie: wrong } })).status).toBe(401);
-    expect((await browse.send("/api/about", { headers: { cookie: `a=1; ${name}=x; ${cookie}` } })).status).toBe(200);
+      expect(await statusWith({ ...key, cookie: wrong })).toBe(401);
+    expect(await statusWith({ ...key, cookie: `a=1; ${name}=x; ${cookie}` })).toBe(200);
+  });
+
+  it("takes no cookie without the key of its session: browsers send it to every port of 127.0.0.1", async () => {
+    const [first, second] = [await browse.signIn(), await browse.signIn()];
+    const { cookie } = first;
+    for (const key of [undefined, "", second[sessionHeader]])
+      expect((await browse.send("/api/about", { headers: { cookie, [sessionHeader]: key } })).status).toBe(401);
+    expect((await browse.send("/api/about", { headers: first })).status).toBe(200);
+    expect((await browse.send("/api/about", { headers: second })).status).toBe(200);
   });
 
   it.each(["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.nip.io", "[::1]", ""])(
@@ -58,11 +70,13 @@ describe("what others of this machine and its browsers can do", () => {
 
   it("refuses a request with two hosts", async () => {
     const { host, hostname, port } = new URL(browse.origin);
+    const { cookie, ...key } = await browse.signIn();
     const lines = [
       "GET /api/skills HTTP/1.1",
       `Host: ${host}`,
       `Host: ${host}`,
-      `Cookie: ${await browse.signIn()}`,
+      `Cookie: ${cookie}`,
+      `${sessionHeader}: ${key[sessionHeader]}`,
       "Sec-Fetch-Site: same-origin",
       "Connection: close",
     ];
@@ -110,11 +124,18 @@ describe("what others of this machine and its browsers can do", () => {
     for (const target of ["/page.js", "/api/skills"]) expect((await browse.ask(target, { headers })).status).toBe(403);
   });
 
+  it("opens the document for a file on this machine that leads to it, but in no frame", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    expect((await browse.send("/", { headers })).status).toBe(200);
+    expect((await browse.send("/", { headers: { ...headers, "sec-fetch-dest": "iframe" } })).status).toBe(403);
+    for (const target of ["/page.js", "/api/skills"]) expect((await browse.ask(target, { headers })).status).toBe(403);
+  });
+
   it("exchanges a code once", async () => {
     const code = new URL(browse.newAddress()).hash.slice("#code=".length);
     const exchange = () => browse.send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
     const first = await exchange();
-    expect(first.status).toBe(204);
+    expect(first.status).toBe(200);
     const [cookie = ""] = first.headers["set-cookie"] ?? [];
     expect(cookie).toMatch(/^acp-skills-\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/);
     expect(cookie).not.toContain(code);
@@ -125,7 +146,7 @@ describe("what others of this machine and its browsers can do", () => {
     const [old, fresh] = [browse.newAddress(), browse.newAddress()].map((address) => new URL(address).hash.slice(6));
     const exchange = (code = "") => browse.send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
     expect((await exchange(old)).status).toBe(403);
-    expect((await exchange(fresh)).status).toBe(204);
+    expect((await exchange(fresh)).status).toBe(200);
   });
 
   it("limits the attempts to guess a code, and logs none of them", async () => {
@@ -203,16 +224,16 @@ describe("what others of this machine and its browsers can do", () => {
 });
 
 it("answers nothing to a program of another user, who may have read the address in the list of processes", async () => {
-  let isForeign = false;
-  browse = await openBrowse({ isForeign: () => isForeign });
+  let isOwn = true;
+  browse = await openBrowse({ isOwnPeer: () => Promise.resolve(isOwn) });
   try {
     const code = new URL(browse.newAddress()).hash.slice(6);
-    isForeign = true;
+    isOwn = false;
     const exchange = () => browse.send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
     expect((await exchange()).status).toBe(403);
     expect((await browse.ask("/api/skills")).status).toBe(403);
-    isForeign = false;
-    expect((await exchange()).status).toBe(204);
+    isOwn = true;
+    expect((await exchange()).status).toBe(200);
   } finally {
     await browse.close();
   }
@@ -242,12 +263,12 @@ it("changes nothing if it is read-only, and says so", async () => {
       ["DELETE", "/api/runs/x"],
       ["POST", "/api/sources/apply"],
     ] as const) {
-      const answer = await browse.ask(target, { method, body: "{}" });
+      const answer = await browse.ask(target, { method, ...(method === "POST" && { body: "{}" }) });
       expect([target, answer.status, answer.json().error.message]).toEqual([target, 403, "This page is read-only."]);
     }
     expect((await browse.ask("/api/about")).json().readOnly).toBe(true);
     expect((await browse.ask("/api/skills/pdf")).json().nonce).toBeUndefined();
-    expect(await browse.signIn()).not.toBe("");
+    expect((await browse.signIn()).cookie).not.toBe("");
   } finally {
     await browse.close();
   }

@@ -343,7 +343,7 @@ test("a page that goes away ends the reading of its source", async () => {
   const source = await serve(wasAsked);
   const headers = {
     origin: browse.origin,
-    cookie: await browse.signIn(),
+    ...(await browse.signIn()),
     "sec-fetch-site": "same-origin",
     "content-type": "application/json",
   };

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../app.ts";
+import { canTellPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../options.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
@@ -8,6 +9,7 @@ import { defineCommand, usageError } from "../../command.ts";
 import { openProcessLog } from "../../open-log.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { openInBrowser } from "./open-in-browser.ts";
+import { writeRedirectFile } from "./redirect-file.ts";
 import { onEnter } from "./on-enter.ts";
 
 const defaultIdleMinutes = 30;
@@ -58,6 +60,7 @@ export const command = defineCommand({
     const { signal, stop } = onInterruption();
     const idle = new AbortController();
     let stopReading = (): void => undefined;
+    let removeRedirect: (() => void) | undefined;
     try {
       const session = app.openSession({ cwd: directory });
       const { serveBrowse } = await import("../../../http/browse/serve-browse.ts");
@@ -76,8 +79,14 @@ export const command = defineCommand({
       const address = server.newAddress();
       terminal.tell(`open ${address}`);
       stopReading = onEnter(() => terminal.tell(`open ${server.newAddress()}`));
+      // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
+      const redirect =
+        options["no-open"] === true || canTellPeerUsers()
+          ? undefined
+          : writeRedirectFile(settings.dataDirectory, address);
+      removeRedirect = redirect?.remove;
       if (options["no-open"] !== true) {
-        const fault = await openInBrowser(address);
+        const fault = await openInBrowser(redirect?.url ?? address);
         if (fault !== undefined) terminal.tell(fault);
       }
       await untilAborted(AbortSignal.any([signal, idle.signal]));
@@ -86,6 +95,7 @@ export const command = defineCommand({
       session.close();
     } finally {
       stopReading();
+      removeRedirect?.();
       stop();
       await app.close();
     }

@@ -25,12 +25,18 @@ export function faultOfRequest(
   )
     return denied("Origin not allowed: only the page itself may send this request.");
   const site = headers["sec-fetch-site"];
-  const isNavigation = isReading && path === pagePath && site === "none" && headers["sec-fetch-mode"] === "navigate";
+  // The document, of which nothing is secret: a person enters its address, or a file on this machine leads to it.
+  const isNavigation =
+    isReading &&
+    path === pagePath &&
+    (site === "none" || site === "cross-site") &&
+    headers["sec-fetch-mode"] === "navigate" &&
+    headers["sec-fetch-dest"] === "document";
   if (site !== "same-origin" && !isNavigation)
     return denied(
       site === undefined
         ? "Sec-Fetch-Site is missing: open the page in a current browser."
-        : "Sec-Fetch-Site not allowed: open the address that acp-skills browse printed, not a link to it.",
+        : "Sec-Fetch-Site not allowed: open the address that acp-skills browse printed.",
     );
   if (path === undefined)
     return { status: 400, code: "INVALID_REQUEST", message: "Write the path without . or .. segments, or //." };

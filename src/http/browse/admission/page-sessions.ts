@@ -2,14 +2,14 @@ import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { isToken, newToken, toTokenDigest } from "../../../wire/http/token.ts";
 
-/** Who may read the page: those who were given a code, and then a cookie. Only digests of both are kept. */
+/** Who may use the page: those who were given a code, and for it a cookie and a key. Only digests are kept. */
 export interface PageSessions {
   /** A code that can be exchanged once, within five minutes; earlier ones are no longer valid. */
   readonly newCode: () => string;
-  /** The value of `Set-Cookie`; undefined if the code is not valid, `limited` after too many attempts. */
-  readonly exchange: (code: string) => { readonly cookie: string } | "limited" | undefined;
-  /** Whether a `Cookie` header has the cookie. */
-  readonly isOpenedBy: (cookies: string | undefined) => boolean;
+  /** The value of `Set-Cookie`, and the key; undefined if the code is not valid, `limited` after too many attempts. */
+  readonly exchange: (code: string) => { readonly cookie: string; readonly key: string } | "limited" | undefined;
+  /** Whether a `Cookie` header has the cookie of the session with this key. */
+  readonly isOpenedBy: (cookies: string | undefined, key: string) => boolean;
 }
 
 const codeValidMs = 5 * 60 * 1_000;
@@ -51,17 +51,17 @@ export function createPageSessions({
         return undefined;
       }
       code = undefined;
-      const value = newToken();
-      sessions.push(toTokenDigest(value));
+      const [value, key] = [newToken(), newToken()];
+      sessions.push(digestOf(value, key));
       if (sessions.length > mostSessions) sessions.shift();
-      return { cookie: `${name}=${value}; HttpOnly; SameSite=Strict; Path=/` };
+      return { cookie: `${name}=${value}; HttpOnly; SameSite=Strict; Path=/`, key };
     },
-    isOpenedBy(cookies = "") {
+    isOpenedBy(cookies = "", key) {
       const values = cookies
         .split(";")
         .map((cookie) => cookie.trim())
         .filter((cookie) => cookie.startsWith(`${name}=`))
-        .map((cookie) => toTokenDigest(cookie.slice(name.length + 1)));
+        .map((cookie) => digestOf(cookie.slice(name.length + 1), key));
       // Every pair is compared, so that the time tells nothing.
       let isFound = false;
       for (const value of values.slice(0, maxCookiesOfName))
@@ -69,4 +69,8 @@ export function createPageSessions({
       return isFound;
     },
   };
+}
+
+function digestOf(cookie: string, key: string): Buffer {
+  return toTokenDigest(JSON.stringify([cookie, key]));
 }

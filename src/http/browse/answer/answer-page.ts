@@ -1,14 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import * as z from "zod";
 import type { Log } from "../../../base/log.ts";
+import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
+import { sessionHeader } from "../../../wire/browse/session.ts";
+import type { OpenedSession } from "../../../wire/browse/session.ts";
 import type { KeptAnswer } from "../../answer/kept-answer.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
-import type { IsForeign } from "../admission/peer-user.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
 import { findRoute } from "./find-route.ts";
-import { pageHeaders } from "./page-headers.ts";
 import { sendAnswer, sendJson, sendRefusal } from "./send-answer.ts";
 import { toErrorAnswer } from "./to-error-answer.ts";
 
@@ -25,8 +26,7 @@ export interface AnsweringPage {
   readonly running: Set<ServerResponse>;
   /** Called for each request that has the cookie, or gets it. */
   readonly used: () => void;
-  /** Whether somebody else of this machine has connected, who may have read the address in the list of processes. */
-  readonly isForeign: IsForeign;
+  readonly isOwnPeer: IsOwnPeer;
   readonly log: Log;
 }
 
@@ -34,10 +34,10 @@ const sessionPath = "/api/session";
 const exchange = z.strictObject({ code: z.string().max(256) });
 
 const codeHint = "Open the address that acp-skills browse prints; press Enter there for a new one.";
-const foreign: BrowseRefusal = {
+const notOwn: BrowseRefusal = {
   status: 403,
   code: "PERMISSION_DENIED",
-  message: "This page is for the person who started it, and the browser is another user's.",
+  message: "This page is only for the person who started it: the browser is not known to be theirs.",
 };
 const notSignedIn: BrowseRefusal = {
   status: 401,
@@ -66,7 +66,7 @@ const isReadOnly: BrowseRefusal = {
 
 /** Answers requests: who sends them is looked at first, and without the cookie only the page itself, which has no secrets, is answered. */
 export function answerPage(answering: AnsweringPage): RequestListener {
-  const { host, files, sessions, routes, readOnly, stopped, running, used, isForeign, log } = answering;
+  const { host, files, sessions, routes, readOnly, stopped, running, used, isOwnPeer, log } = answering;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
@@ -82,15 +82,16 @@ export function answerPage(answering: AnsweringPage): RequestListener {
       sendAnswer(response, { kept: file }, { ifNoneMatch: headers["if-none-match"] });
       return;
     }
-    if (isForeign(request.socket)) {
-      refuse(foreign);
+    if (!(await isOwnPeer(request.socket))) {
+      refuse(notOwn);
       return;
     }
     if (path === sessionPath && method === "POST") {
       await openSession();
       return;
     }
-    if (!sessions().isOpenedBy(headers.cookie)) {
+    const { [sessionHeader]: key } = headers;
+    if (!sessions().isOpenedBy(headers.cookie, typeof key === "string" ? key : "")) {
       refuse(notSignedIn);
       return;
     }
@@ -128,7 +129,8 @@ export function answerPage(answering: AnsweringPage): RequestListener {
         return;
       }
       used();
-      response.writeHead(204, { ...pageHeaders, "set-cookie": opened.cookie, "cache-control": "no-store" }).end();
+      const { cookie, key } = opened;
+      sendJson(response, 200, { key } satisfies OpenedSession, { "set-cookie": cookie });
     }
   }
 

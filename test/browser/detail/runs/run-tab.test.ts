@@ -87,7 +87,7 @@ describeInBrowser("the run tab", () => {
     await tree.getByRole("treeitem", { name: "199: 199" }).waitFor();
 
     const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "clean.csv" }).click();
+    await page.getByRole("button", { name: "clean.csv" }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe("clean.csv");
     expect(readFileSync(await file.path())).toEqual(table.buffer);

@@ -3,6 +3,8 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { sessionHeader } from "../../../../src/wire/browse/session.ts";
+import type { OpenedSession } from "../../../../src/wire/browse/session.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -38,8 +40,10 @@ async function signIn({ origin, hash }: URL): Promise<Readonly<Record<string, st
   const headers = { origin, "sec-fetch-site": "same-origin", "content-type": "application/json" };
   const body = JSON.stringify({ code: hash.slice("#code=".length) });
   const answer = await fetch(`${origin}/api/session`, { method: "POST", headers, body });
-  expect(answer.status).toBe(204);
-  return { "sec-fetch-site": "same-origin", cookie: answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "" };
+  expect(answer.status).toBe(200);
+  const { key } = (await answer.json()) as OpenedSession;
+  const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+  return { "sec-fetch-site": "same-origin", cookie, [sessionHeader]: key };
 }
 
 describe("acp-skills browse", () => {

@@ -4,6 +4,7 @@ import { toVisible } from "../../../parts/visible-text.ts";
 import type { OutputBlob, ShownResult, ShownRun } from "../../../../wire/browse/runs.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { toSize } from "../to-size.ts";
+import { BlobDownload } from "./blob-download.tsx";
 import { RunOutput } from "./run-output.tsx";
 
 /** How a run ended: its error or output, and the files that it left. */
@@ -35,9 +36,9 @@ function Result({ result, isOwn }: { readonly result: ShownResult; readonly isOw
       {result.status === "completed" && <RunOutput output={result.output} isOwn={isOwn} />}
       {log !== undefined && isOwn && server !== undefined && (
         <p>
-          <a href={server.blobAddress(log)} download="log.txt">
+          <BlobDownload server={server} blob={log} name="log.txt">
             Download the whole log
-          </a>
+          </BlobDownload>
         </p>
       )}
     </>
@@ -79,9 +80,9 @@ function Blobs({ blobs, isOwn }: { readonly blobs: readonly OutputBlob[]; readon
           return (
             <li key={id}>
               {isOwn && server !== undefined ? (
-                <a href={`${server.blobAddress(id)}?name=${encodeURIComponent(file)}`} download={file}>
+                <BlobDownload server={server} blob={id} name={file}>
                   <bdi>{shown}</bdi>
-                </a>
+                </BlobDownload>
               ) : (
                 <bdi>{shown}</bdi>
               )}

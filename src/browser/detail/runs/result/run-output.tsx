@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useBrowser } from "../../../state/browser.ts";
 import { toSize } from "../to-size.ts";
+import { BlobDownload } from "./blob-download.tsx";
 import { JsonTree } from "./json-tree.tsx";
 
 /** An output that is too large for the result: a part of it, and the blob that has all. */
@@ -36,9 +37,9 @@ export function RunOutput({ output, isOwn }: { readonly output: unknown; readonl
           <button type="button" class="button" onClick={() => void load()}>
             Show all of the output ({toSize(bytes)})
           </button>
-          <a href={`${server.blobAddress(blob)}?name=output.json`} download="output.json">
+          <BlobDownload server={server} blob={blob} name="output.json">
             Download it
-          </a>
+          </BlobDownload>
         </p>
       )}
       {problem !== undefined && <p role="alert">{problem}</p>}

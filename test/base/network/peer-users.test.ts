@@ -1,9 +1,10 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { endianness } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { canTellPeerUsers, findPeerUser, openPeerUsers } from "../../../src/mcp/loopback/peer-users.ts";
+import { canTellPeerUsers, findPeerUser, openPeerCheck, openPeerUsers } from "../../../src/base/network/peer-users.ts";
 
 const connection = {
   remoteAddress: "127.0.0.1",
@@ -99,6 +100,65 @@ describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
       expect(await userOf({ ...connection, localPort: port })).toBeUndefined();
     }
   });
+});
+
+describe("openPeerCheck", () => {
+  const socket = { ...connection, destroyed: false } as Socket;
+  const own = process.geteuid?.() ?? 0;
+
+  it.each([
+    ["admits this user", () => Promise.resolve(own), true, []],
+    ["admits root", () => Promise.resolve(0), true, []],
+    ["refuses another user", () => Promise.resolve(own + 4711), false, [expect.stringContaining("by another user")]],
+    ["refuses a user who cannot be found", () => Promise.resolve(undefined), false, []],
+    [
+      "refuses when the system does not answer",
+      () => Promise.reject(new Error("EMFILE")),
+      false,
+      [expect.stringContaining("Connections to the page are refused because their user cannot be determined")],
+    ],
+  ])("%s, and asks once for each connection", async (_what, userOf, isAdmitted, told) => {
+    const logged: string[] = [];
+    let asked = 0;
+    const peers = { userOf: () => ((asked += 1), userOf()) };
+    const isOwnPeer = openPeerCheck((_level, message) => void logged.push(message), "the page", peers);
+    expect([await isOwnPeer(socket), await isOwnPeer(socket)]).toEqual([isAdmitted, isAdmitted]);
+    expect(asked).toBe(1);
+    expect(logged).toEqual(told);
+  });
+
+  it("refuses a connection that has ended: another may have its port", async () => {
+    const isOwnPeer = openPeerCheck(() => undefined, "the page", { userOf: () => Promise.resolve(own) });
+    expect(await isOwnPeer({ ...connection, destroyed: true } as Socket)).toBe(false);
+  });
+});
+
+describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("openPeerCheck on this machine", () => {
+  it.each([
+    ["over IPv4", { host: "127.0.0.1" }],
+    ["over an IPv6 socket", { host: "::ffff:127.0.0.1" }],
+    ["from another address of this machine", { host: "127.0.0.1", localAddress: "127.0.0.2" }],
+  ])("admits root and refuses another user %s", async (_what, where) => {
+    expect(await isAdmittedAs(0, where)).toBe(true);
+    expect(await isAdmittedAs(65_534, where)).toBe(false);
+  });
+
+  async function isAdmittedAs(uid: number, where: object): Promise<boolean> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const script = `require("node:net").connect(${JSON.stringify({ ...where, port })}).resume()`;
+    const accepted = once(server, "connection") as Promise<[Socket]>;
+    const child = spawn(process.execPath, ["-e", script], { stdio: "ignore", uid, gid: uid, cwd: "/" });
+    const [socket] = await accepted;
+    try {
+      return await openPeerCheck(() => undefined, "the page")(socket);
+    } finally {
+      socket.destroy();
+      child.kill();
+      server.close();
+    }
+  }
 });
 
 it("is available on Linux only", () => {
