@@ -31,7 +31,8 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
       { count: 3 },
     );
     const offered = skills.map((skill) => skill.name);
-    const all = offered.length > 10 ? "acp-skills discover shows what it offers" : `it offers ${offered.join(", ")}`;
+    const few = offered.length === 0 ? "it offers no skills" : `it offers ${offered.join(", ")}`;
+    const all = offered.length > 10 ? "acp-skills discover shows what it offers" : few;
     const advice = close.length === 0 ? all : `did you mean ${close.join(" or ")}?`;
     throw new SkillsError("SKILL_NOT_FOUND", `${source.label} does not offer ${name}; ${advice}`);
   });

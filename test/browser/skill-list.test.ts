@@ -20,6 +20,25 @@ describeInBrowser("the list of skills", () => {
     await count(page).getByText("30 of 30 skills").waitFor();
   });
 
+  test("shows the ends of long places, which tell them apart", async () => {
+    const place = (end: string): string => `~/${"a-long-name/".repeat(12)}${end}`;
+    const rows = ["one", "two"].map((end, index) => inventRow(index, { source: place(end) }));
+    const { address } = closeAfterwards(await startFakeServer(rows));
+    const page = await openPage(address);
+    const isEndInView = (selector: string, end: string): Promise<boolean> =>
+      page.locator(selector, { hasText: end }).evaluate((element) => {
+        const range = document.createRange();
+        const text = element.querySelector("bdi")?.firstChild as Text;
+        range.setStart(text, text.length - 3);
+        range.setEnd(text, text.length);
+        const [shown, all] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+        return shown.width > 0 && shown.left >= all.left && shown.right <= all.right + 1;
+      });
+    await page.getByRole("checkbox").first().waitFor();
+    for (const end of ["one", "two"])
+      for (const selector of [".row .source", ".facet .value"]) expect(await isEndInView(selector, end)).toBe(true);
+  });
+
   test("narrows by words at every key, and says how many are left", async () => {
     const { address } = await serve(300);
     const page = await openPage(address);
@@ -194,6 +213,7 @@ describeInBrowser("the list of skills", () => {
     const { address } = await serve(30);
     const page = await openPage(address, { forcedColors: "active", reducedMotion: "reduce" });
     await row(page, "skill-00000").waitFor();
+    await page.getByRole("checkbox").first().waitFor();
     for (let presses = 0; presses < 8; presses += 1) {
       await page.keyboard.press("Tab");
       expect(await outlineOfFocused(page)).not.toBe("none");

@@ -68,8 +68,8 @@ function Facet({
       {listed.map(({ value, count }) => (
         <label key={value} class="facet">
           <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
-          <span class="value" title={wordsOf(facet, value)}>
-            <ForeignText text={wordsOf(facet, value)} limit={80} />
+          <span class={facet === "source" ? "value cut-start" : "value"} title={wordsOf(facet, value)}>
+            <ForeignText text={wordsOf(facet, value)} limit={facet === "source" ? 400 : 80} />
           </span>
           <span class="count">{count}</span>
         </label>

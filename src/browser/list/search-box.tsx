@@ -1,4 +1,5 @@
 import type { JSX, RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
 
@@ -10,8 +11,14 @@ export function SearchBox({
   readonly list: RefObject<HTMLDivElement | null>;
   readonly onOpenFirst: () => void;
 }): JSX.Element {
-  const { places } = useBrowser();
-  const { filter } = places.current.value;
+  const { places, isPage } = useBrowser();
+  const { filter, route } = places.current.value;
+  const input = useRef<HTMLInputElement>(null);
+  // A page of its own opens ready to search; inside another page, the focus is not ours to take.
+  useEffect(() => {
+    if (isPage && !(route.view === "skills" && route.skill !== undefined))
+      input.current?.focus({ preventScroll: true });
+  }, []);
   const press = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     if (event.key === "ArrowDown") list.current?.focus();
@@ -25,6 +32,7 @@ export function SearchBox({
       <span class="unseen">Search skills</span>
       <Icon name="search" />
       <input
+        ref={input}
         type="search"
         placeholder="Search skills"
         autocomplete="off"

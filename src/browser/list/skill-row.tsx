@@ -17,8 +17,8 @@ export function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
       <span class="name">
         <ForeignName name={name} />
       </span>
-      <span class="source">
-        <ForeignText text={source} limit={120} />
+      <span class="source cut-start">
+        <ForeignText text={source} />
       </span>
       <span class="description">
         <ForeignText text={description} />

@@ -17,7 +17,7 @@ export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObje
 
 function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { places }: Browser): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
-  const isTyping = isTextField(event.composedPath()[0]);
+  const isTyping = isTyped(event.composedPath()[0]);
   if (event.key === "Escape") {
     places.back();
     event.preventDefault();
@@ -40,8 +40,13 @@ function focusSearch(root: HTMLElement, places: Browser["places"]): void {
   else requestAnimationFrame(() => find()?.focus());
 }
 
-function isTextField(target: EventTarget | undefined): boolean {
+function isTyped(target: EventTarget | undefined): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
+  // Nobody searches for what begins with the key of a shortcut, and the search box has the focus from the start.
+  if (target instanceof HTMLInputElement)
+    return (
+      !["checkbox", "radio", "button", "submit"].includes(target.type) &&
+      !(target.type === "search" && target.value === "")
+    );
   return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
