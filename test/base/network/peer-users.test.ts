@@ -103,7 +103,7 @@ describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
 });
 
 describe("openPeerCheck", () => {
-  const socket = { ...connection, destroyed: false } as Socket;
+  const socket = { ...connection, destroyed: false } as unknown as Socket;
   const own = process.geteuid?.() ?? 0;
 
   it.each([
@@ -129,7 +129,7 @@ describe("openPeerCheck", () => {
 
   it("refuses a connection that has ended: another may have its port", async () => {
     const isOwnPeer = openPeerCheck(() => undefined, "the page", { userOf: () => Promise.resolve(own) });
-    expect(await isOwnPeer({ ...connection, destroyed: true } as Socket)).toBe(false);
+    expect(await isOwnPeer({ ...connection, destroyed: true } as unknown as Socket)).toBe(false);
   });
 });
 

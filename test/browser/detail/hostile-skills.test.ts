@@ -46,7 +46,7 @@ describeInBrowser("a hostile skill", () => {
     });
     await page.getByRole("option").first().waitFor();
     const ids = await page.evaluate(async () => {
-      const { skills } = (await (await fetch("/api/skills", { headers: { ...sessionStorage } })).json()) as {
+      const { skills } = (await (await fetch("/api/skills", { headers: Object.entries(sessionStorage) })).json()) as {
         skills: { id: string }[];
       };
       return skills.map(({ id }) => id);
