@@ -22,6 +22,12 @@ const there: Readonly<Record<string, string>> = {
   ".agents/skills/deploy/SKILL.md": "skill",
   ".claude/settings.json": "{}",
   ".vscode/tasks.json": "{}",
+  "AGENTS.md": "instructions",
+  "acp-skills.policy.json": "{}",
+  "skills-lock.json": "{}",
+  "node_modules/.bin/build": "program",
+  "node_modules/build/cli.js": "program",
+  ".venv/bin/python": "program",
   ".gitlab-ci.yml": "job",
   "README.md": "read me",
   "below/text": "text",
@@ -91,7 +97,7 @@ export function describeGuardedProject(trial: Trial): void {
                 attempt("removing " + place, lambda: os.remove("/project/" + place))
                 attempt("replacing " + place, lambda: os.replace("/project/below/f", "/project/" + place))
                 attempt("another name of " + place, lambda: os.link("/project/" + place, "/project/below/name"))
-            for place in (".git/hooks/pre-commit", ".agents/skills/new", ".vscode/settings.json"):
+            for place in (".git/hooks/pre-commit", ".agents/skills/new", ".vscode/settings.json", "node_modules/.bin/new"):
                 attempt("making " + place, lambda: write("/project/" + place))
             attempt("moving the directory above", lambda: os.rename("/project/modules/one", "/project/modules/two/one"))
             attempt("reading", lambda: open("/project/.git/config").read())
@@ -99,7 +105,8 @@ export function describeGuardedProject(trial: Trial): void {
             os.rmdir("/project/below/d")
             return done
       `;
-      const kept = Object.keys(there).filter((name) => name.startsWith(".") || name === "modules/one/.git");
+      const free = ["README.md", "below/text", "modules/one/inner/text", "modules/two/text"];
+      const kept = Object.keys(there).filter((name) => !free.includes(name));
       const args = { names: guardedNames, there: kept };
       return trial.run(codeRun(attack, { args, project: { directory, writable: true } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["reading"] });
