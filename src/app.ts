@@ -41,7 +41,7 @@ export interface App extends Pick<Skillset, "openSession"> {
   /** What isolates code here, which is opened to find out. Throws SANDBOX_UNAVAILABLE. */
   sandboxTier(): Promise<string>;
   /** The records of runs; loaded with the tools. */
-  runRecords(): Promise<Pick<RunStore, "read" | "list">>;
+  runRecords(): Promise<Omit<RunStore, "keep" | "close">>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
   readonly onTrust: (listener: (trust: Trust) => void) => void;
   /** Reads the files of skills. */
@@ -176,7 +176,7 @@ class SkillsApp implements App {
     return (await (await this.#opened()).environment.sandbox()).tier;
   }
 
-  async runRecords(): Promise<Pick<RunStore, "read" | "list">> {
+  async runRecords(): Promise<Omit<RunStore, "keep" | "close">> {
     return (await this.#opened()).environment.records;
   }
 

@@ -50,7 +50,7 @@ export function runRecordsIn(dataDirectory: string): string {
 }
 
 /** Queued runs for each running one. */
-const waitingEach = 16;
+const waitingEach = 32;
 
 export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   const { secretsFile, isolation, dataDirectory, allowPrivate, clock, log } = settings;

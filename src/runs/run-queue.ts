@@ -2,24 +2,21 @@ import { SkillsError } from "../errors.ts";
 
 /** Admits a few runs at a time, owners in turn (round robin). */
 export interface RunQueue {
-  /** The runs that are running or queued, where the next one has to wait for a turn; else 0. */
-  readonly behind: number;
   /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when the queue is full, or later, when an owner with
-   * more queued runs than others has to make room; and with the reason of `signal`.
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when there is no place, and with the reason of `signal`.
+   * Who has a place keeps it: `admitted` is told at once how many runs are running or queued before it, 0 if it has its turn.
    */
-  enter(owner: string, signal: AbortSignal): Promise<() => void>;
+  enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void>;
 }
 
 export interface RunQueueOptions {
   readonly concurrency: number;
-  /** Of all owners together. */
+  /** Of all owners together; of one, at most as many as there are places left for others. */
   readonly maxWaiting: number;
 }
 
 interface Waiting {
   readonly admit: () => void;
-  readonly refuse: (error: Error) => void;
 }
 
 export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
@@ -55,40 +52,24 @@ export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): Ru
     return rest;
   }
 
-  /** In a full queue, the owner with the most queued runs loses the last one to an owner with clearly fewer. */
-  function makeRoom(owner: string): void {
-    const lines = [...waiting].sort(([, a], [, b]) => b.length - a.length);
-    const [most = "", line = []] = lines[0] ?? [];
-    const last = line.at(-1);
-    if (last === undefined || line.length <= (waiting.get(owner)?.length ?? 0) + 1) throw busy(count);
-    last.refuse(busy(count));
-    remove(most, last);
-  }
-
   return {
-    get behind() {
-      return running < concurrency ? 0 : running + count;
-    },
-    async enter(owner, signal) {
+    async enter(owner, signal, admitted = () => undefined) {
       signal.throwIfAborted();
-      if (running < concurrency) return takeTurn();
-      if (count >= maxWaiting) makeRoom(owner);
+      if (running < concurrency) {
+        admitted(0);
+        return takeTurn();
+      }
+      if ((waiting.get(owner)?.length ?? 0) >= maxWaiting - count) throw busy(count);
+      admitted(running + count);
       return await new Promise((resolve, reject) => {
         const giveUp = (): void => {
           remove(owner, entry);
           reject(signal.reason as Error);
         };
-        const settled = (): void => {
-          signal.removeEventListener("abort", giveUp);
-        };
         const entry: Waiting = {
           admit() {
-            settled();
+            signal.removeEventListener("abort", giveUp);
             resolve(takeTurn());
-          },
-          refuse(error) {
-            settled();
-            reject(error);
           },
         };
         signal.addEventListener("abort", giveUp, { once: true });

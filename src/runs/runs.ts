@@ -55,7 +55,7 @@ export interface Runs {
 export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
   readonly trust: Trust;
   readonly configured: ConfiguredGrants;
-  readonly records: Pick<RunStore, "keep" | "read" | "list">;
+  readonly records: Omit<RunStore, "close">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -107,8 +107,9 @@ class StagedRuns implements Runs {
       // Before the queue: neither a refusal nor a person should have to wait.
       await authorize(spec, caller, { trust, signal, once });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
-      run.tell({ type: "queued", behind: queue.behind, ...(spec.skill && { skill: spec.skill.name }) });
-      const leave = await queue.enter(caller.owner, signal);
+      const leave = await queue.enter(caller.owner, signal, (behind) =>
+        run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
+      );
       try {
         return await executeRun(run, this.#environment);
       } finally {

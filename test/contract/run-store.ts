@@ -85,6 +85,15 @@ export function describeRunStore(
       });
     });
 
+    test("finds a run at once, and says when its record is stored", async () => {
+      await using({}, async (store) => {
+        store.keep(keptRunOf(1));
+        expect(await store.read("run_0000000001")).toEqual(keptRunOf(1));
+        expect(await store.stored("run_0000000001")).toBe(true);
+        expect(await store.stored("run_0000000002")).toBe(false);
+      });
+    });
+
     test("lists the runs of all owners, newest first", async () => {
       await using({}, async (store) => {
         expect(await numbers(store)).toEqual([]);

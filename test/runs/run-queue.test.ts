@@ -61,3 +61,15 @@ test("an owner who fills the queue does not keep others out", async () => {
   (await other)();
   (await second)?.();
 });
+
+test("who was admitted keeps its place, and is told at once how many are before it", async () => {
+  const queue = createRunQueue({ concurrency: 1, maxWaiting: 8 });
+  const places: string[] = [];
+  const told = (owner: string) => (behind: number) => places.push(`${owner} behind ${behind}`);
+  const enter = async (owner: string): Promise<void> => (await queue.enter(owner, never, told(owner)))();
+  const leave = await queue.enter("first", never, told("first"));
+  const ends = Promise.allSettled(["a", "a", "a", "a", "a", "b", "b", "b", "c", "c"].map(enter));
+  expect(places).toEqual(["first behind 0", ..."aaaabbc".split("").map((owner, at) => `${owner} behind ${at + 1}`)]);
+  leave();
+  expect((await ends).filter(({ status }) => status === "rejected")).toHaveLength(10 + 1 - places.length);
+});

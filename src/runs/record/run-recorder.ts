@@ -63,6 +63,8 @@ export function createHistory(
       // The detail of a failure of ours is in the log.
       const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
       const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
+      // It never had a place; records of such runs would take those of others.
+      if (code === "RUNTIME_BUSY" && events.every(({ type }) => type === "ended")) return;
       keep(status, isCancelled ? {} : { error: { code, message } });
     },
   };

@@ -29,14 +29,19 @@ export interface RunRetention {
 
 export const defaultRetention: RunRetention = Object.freeze({
   ttlMs: 24 * 60 * 60 * 1000,
-  maxRuns: 1_000,
+  maxRuns: 10_000,
   maxBytes: 64 * 1024 * 1024,
 });
 
 /** The port to the records of runs (CONTRACT C-5.0). */
 export interface RunStore {
-  /** Stores a record, some time later, in place of an earlier one of the same run. Never throws: a run does not depend on its record. */
+  /**
+   * Stores a record, some time later, in place of an earlier one of the same run; until it is stored, `read` finds it here. Never throws:
+   * a run does not depend on its record.
+   */
   keep(run: KeptRun): void;
+  /** Waits for what was kept until now; whether a record of this run survives the end of this process. */
+  stored(runId: string): Promise<boolean>;
   /** Undefined where there is none, or no longer. */
   read(runId: string): Promise<KeptRun | undefined>;
   /** Newest first. */

@@ -10,9 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { diskRunStore } from "../../../src/runs/store/disk-run-store.ts";
 import type { RunStore } from "../../../src/runs/store/run-store.ts";
+import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { describeRunStore, keptRunOf } from "../../contract/run-store.ts";
 
 let directory = "";
@@ -111,14 +113,46 @@ describe("run records on disk", () => {
     },
   );
 
-  test("a file in the place of the directory is logged once, until it can be used again", async () => {
+  test("a file in the place of the directory is logged once; what could not be written is kept, and written later", async () => {
     writeFileSync(join(directory, "runs"), "");
     const store = open();
     await keep(store, 1);
     await keep(store, 2);
     expect(logged).toHaveLength(1);
+    expect(await store.stored("run_0000000001")).toBe(false);
+    expect(await store.read("run_0000000001")).toEqual(keptRunOf(1));
     rmSync(join(directory, "runs"));
     await keep(store, 3);
-    expect(await idsIn(store)).toEqual(["run_0000000003"]);
+    expect(await idsIn(open())).toEqual(["run_0000000003", "run_0000000002", "run_0000000001"]);
   });
+
+  test("1,000 records that are kept at once are found at every moment, and written in one group", async () => {
+    const store = open();
+    const numbers = Array.from({ length: 1_000 }, (_, at) => at);
+    for (const number of numbers) store.keep(keptRunOf(number));
+    const last = store.stored("run_0000000999");
+    const missing: string[] = [];
+    for (const { spec } of numbers.map((number) => keptRunOf(number)))
+      if ((await store.read(spec.runId)) === undefined) missing.push(spec.runId);
+    expect([missing, await last]).toEqual([[], true]);
+    expect(filesOf()).toHaveLength(1_000);
+  });
+
+  test("of a process that is killed, those that it said were stored are there, whichever change the kill interrupts", async () => {
+    let places = 0;
+    const deaths = await dieAtEachChange({
+      program: fileURLToPath(new URL("dying-process.js", import.meta.url)),
+      prepare: () => join(directory, String(places++)),
+      directoryOf: (place) => place,
+      async check(place, printed, moment) {
+        const store = diskRunStore(place, { log });
+        for (const runId of new Set(printed.split("\n").filter((line) => line !== "")))
+          expect(await store.read(runId), `${runId} after ${moment}`).toMatchObject({
+            status: expect.stringMatching(/interrupted|cancelled/) as string,
+          });
+        expect(logged).toEqual([]);
+      },
+    });
+    expect(deaths).toBeGreaterThan(15);
+  }, 60_000);
 });

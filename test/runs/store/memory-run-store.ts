@@ -36,6 +36,7 @@ export function memoryRunStore({
       kept.push({ runId, owner, createdAt: run.createdAt, json: JSON.stringify(run) });
       prune(owner);
     },
+    stored: (runId) => Promise.resolve(fresh().some((run) => run.runId === runId)),
     read(runId) {
       const found = fresh().find((run) => run.runId === runId);
       return Promise.resolve(found && parse(found.json));

@@ -1,9 +1,8 @@
 import type { App } from "../../../app.ts";
-import { LimitedMap } from "../../../base/limited-map.ts";
-import { isSkillsError, SkillsError } from "../../../errors.ts";
+import { SkillsError } from "../../../errors.ts";
 import type { RunListener } from "../../../runs/run-event.ts";
 import type { HttpCaller } from "../../http-caller.ts";
-import { endedWithoutResult, toExecution } from "./to-execution.ts";
+import { toExecution } from "./to-execution.ts";
 import type { Execution } from "./to-execution.ts";
 
 /** Of `execute_skill`, what an invocation may say. */
@@ -31,10 +30,10 @@ interface Key {
 /** Runs that outlive the request that started them (CONTRACT C-6.4). */
 export interface Executions {
   /**
-   * Starts a run; resolves once it runs, or waits for its turn behind others. Throws what is wrong until then as `execute_skill` does, and
-   * RATE_LIMITED above the limit.
+   * Starts a run; resolves with its id once it runs, or has a place behind others, and its record survives this process. Throws what is
+   * wrong until then as `execute_skill` does, RATE_LIMITED above the limit, and RUNTIME_BUSY if it cannot be recorded.
    */
-  start(request: ExecutionRequest): Promise<Execution>;
+  start(request: ExecutionRequest): Promise<string>;
   /** Undefined where the caller has no such execution. Those of earlier processes are found in the run store. */
   find(key: Key): Promise<Execution | undefined>;
   /** Cancels an execution, if it still runs here; otherwise as `find`. */
@@ -49,8 +48,6 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** Executions that have ended, kept because their records are written a little later. */
-const maxEnded = 256;
 const idForm = /^run_[A-Za-z0-9]{10,64}$/;
 
 /** `stopped` cancels what still runs; `hold` is told of each execution, until it has ended. */
@@ -64,7 +61,6 @@ export function openExecutions({
   readonly hold: (work: Promise<void>) => void;
 }): Executions {
   const running = new Map<string, Running>();
-  const ended = new LimitedMap<string, Execution & Pick<Running, "owner" | "slug">>(maxEnded);
   const counts = new Map<string, number>();
 
   function count(key: string, change: 1 | -1): number {
@@ -74,7 +70,7 @@ export function openExecutions({
     return now;
   }
 
-  async function start({ caller, slug, input, share, signal }: ExecutionRequest): Promise<Execution> {
+  async function start({ caller, slug, input, share, signal }: ExecutionRequest): Promise<string> {
     if (count(share.key, 1) > share.limit) {
       count(share.key, -1);
       const message = `The limit of ${share.limit} executions at a time is reached; read the results of others first.`;
@@ -84,8 +80,8 @@ export function openExecutions({
     const controller = new AbortController();
     const cancel = (): void => controller.abort(new Error("The execution was cancelled."));
     let id = "";
-    let isAccepted: (execution: Execution) => void = () => undefined;
-    const accepted = new Promise<Execution>((resolve) => (isAccepted = resolve));
+    let isAccepted: () => void = () => undefined;
+    const accepted = new Promise<void>((resolve) => (isAccepted = resolve));
     const onEvent: RunListener = (event) => {
       caller.tools.onEvent?.(event);
       // The first event is of the run itself, not of a skill that it calls.
@@ -97,7 +93,7 @@ export function openExecutions({
       const known = running.get(id);
       if (known !== undefined) known.state = state;
       else running.set(id, { owner, slug, state, controller, ended: work });
-      isAccepted({ id, state });
+      isAccepted();
     };
     const outcome = app.toolbox.call(
       "execute_skill",
@@ -105,28 +101,21 @@ export function openExecutions({
       { ...caller.tools, onEvent },
       controller.signal,
     );
-    const work = outcome
-      .then(
-        (result) => keep(toEnded(id, result)),
-        (error: unknown) => keep(toRefused(id, error, controller.signal)),
-      )
-      .finally(() => {
-        count(share.key, -1);
-        stopped.removeEventListener("abort", cancel);
-        signal.removeEventListener("abort", cancel);
-      });
-
-    /** Of what was never accepted, the client is told otherwise. */
-    function keep(execution: Execution): void {
-      if (!running.delete(id)) return;
-      ended.set(id, { ...execution, owner, slug });
-    }
-
+    // How it ended is in its record.
+    const work = Promise.allSettled([outcome]).then(() => {
+      running.delete(id);
+      count(share.key, -1);
+      stopped.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", cancel);
+    });
     stopped.addEventListener("abort", cancel, { once: true });
     signal.addEventListener("abort", cancel, { once: true });
     if (stopped.aborted || signal.aborted) cancel();
     hold(work);
-    return await Promise.race([accepted, outcome.then((result) => toEnded(id, result))]);
+    await Promise.race([accepted, outcome]);
+    if (await (await app.runRecords()).stored(id)) return id;
+    cancel();
+    throw new SkillsError("RUNTIME_BUSY", "The execution cannot be recorded; try again later.");
   }
 
   async function find({ caller, slug, id }: Key): Promise<Execution | undefined> {
@@ -136,8 +125,6 @@ export function openExecutions({
       one.owner === owner && one.slug === slug;
     const current = running.get(id);
     if (current !== undefined) return isOwn(current) ? { id, state: current.state } : undefined;
-    const last = ended.get(id);
-    if (last !== undefined) return isOwn(last) ? last : undefined;
     const record = await (await app.runRecords()).read(id);
     if (record === undefined || !isOwn({ owner: record.spec.owner, slug: record.spec.skill?.slug ?? "" }))
       return undefined;
@@ -156,15 +143,4 @@ export function openExecutions({
       return await find(key);
     },
   };
-}
-
-function toEnded(id: string, output: unknown): Execution {
-  const outcome = output as { readonly status: "completed" | "failed" } & Record<string, unknown>;
-  return { id, state: outcome.status, outcome };
-}
-
-function toRefused(id: string, error: unknown, { aborted: isCancelled }: AbortSignal): Execution {
-  if (isCancelled) return { id, state: "cancelled", outcome: endedWithoutResult("cancelled") };
-  const { code, message } = isSkillsError(error) ? error : { code: "INTERNAL", message: "Internal error." };
-  return { id, state: "failed", outcome: endedWithoutResult("refused", { code, message }) };
 }

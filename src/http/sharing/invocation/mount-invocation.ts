@@ -51,10 +51,10 @@ export const mountInvocation: MountRoutes = (routes, door) => {
       if (door.draining.aborted) throw new SkillsError("RUNTIME_BUSY", "The server is being stopped.");
       const input = readInput(bytes);
       const [share, signal] = [shareOf(door, context), clientOf(context)];
-      const started = await executions.start({ caller, slug, input, share, signal });
-      const url = `${door.baseUrl()}/skills/${slug}/executions/${started.id}`;
+      const id = await executions.start({ caller, slug, input, share, signal });
+      const url = `${door.baseUrl()}/skills/${slug}/executions/${id}`;
       const text = JSON.stringify({
-        execution_id: started.id,
+        execution_id: id,
         status: "accepted",
         status_url: url,
         result_url: `${url}/result`,

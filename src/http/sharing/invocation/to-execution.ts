@@ -37,7 +37,7 @@ export function toExecution({
 }
 
 /** The outcome of a run that has none of its own: it was refused, cancelled, or its process ended before it did. */
-export function endedWithoutResult(
+function endedWithoutResult(
   status: KeptRun["status"],
   error?: { readonly code: string; readonly message: string },
 ): Record<string, unknown> {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { createDeferred } from "../../../../src/base/promises/deferred.ts";
 import { SkillsError } from "../../../../src/errors.ts";
 import { defaultAnonymousLimits, defaultCallerLimits } from "../../../../src/http/config/default-config.ts";
 import type { ServeConfig } from "../../../../src/http/config/serve-config.ts";
@@ -18,6 +19,12 @@ const skills = {
 const config: Partial<ServeConfig> = {
   access: { default: "private", public: ["open.*"], restricted: ["shared.*"], private: [] },
   callers: [callerConfig("ada"), callerConfig("bob"), callerConfig("reads", { tools: ["list_skills"] })],
+};
+
+/** The queue of the tests has 8 places. */
+const impatient: Partial<ServeConfig> = {
+  ...config,
+  callers: Array.from({ length: 50 }, (_, client) => callerConfig(`client${client}`)),
 };
 
 const open = (options: Partial<ServedOptions> = {}): Promise<Served> => openServed({ skills, config, ...options });
@@ -191,6 +198,63 @@ describe("an execution", () => {
     const second = await open({ records });
     expect((await resultOf(second, started, "ada")).body).toMatchObject({ status: "completed", output: 4 });
     expect((await resultOf(second, started, "bob")).status).toBe(404);
+  });
+
+  test("is accepted when its record is stored, not before", async () => {
+    const records = openRecords();
+    const disk = createDeferred<boolean>();
+    const served = await open({ records: { ...records, stored: () => disk.promise }, script: forever });
+    let answered = false;
+    const posted = post(served, "own-sum", {}, "ada").finally(() => (answered = true));
+    await vi.waitFor(async () => {
+      for await (const run of records.list()) if (run.status === "running") return;
+      throw new Error("not running yet");
+    });
+    expect(answered).toBe(false);
+    disk.resolve(true);
+    expect((await posted).status).toBe(202);
+  });
+
+  test("that cannot be recorded is refused and cancelled", async () => {
+    const records = openRecords();
+    const served = await open({ records: { ...records, stored: () => Promise.resolve(false) }, script: forever });
+    const refused = await post(served, "own-sum", {}, "ada");
+    expect([refused.status, refused.headers.get("retry-after"), refused.body]).toMatchObject([
+      503,
+      "1",
+      { error: { code: "ENDPOINT_UNREACHABLE", details: { reason: "RUNTIME_BUSY" } } },
+    ]);
+    await vi.waitFor(async () => {
+      const statuses: string[] = [];
+      for await (const { status } of records.list()) statuses.push(status);
+      expect(statuses).toEqual(["cancelled"]);
+    });
+  });
+
+  test("of 50 impatient clients is refused with when to try again, or known from its 202 to its result", async () => {
+    const full = createDeferred();
+    const script: MemoryScript = async (given) => {
+      await full.promise;
+      return await adds(given);
+    };
+    const served = await open({ script, concurrency: 1, config: impatient });
+    const statuses = new Set<number>();
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, client) => {
+        for (let time = 0; time < 4; time++) {
+          const answer = await post(served, "open-sum", { args: { numbers: [client, time] } }, `client${client}`);
+          statuses.add(answer.status);
+          if (answer.status === 202) {
+            const { status_url: url } = answer.body as Started;
+            expect((await served.get(new URL(url).pathname, { as: `client${client}` })).status).toBe(200);
+            const result = await resultOf(served, answer.body as Started, `client${client}`);
+            expect([result.status, result.body]).toMatchObject([200, { status: "completed", output: client + time }]);
+          } else expect(answer.headers.get("retry-after")).toBe("1");
+          if (answer.status === 503) full.resolve();
+        }
+      }),
+    );
+    expect([...statuses].sort()).toEqual([202, 503]);
   });
 
   test("is cancelled when the server stops and its time is over", async () => {
