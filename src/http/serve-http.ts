@@ -115,7 +115,7 @@ export async function serveHttp(
   };
 
   const answer = answerRequests({ door, direct, answerRoutes, factsOf, rules, running });
-  const listening = await listen(address, { limits, log: app.log, answer });
+  const listening = await listen(address, { limits, app, answer });
   url = listening.url;
   Object.assign(rules, hostsOf(address.host, listening.port, config.publicUrl));
 

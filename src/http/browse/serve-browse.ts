@@ -144,7 +144,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     { host, port },
     {
       limits,
-      log,
+      app,
       answer: answerPage({
         host: () => own,
         files,

@@ -2,12 +2,15 @@ import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Log } from "../../base/log.ts";
+import type { App } from "../../app.ts";
+import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { AdmissionRules } from "../admission/admit.ts";
 import type { ServerLimits } from "../config/serve-config.ts";
 import { toErrorBody } from "../answer/refuse-request.ts";
 import type { HttpLog } from "../telemetry/http-log.ts";
+import { openPeers, shareConnections } from "./share-connections.ts";
+import type { PeerOf } from "./share-connections.ts";
 
 const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 
@@ -22,17 +25,25 @@ export interface ListenOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly requestEnded?: HttpLog["requestEnded"] | undefined;
+  /** Default: as the system tells. */
+  readonly peerOf?: PeerOf;
 }
 
 const connectionsCheckingInterval = 1_000;
 const keepAliveTimeout = 5_000;
+/** For the answer to a bad client to arrive, and for the client to leave. */
+const leaveWithinMs = 1_000;
 /** Clients that open a connection for each of 1,500 artifacts must not wait for one of them. */
 const backlog = 4_096;
 
 /** A server that listens, and its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
 export async function listen(
-  { host, port }: ListenOptions,
-  { limits, log, answer }: { readonly limits: ServerLimits; readonly log: Log; readonly answer: RequestListener },
+  { host, port, peerOf = openPeers() }: ListenOptions,
+  {
+    limits,
+    app,
+    answer,
+  }: { readonly limits: ServerLimits; readonly app: Pick<App, "clock" | "log">; readonly answer: RequestListener },
 ): Promise<{ readonly server: Server; readonly port: number; readonly url: string }> {
   const server = createServer(
     {
@@ -44,9 +55,9 @@ export async function listen(
     },
     answer,
   );
-  server.maxConnections = limits.connections;
+  shareConnections(server, limits.connections, peerOf);
   server.on("clientError", (error, socket) => {
-    answerClientError(error, socket);
+    answerClientError(error, socket, app.clock);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
@@ -55,7 +66,7 @@ export async function listen(
     server.listen({ host, port, backlog }, resolve);
   });
   server.removeAllListeners("error").on("error", (error) => {
-    log("warning", `The HTTP server could not accept a connection: ${String(error)}`);
+    app.log("warning", `The HTTP server could not accept a connection: ${String(error)}`);
   });
   const bound = (server.address() as AddressInfo).port;
   return { server, port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}` };
@@ -87,8 +98,16 @@ export function hostsOf(
 }
 
 /** What Node refuses before there is a request: without a body of its own, clients would see an empty answer. */
-function answerClientError(error: NodeJS.ErrnoException & { readonly rawPacket?: unknown }, connection: Duplex): void {
-  if (connection.destroyed || !connection.writable) return;
+function answerClientError(error: NodeJS.ErrnoException, connection: Duplex, clock: Clock): void {
+  // One that is only ended stays until the client leaves, too.
+  if (!connection.writable) {
+    connection.destroy();
+    return;
+  }
+  connection.once(
+    "close",
+    clock.after(leaveWithinMs, () => connection.destroy()),
+  );
   const status =
     error.code === "HPE_HEADER_OVERFLOW"
       ? "431 Request Header Fields Too Large"

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { connect } from "node:net";
+import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sessionHeader } from "../../../src/wire/browse/session.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -36,6 +38,28 @@ describe("what others of this machine and its browsers can do", () => {
     expect((await browse.send("/page.js")).status).toBe(200);
     expect((await browse.send("/secret.txt")).status).toBe(401);
   });
+
+  it.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
+    "is not locked out by another user who opens connections and sends nothing",
+    async () => {
+      const { hostname, port } = new URL(browse.origin);
+      const program = `const { connect } = require("node:net");
+        let left = 300;
+        const connected = () => --left === 0 && console.log("connected");
+        for (let n = left; n > 0; n--) connect(${port}, "${hostname}", connected).on("error", () => {});
+        setTimeout(() => {}, 60_000);`;
+      const other = execa("setpriv", ["--reuid=65534", "--clear-groups", process.execPath, "-e", program], {
+        cwd: "/",
+        reject: false,
+      });
+      await once(other.stdout, "data");
+      const signedIn = await browse.signIn();
+      for (let time = 0; time < 20; time++)
+        expect((await browse.send("/api/about", { headers: signedIn })).status).toBe(200);
+      other.kill("SIGKILL");
+      expect((await other).signal).toBe("SIGKILL");
+    },
+  );
 
   it("takes no cookie that is not exactly its own", async () => {
     const { cookie, ...key } = await browse.signIn();
