@@ -8,6 +8,7 @@ import type { ConfiguredGrants } from "./trust/grants/configured-grants.ts";
 import { diskApprovals } from "./trust/disk/disk-approvals.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
 import { projectOf } from "./trust/project-of.ts";
+import { repositoryAt } from "./trust/project-repository.ts";
 import type { TrustEvent } from "./trust/authorization.ts";
 import { createTrust } from "./trust/trust.ts";
 import type { Trust } from "./trust/trust.ts";
@@ -31,7 +32,8 @@ export function openTrust(
   const trust = createTrust({
     store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
     policyFor,
-    projectOf: (directory, worktrees) => projectOf(directory, worktrees, home),
+    projectOf: (directory, worktrees, without) => projectOf(directory, worktrees, home, without),
+    repositoryAt,
     configured,
     who: userName(),
     now,

@@ -6,12 +6,15 @@ import type { Block, Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
 import { directoryOf } from "./refusals.ts";
+import { ofRepository } from "./project-repository.ts";
 import { SessionTrusts } from "./session-trust.ts";
 
 export interface DecisionsOptions {
   readonly store: ApprovalStore;
-  /** The id of the project that a directory belongs to. */
-  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
+  /** The project that a directory belongs to, as a path; without git `without`, if given, else the directory. */
+  readonly projectOf: (directory: string, worktrees: Policy["worktrees"], without?: string) => string;
+  /** Which repository is at the path of a project. */
+  readonly repositoryAt: (project: string) => string | undefined;
   /** The user's name on this machine. */
   readonly who: string;
   /** Milliseconds since 1970. */
@@ -34,19 +37,28 @@ export class Decisions {
 
   /** What is stored for a session in a directory. */
   async stored(directory: string | undefined, policy: Policy): Promise<readonly Approvals[]> {
-    const { store, projectOf } = this.#options;
+    const { projectOf } = this.#options;
     const project = directory === undefined ? undefined : projectOf(directory, policy.worktrees);
-    return await Promise.all([store.read("everywhere"), ...(project === undefined ? [] : [store.read({ project })])]);
+    return await Promise.all([this.read("everywhere"), ...(project === undefined ? [] : [this.read({ project })])]);
+  }
+
+  /** What is stored for a scope and counts now. */
+  async read(scope: ApprovalScope): Promise<Approvals> {
+    return this.#counting(scope, await this.#options.store.read(scope));
+  }
+
+  #counting(scope: ApprovalScope, approvals: Approvals): Approvals {
+    return scope === "everywhere" ? approvals : ofRepository(approvals, this.#options.repositoryAt(scope.project));
   }
 
   /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
   async isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
-    const { store, projectOf } = this.#options;
+    const { projectOf } = this.#options;
     const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
     if (stored.some(isIn)) return true;
     if (kindOf(subject) !== "project") return false;
     const project = projectOf(directoryOf(subject.source), policy.worktrees);
-    return !stored.some((approvals) => approvals.project === project) && isIn(await store.read({ project }));
+    return !stored.some((approvals) => approvals.project === project) && isIn(await this.read({ project }));
   }
 
   scopeOf(reach: "project" | "everywhere", directory: string | undefined, policy: Policy): ApprovalScope {
@@ -60,12 +72,21 @@ export class Decisions {
     return { who, when: new Date(now()).toISOString(), via: door };
   }
 
+  /** Throws as `ApprovalStore.change`. */
+  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<void> {
+    await this.#options.store.change(scope, (stored) => {
+      const before = this.#counting(scope, stored);
+      const after = change(before);
+      return after === before ? stored : after;
+    });
+    this.tellChange();
+  }
+
   /** Whether it could be stored; what cannot be stored counts for the session only. */
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<boolean> {
-    const { store, log } = this.#options;
+    const { log } = this.#options;
     try {
-      await store.change(scope, change);
-      this.tellChange();
+      await this.store(scope, change);
       return true;
     } catch (error) {
       log(

@@ -15,21 +15,26 @@ const maxFileBytes = 8 * 1024;
  * too many and too different.
  *
  * Reads git's files and never runs it, because a project's configuration can make git run programs. A worktree is believed only if the
- * repository names it, too, so that no project can pass for another one. Not cached, because a directory may be replaced; takes a few
+ * repository names it, too, so that no project can pass for another one. `without` stands for the directory where there is no git. Not cached, because a directory may be replaced; takes a few
  * system calls.
  */
-export function projectOf(directory: string, worktrees: "shared" | "separate", home = homedir()): string {
+export function projectOf(
+  directory: string,
+  worktrees: "shared" | "separate",
+  home = homedir(),
+  without?: string,
+): string {
   const real = realPathOf(directory);
-  if (real === undefined) return path.resolve(directory);
+  if (real === undefined) return without ?? path.resolve(directory);
   for (let top = real; ; top = path.dirname(top)) {
     const git = joinPath(top, ".git");
     const found = lookAt(git);
     if (found !== "missing") {
       const isOfAll = top !== real && isWithin(realPathOf(home) ?? home, top);
-      if (isOfAll || found === "not ours") return real;
+      if (isOfAll || found === "not ours") return without ?? real;
       return (worktrees === "shared" && found.isFile() ? mainOf(top, git) : undefined) ?? top;
     }
-    if (path.dirname(top) === top) return real;
+    if (path.dirname(top) === top) return without ?? real;
   }
 }
 

@@ -1,8 +1,7 @@
-import type { ApprovalStore } from "./grants/approvals.ts";
 import type { Asker, Authorization } from "./authorization.ts";
 import { noCapabilities } from "./grants/capabilities.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
-import type { Decisions } from "./decisions.ts";
+import type { Decisions, DecisionsOptions } from "./decisions.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { askAboutProject } from "./asking/question.ts";
@@ -15,9 +14,9 @@ import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refu
 export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };
 
 export interface ProjectReadingOptions {
-  readonly store: ApprovalStore;
   readonly policyFor: (directory: string | undefined) => Policy;
-  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
+  readonly projectOf: DecisionsOptions["projectOf"];
+  readonly repositoryAt: (project: string) => string | undefined;
   readonly configured: ConfiguredGrants;
   readonly decisions: Decisions;
   readonly questions: Questions;
@@ -33,11 +32,14 @@ export class ProjectReading {
 
   /** Whether a model may read a skill; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    const { policyFor, projectOf, questions } = this.#options;
+    const { policyFor, projectOf, repositoryAt, questions } = this.#options;
     const policy = policyFor(asker.directory);
     // Of the skill: another directory of the session may be another project.
-    const project = projectOf(directoryOf(skill.source), policy.worktrees);
-    const wish: Wish = { skill, project, policy, key: JSON.stringify(["read", project]) };
+    // A repository inside the project, or one that a link leads to, is not what a person trusted.
+    const around = projectOf(directoryOf(skill.source), policy.worktrees);
+    const project = projectOf(skill.directory, policy.worktrees, around);
+    const key = JSON.stringify(["read", project, repositoryAt(project) ?? null]);
+    const wish: Wish = { skill, project, policy, key };
     return await questions.settle({
       key: wish.key,
       asker,
@@ -51,16 +53,16 @@ export class ProjectReading {
 
   /** A person lets models read the skills that came with the project of a directory. */
   async trust(directory: string, asker: Asker): Promise<Authorization> {
-    const { store, policyFor, projectOf, decisions } = this.#options;
+    const { policyFor, projectOf, decisions } = this.#options;
     const policy = policyFor(directory);
     if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
     const scope = { project: projectOf(directory, policy.worktrees) };
-    await store.change(scope, (approvals) => ({ ...approvals, trusted: decisions.signature(asker) }));
+    await decisions.store(scope, (approvals) => ({ ...approvals, trusted: decisions.signature(asker) }));
     return { allowed: true, by: "project" };
   }
 
   async #decide({ skill, project, policy, key }: Wish, asker: Asker): Promise<Authorization | undefined> {
-    const { store, configured, decisions } = this.#options;
+    const { configured, decisions } = this.#options;
     const refusal = policy.denies(skill, noCapabilities);
     if (refusal !== undefined) return { allowed: false, ...refusal };
     const stored = await decisions.stored(asker.directory, policy);
@@ -72,13 +74,13 @@ export class ProjectReading {
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
     if (policy.reads === "allow") return { allowed: true, by: "policy" };
     if (configured.trusts(project)) return { allowed: true, by: "--grant" };
-    if (session?.projects.has(project) === true || session?.readable.has(project) === true)
+    if (session?.projects.has(key) === true || session?.readable.has(key) === true)
       return { allowed: true, by: "session" };
     if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
     const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
-    if (isLasting && (await store.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
+    if (isLasting && (await decisions.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
     const refused = session?.refused.get(key);
-    return refused && unreadable(skill, whyRefused(refused));
+    return refused && unreadable(skill, project, whyRefused(refused));
   }
 
   async #keep(wish: Wish, asker: Asker, reply: Reply): Promise<Authorization> {
@@ -87,17 +89,17 @@ export class ProjectReading {
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
       await decisions.refuse(key, skill, asker, reply, policy);
-      return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
+      return answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
     }
     // Another window may have blocked it meanwhile.
     const decided = await this.#decide(wish, asker);
     if (decided?.allowed === false) return decided;
     const session = decisions.sessions.of(asker.owner);
     const trusted = decisions.signature(asker);
-    if (answer === "once") session.readable.add(project);
-    else if (least("project", policy.approvals) === "session") session.projects.add(project);
+    if (answer === "once") session.readable.add(key);
+    else if (least("project", policy.approvals) === "session") session.projects.add(key);
     else if (!(await decisions.change({ project }, (approvals) => ({ ...approvals, trusted }))))
-      session.projects.add(project);
+      session.projects.add(key);
     return { allowed: true, by: answer === "once" ? "once" : "project" };
   }
 }
@@ -107,6 +109,7 @@ interface Wish {
   /** The project that the skill came with. */
   readonly project: string;
   readonly policy: Policy;
+  /** Of what is asked: the repository that is there now. */
   readonly key: string;
 }
 

@@ -47,14 +47,11 @@ export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   };
 }
 
-export function unreadable(
-  { name, slug, isOwn, source }: Pick<Subject, "name" | "slug" | "isOwn" | "source">,
-  why: string,
-): Refusal {
+export function unreadable({ name, slug }: Pick<Subject, "name" | "slug">, project: string, why: string): Refusal {
   return {
     allowed: false,
     why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
-    hint: `The user can invoke it with /${slug}, or trust the project's skills with: acp-skills approvals grant --project${placeOf({ isOwn, source })}`,
+    hint: `The user can invoke it with /${slug}, or trust the project's skills with: acp-skills approvals grant --project --cwd ${shellWord(project)}`,
   };
 }
 

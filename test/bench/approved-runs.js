@@ -14,6 +14,7 @@ import { createConfiguredGrants } from "../../dist/trust/grants/configured-grant
 import { diskApprovals } from "../../dist/trust/disk/disk-approvals.js";
 import { openPolicies } from "../../dist/trust/policy/open-policies.js";
 import { projectOf } from "../../dist/trust/project-of.js";
+import { repositoryAt } from "../../dist/trust/project-repository.js";
 import { createTrust } from "../../dist/trust/trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
@@ -57,6 +58,7 @@ export async function measureApprovedRuns(folder) {
     store: diskApprovals(join(folder, "approved"), { log, now }),
     policyFor: openPolicies({ given: undefined, home: folder, log }).policyFor,
     projectOf: (directory, worktrees) => projectOf(directory, worktrees, folder),
+    repositoryAt,
     configured: createConfiguredGrants([]),
     who: "ada",
     now,

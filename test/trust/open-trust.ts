@@ -32,7 +32,8 @@ export function openTrust({
   const trust = createTrust({
     store,
     policyFor: () => ({ ...noPolicy, ...policy }),
-    projectOf: (directory) => directory,
+    projectOf: (directory, _worktrees, without) => without ?? directory,
+    repositoryAt: (project) => `the one at ${project}`,
     configured,
     who: "ada",
     now: () => Date.UTC(2026, 0, 1),

@@ -330,6 +330,51 @@ describe("skills that came with a project", () => {
     expect(await trust.mayRead(elsewhere, nobody, signal)).toMatchObject({ allowed: false });
   });
 
+  test("are asked about again where another repository is at the path of a trusted project, whose blocks still count", async () => {
+    let repository = "first";
+    const { trust, store } = openTrust({ repositoryAt: () => repository });
+    await trust.mayRead(skill, personWith("trust"), signal);
+    const bad = { ...skill, name: "bad", slug: "bad" };
+    expect(await trust.mayRead(bad, nobody, signal)).toMatchObject({ allowed: true });
+    await store.change({ project: "/work/shop" }, (before) => ({
+      ...before,
+      blocks: [{ skill: "bad", from: "project", who: "ada", when: "2026-01-01T00:00:00.000Z", via: "test" }],
+    }));
+    repository = "second";
+    expect(await trust.mayRead(skill, nobody, signal)).toMatchObject({ allowed: false });
+    const person = personWith("trust", "trust");
+    expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: true });
+    expect(person.asked).toHaveLength(1);
+    expect(await trust.mayRead(bad, person, signal)).toMatchObject({ allowed: false });
+    repository = "first";
+    expect(await trust.mayRead(skill, nobody, signal)).toMatchObject({ allowed: false });
+  });
+
+  test("are asked about again in the same session where the repository was replaced", async () => {
+    for (const answer of ["once", "trust"] as const) {
+      let repository = "first";
+      const { trust } = openTrust({ repositoryAt: () => repository, policy: { approvals: "session" } });
+      const person = personWith(answer, "not-now");
+      expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: true });
+      expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: true });
+      repository = "second";
+      expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: false });
+    }
+  });
+
+  test("belong to the repository that they are in, also where it lies inside the trusted project", async () => {
+    const inner = "/work/shop/.agents/skills/pkg";
+    const projectOf = (directory: string, _worktrees: unknown, without?: string): string =>
+      directory.startsWith(inner) ? inner : (without ?? directory);
+    const { trust } = openTrust({ projectOf });
+    await trust.mayRead(skill, personWith("trust"), signal);
+    const nested = { ...skill, name: "nested", slug: "nested", directory: `${inner}/nested` };
+    expect(await trust.mayRead(nested, nobody, signal)).toMatchObject({
+      allowed: false,
+      hint: `The user can invoke it with /nested, or trust the project's skills with: acp-skills approvals grant --project --cwd ${inner}`,
+    });
+  });
+
   test("may be read until the next prompt, if a person allows it once", async () => {
     const { trust } = openTrust();
     const person = personWith("once");

@@ -7,6 +7,8 @@ const approvalsSchema = z.strictObject({
   format: z.literal("acp-skills approvals 1"),
   /** The project that they are for, see `projectOf`. Absent: everywhere. */
   project: z.string().min(1).exactOptional(),
+  /** The repository at that path, see `repositoryAt`. In another one, only the blocks count. */
+  repository: z.string().min(1).exactOptional(),
   grants: z.array(grantSchema).readonly().default([]),
   blocks: z.array(blockSchema).readonly().default([]),
   /** Models may read the instructions of the skills that came with this project. */
@@ -49,8 +51,9 @@ export function changeApprovals(
     const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
     throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, hint } });
   }
-  const { format, trusted, grants, blocks } = changed;
-  const project = scope === "everywhere" ? undefined : scope;
+  const { format, repository, trusted, grants, blocks } = changed;
+  const project =
+    scope === "everywhere" ? undefined : { project: scope.project, ...(repository !== undefined && { repository }) };
   return parseApprovals({ format, ...project, ...(trusted !== undefined && { trusted }), grants, blocks });
 }
 

@@ -3,6 +3,7 @@ import path from "node:path";
 import * as z from "zod";
 import { parseApprovals } from "../../../../trust/grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../trust/grants/approvals.ts";
+import { ofRepository, repositoryAt } from "../../../../trust/project-repository.ts";
 import { usageError } from "../../../command.ts";
 import { counted } from "../../../report/columns.ts";
 import type { Approving } from "./approvals.ts";
@@ -81,7 +82,8 @@ async function merge(
   { grants, blocks, trusted }: Pick<Approvals, "grants" | "blocks" | "trusted">,
 ): Promise<number> {
   let added = 0;
-  await store.change(scope, (before) => {
+  await store.change(scope, (stored) => {
+    const before = scope === "everywhere" ? stored : ofRepository(stored, repositoryAt(scope.project));
     const ids = new Set(before.grants.map(({ id }) => id));
     const isNew = grants.filter(({ id }) => !ids.has(id)).map((grant) => ({ ...grant, via: "import" }));
     const isBlocked = (block: Approvals["blocks"][number]): boolean =>
@@ -89,7 +91,7 @@ async function merge(
     const newBlocks = blocks.filter((block) => !isBlocked(block));
     const newTrust = before.trusted === undefined && trusted !== undefined ? trusted : undefined;
     added = isNew.length + newBlocks.length + (newTrust === undefined ? 0 : 1);
-    if (added === 0) return before;
+    if (added === 0) return stored;
     return {
       ...before,
       grants: [...before.grants, ...isNew],
