@@ -32,5 +32,7 @@ test("the command that approves a skill of a project names the project, in a for
   const subject = { ...request.subject, isOwn: false, source: "/work/it's here/.agents/skills" };
   const { hint } = refusalOf({ ...request, subject }, { missing: "nobody" });
   expect(hint).toMatch(/approvals grant deploy@sha256:a{64} --cwd '\/work\/it'\\''s here'$/);
-  expect(unreadable(subject, "/work/it's here", "").hint).toMatch(/approvals grant --project --cwd '\/work\/it'\\''s here'$/);
+  expect(unreadable(subject, "/work/it's here", "").hint).toMatch(
+    /approvals grant --project --cwd '\/work\/it'\\''s here'$/,
+  );
 });
