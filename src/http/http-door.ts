@@ -27,8 +27,8 @@ export interface HttpDoor {
   readonly listings: Listings;
   /** Where links point: `https://skills.example`, without a slash at its end. Never taken from a request. */
   readonly baseUrl: () => string;
-  /** Only this machine can connect. */
-  readonly isLoopback: boolean;
+  /** Only programs on this machine send requests: nothing else can connect, and no proxy stands in front. */
+  readonly isLocal: boolean;
   /** Aborted when the server has been told to stop: streams end, nothing new is begun. */
   readonly draining: AbortSignal;
   /** Aborted when what still runs is cancelled. */
@@ -41,7 +41,11 @@ export interface HttpDoor {
 }
 
 export interface HttpEnv {
-  Bindings: HttpBindings & { readonly caller: HttpCaller };
+  Bindings: HttpBindings & {
+    readonly caller: HttpCaller;
+    /** From now on it does not count as a request of its caller: it has a limit of its own. */
+    readonly leaveRequests: () => void;
+  };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { App } from "../app.ts";
 import { SkillsError } from "../errors.ts";
@@ -54,6 +55,8 @@ export async function serveHttp(
   const { limits } = config;
   const draining = new AbortController();
   const stopped = new AbortController();
+  // Every call listens; from the eleventh on, Node would warn of a leak.
+  setMaxListeners(0, stopped.signal);
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
   const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
@@ -81,7 +84,7 @@ export async function serveHttp(
     shares: createShares(config),
     listings,
     baseUrl,
-    isLoopback,
+    isLocal: isLoopback && config.publicUrl === undefined,
     draining: draining.signal,
     stopped: stopped.signal,
     hold: (work) => {

@@ -20,12 +20,13 @@ export const mountEvents: MountRoutes = (routes, door) => {
   const feed = openEventFeed(door);
   const streams = openStreams(door);
   routes.get("/events", (context) => {
-    const { caller, incoming } = context.env;
+    const { caller, incoming, leaveRequests } = context.env;
     // hono answers HEAD by GET, and would never read the stream.
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
     const reader = { caller, address: incoming.socket.remoteAddress };
     const refusal = streams.refusalOf(reader);
     if (refusal !== undefined) return refused(context, refusal);
+    leaveRequests();
     const events = feed.of(caller);
     const { "last-event-id": lastEventId } = incoming.headers;
     const missed = typeof lastEventId === "string" ? events.since(lastEventId) : undefined;

@@ -9,6 +9,7 @@ import type { AdmissionRules } from "../admission/admit.ts";
 import type { ServerLimits } from "../config/serve-config.ts";
 import { toErrorBody } from "../answer/refuse-request.ts";
 import type { HttpLog } from "../telemetry/http-log.ts";
+import { followAnswers } from "./open-answers.ts";
 import { openPeers, shareConnections } from "./share-connections.ts";
 import type { PeerOf } from "./share-connections.ts";
 
@@ -45,16 +46,14 @@ export async function listen(
     answer,
   }: { readonly limits: ServerLimits; readonly app: Pick<App, "clock" | "log">; readonly answer: RequestListener },
 ): Promise<{ readonly server: Server; readonly port: number; readonly url: string }> {
-  const server = createServer(
-    {
-      headersTimeout: limits.headerSeconds * 1_000,
-      requestTimeout: limits.requestSeconds * 1_000,
-      maxHeaderSize: limits.headerBytes,
-      keepAliveTimeout,
-      connectionsCheckingInterval,
-    },
-    answer,
-  );
+  const server = createServer({
+    headersTimeout: limits.headerSeconds * 1_000,
+    requestTimeout: limits.requestSeconds * 1_000,
+    maxHeaderSize: limits.headerBytes,
+    keepAliveTimeout,
+    connectionsCheckingInterval,
+  });
+  followAnswers(server, answer, limits.requestSeconds * 1_000);
   shareConnections(server, limits.connections, peerOf);
   server.on("clientError", (error, socket) => {
     answerClientError(error, socket, app.clock);

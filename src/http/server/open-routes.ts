@@ -58,8 +58,12 @@ export function openRoutes(
   const listener = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpEnv["Bindings"];
-      const { caller = door.anonymous } = factsOf.get(incoming) ?? {};
-      return hono.fetch(request, { incoming, outgoing, caller });
+      const facts = factsOf.get(incoming);
+      const leaveRequests = (): void => {
+        facts?.limiter?.leave();
+        if (facts !== undefined) facts.limiter = undefined;
+      };
+      return hono.fetch(request, { incoming, outgoing, caller: facts?.caller ?? door.anonymous, leaveRequests });
     },
     {
       errorHandler: () =>

@@ -6,11 +6,11 @@ import type { Publication } from "../publish/publication.ts";
 import { refused } from "../answer/refuse-request.ts";
 import { metricsContentType } from "./metrics-text.ts";
 
-/** `GET /metrics`: for any caller with a token, and without one where only this machine can connect. */
+/** `GET /metrics`: for any caller with a token, and without one where only this machine sends requests. */
 export const mountMetrics: MountRoutes = (routes, door) => {
   const skillsNow = openSkillCounts(door);
   routes.get("/metrics", (context) => {
-    if (context.env.caller.isAnonymous && !door.isLoopback)
+    if (context.env.caller.isAnonymous && !door.isLocal)
       return refused(context, unauthorized("The metrics need a bearer token."));
     return context.body(door.metrics.render({ skills: skillsNow() }), 200, {
       "content-type": metricsContentType,

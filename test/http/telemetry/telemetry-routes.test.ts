@@ -54,6 +54,14 @@ test("where other machines can connect, the metrics need a token", async () => {
   });
 });
 
+test("behind a proxy on this machine, the metrics need a token", async () => {
+  server = await openHttp({ config: { publicUrl: "https://skills.example" } });
+  const headers = { host: "skills.example" };
+  expect((await sendRaw(server.url, "/metrics", { headers })).status).toBe(401);
+  expect((await server.get("/metrics", { token: null })).status).toBe(401);
+  expect((await server.get("/metrics")).status).toBe(200);
+});
+
 test("probes are answered whatever host and credentials they send; nothing else is", async () => {
   server = await openHttp();
   const headers = { host: "10.0.0.7:8080", authorization: "Bearer old" };
