@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { computedHash } from "../remote/lock/computed-hash.ts";
+import { hasSameFiles } from "../remote/lock/compare-files.ts";
 import { lockedSource } from "../remote/lock/locked-source.ts";
 import { directoryName } from "../remote/lock/lock.ts";
 import type { Lock, LockEntry } from "../remote/lock/lock.ts";
@@ -69,8 +69,7 @@ function isSameUrl(entry: LockEntry, from: LockEntry): boolean {
 
 /** The same paths and bytes; links and others that we never install make a difference. */
 export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloaded["files"]): boolean {
-  const paths = (all: Downloaded["files"]): string => JSON.stringify(all.map(({ path }) => path).sort());
-  return others.length === 0 && paths(files) === paths(downloaded) && computedHash(files) === computedHash(downloaded);
+  return others.length === 0 && hasSameFiles(files, downloaded);
 }
 
 /** Why a skill cannot have its directory: another has it, or one that differs by case only, which not every file system tells apart. */

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { systemCode } from "../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
-import { computedHash } from "../remote/lock/computed-hash.ts";
+import { hasSameFiles } from "../remote/lock/compare-files.ts";
 import { changeLock } from "../remote/lock/lock-file.ts";
 import { directoryName, withEntry, withoutEntry } from "../remote/lock/lock.ts";
 import type { Lock, LockEntry } from "../remote/lock/lock.ts";
@@ -101,7 +102,5 @@ function swap(staging: Staging, place: SkillsPlace, given: Swap): void {
 
 function isSame(a: InstalledFiles | undefined, b: InstalledFiles | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const paths = ({ files, others }: InstalledFiles): string =>
-    JSON.stringify([...files.map(({ path }) => path), "", ...others].sort());
-  return paths(a) === paths(b) && computedHash(a.files) === computedHash(b.files);
+  return isDeepStrictEqual([...a.others].sort(), [...b.others].sort()) && hasSameFiles(a.files, b.files);
 }

@@ -13,7 +13,9 @@ const headLength = 4096;
 
 /** Rules that the scanner checks on directories, so that no single file can break them. */
 const scannerRules = [
-  ..."unreadable not-a-regular-file dangling-symlink directory-loop skill-shadowed slug-collision".split(" "),
+  ..."unreadable not-a-regular-file dangling-symlink file-name-invalid directory-loop skill-shadowed slug-collision".split(
+    " ",
+  ),
   ..."slug-qualified skill-copy skill-file-unused skill-file-misnamed manifest-alone skill-ignored ignored-unsearched".split(
     " ",
   ),

@@ -19,6 +19,7 @@ export function record(path: string, text = skillText(path.split("/").at(-1) ?? 
     dangling: [],
     ignored: [],
     elsewhere: [],
+    needsWalk: false,
   };
 }
 

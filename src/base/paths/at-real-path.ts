@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { open } from "node:fs/promises";
@@ -82,11 +83,22 @@ export function holdChild(held: HeldDirectory, name: string, real: string): Held
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
-/** Lists a held directory. */
+/** Lists a held directory. A name that is not UTF-8 has lone surrogates, so that no two names are the same text. */
 export function listHeld(held: HeldDirectory, real: string): Dirent[] {
-  const entries = readdirSync(held.path, { withFileTypes: true });
+  let entries = readdirSync(held.path, { withFileTypes: true });
+  // Decoding replaces what is not UTF-8, and so makes names equal; bytes cost twice as much to read.
+  if (entries.some(({ name }) => name.includes("\ufffd")))
+    entries = readdirSync(held.path, { withFileTypes: true, encoding: "buffer" }).map((entry) =>
+      Object.assign(entry as unknown as Dirent, { name: toText(entry.name) }),
+    );
   if (descriptors === undefined && realpathSync.native(real) !== real) throw replaced(real);
   return entries;
+}
+
+/** Bytes above ASCII of a name that is not UTF-8 become U+DC80 to U+DCFF, as in Python. */
+function toText(name: Buffer): string {
+  if (isUtf8(name)) return name.toString();
+  return name.toString("latin1").replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
 }
 
 /** Opens a file in a held directory for reading: only its own name is looked up, so its path needs no check. */

@@ -45,6 +45,16 @@ export function differenceOf(
   return isSame ? undefined : { missing, changed, added, hashes };
 }
 
+/** Whether both have the same paths and bytes. Computed hashes do not tell: they have no separators. */
+export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFile[]): boolean {
+  const bytes = new Map(one.map((file) => [file.path, file.bytes]));
+  const isThere = ({ path, bytes: wanted }: SkillFile): boolean => {
+    const found = bytes.get(path);
+    return found !== undefined && Buffer.compare(found, wanted) === 0;
+  };
+  return one.length === other.length && other.every(isThere);
+}
+
 /** Whether the lock says anything about the bytes. */
 export function isVerifiable({ computedHash: hash, digest }: LockEntry): boolean {
   return isHash(hash) || digest !== undefined;

@@ -6,6 +6,7 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Entry, SkillFiles, SkillSource } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/code-point-order.ts";
+import { fileNameFault } from "../files/file-name-fault.ts";
 import { countCodePoints } from "../text/code-points.ts";
 
 /** A walk stops at this many files, or entries looked at. */
@@ -26,8 +27,9 @@ interface Walk {
 }
 
 /**
- * Every file below a skill's directory that read_skill_file serves. Links are followed inside the directory only. Unreadable files are
- * left out; an unreadable skill directory throws UNREADABLE. `isLeftOut` is asked of each subdirectory.
+ * Every file below a skill's directory that counts: what is served, hashed, mounted and published. Links are followed inside the directory
+ * only. Unreadable files are left out; an unreadable skill directory throws UNREADABLE, and so does one with a name for which a skill has no
+ * digest. `isLeftOut` is asked of each subdirectory.
  */
 export function* walkSkill(
   source: SkillFiles,
@@ -46,6 +48,8 @@ export function* walkSkill(
       if (files.length >= maxWalkedFiles || --entriesLeft < 0) complete = false;
       if (!complete) return;
       const path = prefix + entry.name;
+      const fault = fileNameFault(entry.name);
+      if (fault !== undefined) throw invalidFileName(root, path, fault);
       if (skillPathFault(path) !== undefined) continue;
       const target = entry.link ? followInside(source, joinPath(real, entry.name), root) : joinPath(real, entry.name);
       if (target === undefined) continue;
@@ -55,6 +59,19 @@ export function* walkSkill(
   }
   yield* walkDirectory(root, "", [root]);
   return { files, complete };
+}
+
+function invalidFileName(root: string, path: string, fault: string): SkillsError {
+  const message = `${root} cannot be used as a skill: the name of ${quotedPath(path)} ${fault}.`;
+  return new SkillsError("UNREADABLE", message, { facts: { path: root, reason: invalidName } });
+}
+
+/** As a fact of an error: the skill has a name for which it has no digest. */
+export const invalidName = "file-name-invalid";
+
+/** Everything but printable ASCII is escaped. */
+function quotedPath(path: string): string {
+  return JSON.stringify(path).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The real target of a link, if it is inside the directory and not hidden. */

@@ -97,6 +97,7 @@ export const rules = {
   "manifest-frontmatter-missing": { title: "SKILL.md beside skill.toml has readable frontmatter", ...style },
   unreadable: { title: "files and directories can be read", ...always },
   "not-a-regular-file": { title: "SKILL.md is a regular file", ...always },
+  "file-name-invalid": { title: "names of files are UTF-8 on one line, without backslashes", ...always },
   "dangling-symlink": { title: "symbolic links have a target", ...always },
   "directory-loop": { title: "no symbolic link to a parent directory", ...remark },
   "skill-shadowed": { title: "name is unique across roots", ...remark },

@@ -78,9 +78,10 @@ export class CopyFinder {
   #hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
     try {
       const hash = createHash("sha256");
-      const names = this.#files
-        .list(directory)
-        .flatMap(({ name, kind }) => (kind === "file" && isWanted(name) ? [name] : []));
+      const entries = this.#files.list(directory);
+      // Packages count, but are not read here.
+      if (entries.some(({ name }) => name === "node_modules")) return undefined;
+      const names = entries.flatMap(({ name, kind }) => (kind === "file" && isWanted(name) ? [name] : []));
       if (names.length > maxFiles) return undefined;
       for (const name of names.sort()) {
         const { bytes, whole } = this.#files.head(joinPath(directory, name), maxFileBytes);

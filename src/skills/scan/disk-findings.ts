@@ -1,6 +1,7 @@
 import path from "node:path";
 import { inDigits } from "../text/code-points.ts";
 import { isSkillsError } from "../../errors.ts";
+import type { SkillsError } from "../../errors.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
 import type { Entry } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
@@ -25,6 +26,12 @@ export function unreadable(target: string, error: unknown): Finding {
 export function failedAt(file: string, error: unknown): Finding {
   const message = `acp-skills fails to read it: ${String(error)}`;
   return wholeFile("unreadable", file, message, "Please report it, with the file.");
+}
+
+/** The finding for a skill that cannot have a digest because of a name in it. */
+export function invalidFileName(file: string, error: SkillsError): Finding {
+  const fix = "Rename it, in plain letters.";
+  return wholeFile("file-name-invalid", file, error.message.replace(/\.$/, ""), fix);
 }
 
 export function danglingLink(link: string): Finding {

@@ -2,6 +2,7 @@ import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { isSkillsError } from "../../errors.ts";
+import { fileNameFault } from "../files/file-name-fault.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
@@ -41,6 +42,8 @@ export interface DirectoryRecord {
   readonly dangling: readonly string[];
   /** The patterns of its ignore files. */
   readonly ignored: readonly IgnoreRule[];
+  /** Whether skills around it can be used depends on all of their names: it has one without a digest, or packages, which are not searched. */
+  readonly needsWalk: boolean;
   /** What the record depends on outside the directory, such as link targets, and the path to watch for it. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
@@ -79,6 +82,7 @@ interface Draft {
   readonly tellers: Entry[];
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
+  needsWalk: boolean;
 }
 
 /**
@@ -92,7 +96,15 @@ export function readDirectory(
 ): DirectoryRecord | typeof needsManifestReader | undefined {
   const { files, onDirectory } = reading;
   onDirectory?.(directory);
-  const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [], near: [] };
+  const draft: Draft = {
+    findings: [],
+    children: [],
+    dangling: [],
+    elsewhere: [],
+    tellers: [],
+    near: [],
+    needsWalk: false,
+  };
   const { findings, children, dangling, tellers, near } = draft;
   try {
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
@@ -129,6 +141,7 @@ export function readDirectory(
     children: orNone(children),
     strays: isPlain ? none : orNone(findStrays(files, directory, draft, entry)),
     dangling: orNone(dangling),
+    needsWalk: draft.needsWalk,
     elsewhere: orNone(draft.elsewhere),
   };
 }
@@ -149,6 +162,7 @@ function isTelling(name: string): boolean {
 
 function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
   const { name, kind, link } = entry;
+  if (name === "node_modules" || fileNameFault(name) !== undefined) draft.needsWalk = true;
   if (kind === "dangling" && mayNameSkill(name)) draft.dangling.push(name);
   const isTeller = isTelling(name);
   if (isTeller) draft.tellers.push(entry);
@@ -266,8 +280,8 @@ function hasSkillHead(files: SkillFiles, file: string): boolean {
 
 function isGone(files: SkillFiles, directory: string): boolean {
   try {
-    // A name that is not valid Unicode cannot be resolved, but exists.
-    return files.resolve(directory) === undefined && !directory.includes("\ufffd");
+    // A name that is not UTF-8 cannot be resolved, but exists.
+    return files.resolve(directory) === undefined && !/\p{Cs}/u.test(directory);
   } catch {
     // The parent may be readable without search permission.
     return false;

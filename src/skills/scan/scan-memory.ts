@@ -182,11 +182,16 @@ export class FoundSoFar {
   /** The first skill of each slug. */
   readonly #firsts = new Map<string, DirectoryRecord>();
   readonly #findings = new Map<string, Finding>();
+  readonly #refused = new Map<DirectoryRecord, Finding>();
   /** All skills of slugs with several, by the first of them. */
   readonly rivals = new Map<DirectoryRecord, DirectoryRecord[]>();
 
   get skills(): FoundSkill[] {
-    return [...this.#skills.values()];
+    return Array.from(this.#skills.values(), (found) => {
+      const finding = this.#refused.get(found.record);
+      if (finding === undefined) return found;
+      return { ...found, record: { ...found.record, skill: undefined, findings: [...found.record.findings, finding] } };
+    });
   }
 
   get findings(): Finding[] {
@@ -211,6 +216,11 @@ export class FoundSoFar {
       this.rivals.set(first, rivals);
       rivals.push(record);
     }
+  }
+
+  /** The skill of this directory is not offered. */
+  refuse(record: DirectoryRecord, finding: Finding): void {
+    this.#refused.set(record, finding);
   }
 
   addFinding(finding: Finding | undefined): void {

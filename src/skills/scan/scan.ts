@@ -2,7 +2,9 @@ import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { withinTime } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
+import { isSkillsError } from "../../errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
+import { invalidName, walkSkill } from "../hash/walk-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";
 import * as findings from "./disk-findings.ts";
@@ -150,6 +152,11 @@ export class Scan {
     if (real === undefined) return;
     const levels: Level[] = [];
     const withLinks: { readonly record: DirectoryRecord; readonly isRoot: boolean }[] = [];
+    /** Skills of which not every name was seen, or not every name is valid. */
+    const doubtful = new Set<DirectoryRecord>();
+    const doubt = (record?: DirectoryRecord): void => {
+      for (const around of [...levels.map((level) => level.record), record]) if (around?.isSkill) doubtful.add(around);
+    };
     const expectedName = path.basename(real);
     const allowance = toAllowance(root.path, false, this.#limits.directories);
     const start: Level = { record: undefined, expectedName, depth: 0, rules: [], allowance, next: 0 };
@@ -157,15 +164,9 @@ export class Scan {
     for (let count = 1; visit !== undefined; visit = nextVisit(levels), count++) {
       if (count % visitsBetweenPauses === 0) yield undefined;
       const { level } = visit;
-      if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) continue;
       const known = this.#memory.recall(visit.path);
-      if (known !== undefined && this.#memory.wasMet(known, root)) continue;
-      if (level.depth > this.#limits.depth && level.record !== undefined) {
-        unread.push({ path: visit.path, parent: level.record, reason: "too-deep" });
-        continue;
-      }
-      if (level.allowance.left <= 0) {
-        found.addFinding(findings.tooManyDirectories(level.allowance));
+      if (yield* this.#isLeftOut(visit, root, found, unread)) {
+        doubt();
         continue;
       }
       let record = this.#read(visit, root, known);
@@ -175,14 +176,40 @@ export class Scan {
       }
       if (record === undefined) continue;
       collect(record, root, level, found);
+      if (record.needsWalk) doubt(record);
       if (record.dangling.length > 0 && !level.allowance.insideSkill && !record.isSkill) {
         withLinks.push({ record, isRoot: level.depth === 0 });
       }
       if (record.children.length > 0) levels.push(this.#levelBelow(record, visit));
     }
+    for (const record of doubtful) yield* this.#checkNames(record, found);
     for (const { record, isRoot } of withLinks) {
       if (!this.#holdsSkills(record, isRoot && root.holdsAnything !== true)) continue;
       for (const name of record.dangling) found.addFinding(findings.danglingLink(joinPath(record.path, name)));
+    }
+  }
+
+  *#isLeftOut(visit: Visit, root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<boolean> {
+    const { level, path: directory } = visit;
+    if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) return true;
+    const known = this.#memory.recall(directory);
+    if (known !== undefined && this.#memory.wasMet(known, root)) return true;
+    if (level.depth > this.#limits.depth && level.record !== undefined) {
+      unread.push({ path: directory, parent: level.record, reason: "too-deep" });
+      return true;
+    }
+    if (level.allowance.left <= 0) found.addFinding(findings.tooManyDirectories(level.allowance));
+    return level.allowance.left <= 0;
+  }
+
+  /** Refuses a skill that has a name for which there is no digest, also in places that are not searched for skills. */
+  *#checkNames(record: DirectoryRecord, found: FoundSoFar): Steps<void> {
+    try {
+      yield* walkSkill(this.#options.files, record.path);
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      const file = record.skill?.file ?? record.path;
+      if (error.facts["reason"] === invalidName) found.refuse(record, findings.invalidFileName(file, error));
     }
   }
 

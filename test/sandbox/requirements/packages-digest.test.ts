@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -36,4 +37,14 @@ test("a package without a list of files counts by its name and version", async (
   const none = await digestOfPackages(directory);
   mkdirSync(path.join(directory, "third-3.0.dist-info"));
   expect(await digestOfPackages(directory)).not.toBe(none);
+});
+
+test.runIf(process.platform !== "win32")("a name cannot stand for two packages", async () => {
+  install("first-1.0", "a");
+  install("second-2.0", "b");
+  const both = await digestOfPackages(directory);
+  for (const name of ["first-1.0", "second-2.0"])
+    rmSync(path.join(directory, `${name}.dist-info`), { recursive: true });
+  install(`first-1.0.dist-info\n${hash("sha256", "b")}  second-2.0`, "a");
+  expect(await digestOfPackages(directory)).not.toBe(both);
 });

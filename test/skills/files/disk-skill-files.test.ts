@@ -89,6 +89,17 @@ describe("disk skill files", () => {
     chmodSync(hidden, 0o700);
   });
 
+  it.runIf(process.platform === "linux")("tells names apart that are not UTF-8, and from U+FFFD", () => {
+    const directory = path.join(root, "bytes");
+    mkdirSync(directory);
+    for (const name of [[0xff], [0xfe], [0xc3, 0xa9, 0xff], [0xef, 0xbf, 0xbd]]) {
+      writeFileSync(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name)]), "");
+    }
+    const entries = diskSkillFiles().list(directory);
+    expect(entries.map(({ name }) => name).sort()).toEqual(["\udcc3\udca9\udcff", "\udcfe", "\udcff", "\ufffd"]);
+    expect(entries.every(({ kind }) => kind === "file")).toBe(true);
+  });
+
   it("reads only the head of a file of 2 GB", () => {
     const file = path.join(root, "big");
     writeFileSync(file, "---\nname: big\n");

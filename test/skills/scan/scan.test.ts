@@ -62,6 +62,33 @@ describe("scan", () => {
     expect(finding).toMatchObject({ line: 8, column: 14 });
   });
 
+  it.each([
+    ["beside SKILL.md", "a\nb.md"],
+    ["in a directory", "scripts/a\u0007.sh"],
+    ["in a directory of a directory", "scripts/x/a\\b"],
+    ["in packages", "node_modules/x/a\uff0fb.js"],
+    ["in an ignored directory", "build/\udcff"],
+    ["in an empty directory", "a\u2028b/c/.keep"],
+  ])("reports a skill with an invalid name %s, and refuses it", async (_where, name) => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/b/inner/SKILL.md");
+    files.write("/s/b/.gitignore", "build/\n");
+    files.write(`/s/b/${name}`, "");
+    files.write("/s/a/.git/a\nb", "");
+    const found = await find(files);
+    expect(codes(found)).toEqual(["file-name-invalid /s/b/SKILL.md"]);
+    expect(found.skills.map(({ record }) => record.skill?.slug)).toEqual(["a", undefined, "inner"]);
+  });
+
+  it("offers a skill again when its invalid name is gone", async () => {
+    const files = tree("/s/a/SKILL.md");
+    files.write("/s/a/scripts/a\nb", "");
+    const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    files.onTouch((directory, name) => void scan.markStale(directory, name));
+    expect(codes(await run(scan))).toEqual(["file-name-invalid /s/a/SKILL.md"]);
+    files.remove("/s/a/scripts/a\nb");
+    expect(codes(await run(scan))).toEqual([]);
+  });
+
   it("accepts a root that is itself a skill", async () => {
     expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
   });

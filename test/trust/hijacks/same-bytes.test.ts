@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -28,6 +29,20 @@ test("the same bytes in another place are not asked about again", async () => {
   }
   expect(world.asked).toHaveLength(1);
   expect(world.executed).toHaveLength(4);
+});
+
+test("a file whose name holds the line of another one is never run as the approved skill", async () => {
+  const { "code/main.py": main = "", ...others } = files;
+  const world = await openAttackedWorld(at(`${ownRoot}/deploy`), {});
+  expect(await world.run("deploy")).toBe(true);
+  // What was hashed as two lines: of a file, and of the next one.
+  const [second = "", text = ""] = Object.entries(others)[1] ?? [];
+  world.files.write(`${ownRoot}/deploy/code/main.py\n${hash("sha256", text)}  ${second}`, main);
+  world.files.write(`${ownRoot}/deploy/code/main.py`, "def main(args): return 'bad'\n");
+  await world.notice();
+  expect(await world.run("deploy")).toBe(false);
+  expect(world.asked).toHaveLength(1);
+  expect(world.executed).toHaveLength(1);
 });
 
 test("modes and times are not part of what is approved, because installers change them", async () => {
