@@ -48,7 +48,8 @@ export function settleRivals(
     findings.set(found, [...(findings.get(found) ?? []), finding]);
   };
   const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
-  for (const [slug, all] of rivals) {
+  // Two slugs can want the same qualified one: the order in which skills were found must not decide which gets it.
+  for (const [slug, all] of [...rivals].sort(([a], [b]) => byCodePoint(a, b))) {
     /** The versions that keep the slug, from the first root. */
     let kept: readonly FoundSkill[] = [];
     for (const found of byRoot(all)) {

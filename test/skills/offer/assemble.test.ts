@@ -144,7 +144,20 @@ describe("assemble", () => {
         for (const line of offered) expect(isSlug(line.split(" ")[1] ?? "")).toBe(true);
         expect(slugs(assemble(found(...skills.toReversed())))).toEqual(offered);
       }),
+      { seed: 119_520_757, numRuns: 300 },
     );
+  });
+
+  it("gives a qualified slug that two skills compete for to the same one, whichever was found first", () => {
+    const skills = [
+      foundSkill("/one/b", [first], "b"),
+      foundSkill("/one/q/a-a", [first], "b"),
+      foundSkill("/one/c", [first], "a-b"),
+      foundSkill("/one/r/a", [first], "a-b"),
+    ];
+    const offered = ["/one/q/a-a q-b", "/one/r/a a-a-b", "/one/c a-b", "/one/b b"];
+    expect(slugs(assemble(found(...skills))).sort()).toEqual(offered.toSorted());
+    expect(slugs(assemble(found(...skills.toReversed()))).sort()).toEqual(offered.toSorted());
   });
 
   it("prefers a malformed name in the first root to a valid name in the next", () => {
