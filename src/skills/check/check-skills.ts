@@ -24,7 +24,7 @@ import type { FixableSkill, FixedFile, FixOutcome } from "./fix-files.ts";
 export interface CheckOptions {
   /** Base of relative paths. Default: the current directory. */
   readonly cwd?: string;
-  /** Which rules apply. Default: `spec`. */
+  /** Which rules apply. Default: `agents`. */
   readonly level?: Level;
   /** Severities that override those of the level. */
   readonly rules?: RuleSettings;
@@ -61,7 +61,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
  * files first. Does not cache anything between calls.
  */
 export async function checkSkills(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
-  const { cwd = process.cwd(), level = "spec", rules: settings = {}, fix = false } = options;
+  const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
   const scopes: CheckScope[] = [];
   const complaints: string[] = [];
   for (const given of paths) {
@@ -77,7 +77,7 @@ export async function checkSkills(paths: readonly string[], options: CheckOption
     if (repairs.fixed.length > 0) found = await search(scopes, options);
   }
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
-  const bodies = level === "spec" || level === "claude" ? found.records.flatMap(bodyFaults) : [];
+  const bodies = level === "spec" || level === "agents" ? found.records.flatMap(bodyFaults) : [];
   const problems = [
     ...toProblems([...found.findings, ...bodies], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
@@ -129,7 +129,12 @@ async function search(
     records,
     findings: [...others, ...records.flatMap((record) => record.findings)],
     counts: snapshot.counts,
-    collisions: snapshot.problems.filter(({ code }) => ofSeveral.has(code)),
+    collisions: snapshot.problems
+      .filter(({ code }) => ofSeveral.has(code))
+      .map((problem) => {
+        const isTogether = [...roots.values()].some((root) => !root.holdsAnything && isWithin(problem.file, root.path));
+        return problem.code === "slug-qualified" && !isTogether ? { ...problem, severity: "note" as const } : problem;
+      }),
     emptyScopes: scopes.filter((scope) => scope.within !== undefined && isEmpty(scope)),
   };
 }

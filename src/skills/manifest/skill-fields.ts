@@ -1,5 +1,5 @@
 import { readDeclared } from "../environment/read-declared.ts";
-import { maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
+import { agentTables, maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf } from "../text/control-characters.ts";
@@ -214,7 +214,10 @@ export function readMetadata(value: unknown, report: Report): Readonly<Record<st
     if (typeof entry !== "string") {
       const isRead = readDeclared({ metadata: { [child]: entry } }) !== undefined;
       const message = `metadata.${child} is not a string; ${isRead ? "only what it requires is read" : "it is ignored"}`;
-      report({ code: "metadata-nested-value", key, child, message, fix: `Write metadata.${child} as one string.` });
+      const fix = `Write metadata.${child} as one string.`;
+      const isForAgents = isRead || (agentTables.has(child) && typeof entry === "object" && !Array.isArray(entry));
+      const allowedAt = isForAgents ? (["agents"] as const) : undefined;
+      report({ code: "metadata-nested-value", key, child, message, fix, ...(allowedAt && { allowedAt }) });
     } else if (child.length > maxKeyLength || entry.length > maxValueLength) {
       const what =
         child.length > maxKeyLength

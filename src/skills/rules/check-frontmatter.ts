@@ -1,7 +1,6 @@
 import { countCodePoints, tooLong } from "../text/code-points.ts";
 import { nearest } from "../../base/nearest.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
-import { maxFaultsOfRule } from "./rules.ts";
 import type { Level, RuleCode } from "./rules.ts";
 
 /** A rule violation in frontmatter, before the position of its key is known. */
@@ -81,65 +80,79 @@ export const specificationFields: readonly string[] = [
   "compatibility",
 ];
 
-/** The frontmatter fields that Claude Code adds. */
-const claudeFields: readonly string[] = [
-  "agent",
-  "argument-hint",
-  "arguments",
-  "context",
-  "disable-model-invocation",
-  "disallowed-tools",
-  "effort",
-  "hooks",
-  "model",
-  "paths",
-  "shell",
-  "user-invocable",
-  "when_to_use",
-];
+/** The fields that agents document beside the specification. */
+const agentFields: ReadonlySet<string> = new Set([
+  // Claude Code; others read some of them.
+  ...["agent", "argument-hint", "arguments", "context", "disable-model-invocation", "disallowed-tools", "effort"],
+  ...["hooks", "model", "paths", "shell", "user-invocable", "when_to_use"],
+  // OpenClaw and Hermes.
+  ...["author", "command-arg-mode", "command-dispatch", "command-tool", "homepage", "platforms", "prerequisites"],
+  ...["required_environment_variables", "version"],
+]);
 
-/** The Claude Code fields that are supported here (C-1.1). */
-const honouredFields = new Set(["argument-hint", "disable-model-invocation", "user-invocable"]);
-const known = new Set(specificationFields);
-const claude = new Set(claudeFields);
-const allowedForClaude: readonly Level[] = ["claude"];
-const honoured: readonly Level[] = ["claude", "lenient"];
+/** The mappings in `metadata` in which agents document data of their own. */
+export const agentTables: ReadonlySet<string> = new Set(["clawdbot", "clawdis", "hermes", "openclaw"]);
 
-/** Reports each top-level key that is not a field of the specification. */
+const specification = new Set(specificationFields);
+
+/** Reports the top-level keys that are not fields of the specification: once those that agents document, and once all others. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
-  let count = 0;
-  for (const key of Object.keys(values)) {
-    if (known.has(key)) continue;
-    const { fault, close } = ++count > maxFaultsOfRule ? { fault: unexpected(key) } : unexpectedField(key);
-    report(close !== undefined && Object.hasOwn(values, close) ? unexpected(key) : fault);
-  }
+  const keys = Object.keys(values);
+  if (keys.every((key) => specification.has(key))) return;
+  for (const fault of unexpectedFields(keys)) report(fault);
 }
 
-const unexpectedFields = new Map<string, { readonly fault: ValueFault; readonly close: string | undefined }>();
+const remembered = new Map<string, readonly ValueFault[]>();
 const mostRemembered = 1000;
+const longestRemembered = 512;
 
-/** The fault of a key, and the field that it probably misspells. Cached, as the same few keys appear in thousands of skills. */
-function unexpectedField(key: string): { readonly fault: ValueFault; readonly close?: string | undefined } {
-  const remembered = unexpectedFields.get(key);
-  if (remembered !== undefined) return remembered;
-  const close = key.length > maxNameLength || claude.has(key) ? undefined : nearest(key, specificationFields)[0];
-  const field = { fault: unexpected(key, close), close };
-  if (unexpectedFields.size === mostRemembered) unexpectedFields.clear();
-  unexpectedFields.set(key, field);
-  return field;
+/** The faults of keys. Cached, as the same few keys appear in thousands of skills. */
+function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
+  const id = keys.join("\n");
+  const known = remembered.get(id);
+  if (known !== undefined) return known;
+  const others = keys.filter((key) => !specification.has(key));
+  const documented = others.filter((key) => agentFields.has(key));
+  const unknown = others.filter((key) => !agentFields.has(key));
+  const faults = [
+    ...(documented.length === 0 ? [] : [documentedFault(documented)]),
+    ...(unknown.length === 0 ? [] : [unknownFault(unknown, keys)]),
+  ];
+  if (remembered.size === mostRemembered) remembered.clear();
+  if (id.length <= longestRemembered) remembered.set(id, faults);
+  return faults;
 }
 
-function unexpected(key: string, close?: string): ValueFault {
-  const fault = { code: "field-unexpected", key, part: "key" } as const;
-  if (claude.has(key)) {
-    const message = `\`${key}\` is a field of Claude Code, not a standard one`;
-    const fix = "Check with --level claude if the skill is for Claude Code, or remove it.";
-    return { ...fault, message, fix, allowedAt: honouredFields.has(key) ? honoured : allowedForClaude };
-  }
-  const message = `\`${key}\` is not a standard field; put it under \`metadata:\``;
+function documentedFault(keys: readonly string[]): ValueFault {
+  const message = `${listed(keys)} of some agents, not of the specification`;
+  const fix = `Check with --level agents, or move ${pronoun(keys)} under \`metadata:\`.`;
+  return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message, fix, allowedAt: ["agents", "lenient"] };
+}
+
+function unknownFault(keys: readonly string[], present: readonly string[]): ValueFault {
+  const message = `${listed(keys)} that no agent is known to document`;
+  const meant = keys.slice(0, mostNamed).flatMap((key) => {
+    const close = key.length > maxNameLength ? undefined : nearest(key, specificationFields)[0];
+    if (close === undefined || present.includes(close)) return [];
+    return [keys.length === 1 ? `\`${close}\`` : `\`${close}\` for \`${key}\``];
+  });
+  const them = pronoun(keys);
   const fix =
-    close === undefined
-      ? "Move it under `metadata:`, or remove it."
-      : `Did you mean \`${close}\`? Otherwise move it under \`metadata:\`.`;
-  return { ...fault, message, fix };
+    meant.length === 0
+      ? `Move ${them} under \`metadata:\`, or remove ${them}.`
+      : `Did you mean ${meant.join(", ")}? Otherwise move ${them} under \`metadata:\`.`;
+  return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message, fix };
+}
+
+const mostNamed = 20;
+
+/** "`a` is a field", "`a` and `b` are fields". */
+function listed(keys: readonly string[]): string {
+  const names = keys.slice(0, mostNamed).map((key) => `\`${key}\``);
+  const last = keys.length > mostNamed ? `${keys.length - mostNamed} more` : names.pop();
+  return names.length === 0 ? `${last} is a field` : `${names.join(", ")} and ${last} are fields`;
+}
+
+function pronoun({ length }: readonly string[]): string {
+  return length === 1 ? "it" : "them";
 }

@@ -4,15 +4,16 @@ import { hasControls, withoutControls } from "../text/control-characters.ts";
 import type { Problem } from "./problem.ts";
 
 /**
- * `spec`: the Agent Skills specification; `claude`: the same with the additional fields of Claude Code; `wire`: the requirements of
- * AvailableSkill (C-1.3); `lenient`: what is offered (C-1.5).
+ * `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification alone; `wire`: the
+ * requirements of AvailableSkill (C-1.3); `lenient`: what is offered (C-1.5).
  */
-export const levels = ["spec", "claude", "wire", "lenient"] as const;
+export const levels = ["agents", "spec", "wire", "lenient"] as const;
 export type Level = (typeof levels)[number];
 
 export interface Rule {
   readonly title: string;
-  /** Also applies at level `claude`. */
+  /** Default: as at `spec`. */
+  readonly agents?: Problem["severity"] | "off";
   readonly spec: Problem["severity"] | "off";
   readonly wire: Problem["severity"] | "off";
   /** An error means: not offered. A warning means: offered, normalised. A note needs no action. */
@@ -27,7 +28,7 @@ const style = { spec: "error", wire: "off", lenient: "warning" } as const;
 const normalised = { spec: "error", wire: "error", lenient: "warning" } as const;
 const remark = { spec: "warning", wire: "warning", lenient: "warning" } as const;
 const note = { spec: "note", wire: "note", lenient: "note" } as const;
-const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
+const advice = { agents: "off", spec: "warning", wire: "off", lenient: "off" } as const;
 
 /** All rules by their stable codes. */
 export const rules = {
@@ -70,7 +71,7 @@ export const rules = {
   "isolation-none": { title: "code runs in the sandbox", ...remark },
   "control-characters": { title: "no control or bidirectional formatting characters", ...remark },
   "invisible-characters": { title: "no invisible characters", ...remark },
-  "field-unexpected": { title: "only standard fields at the top level", ...style },
+  "field-unexpected": { title: "only standard fields at the top level", ...style, agents: "warning" },
   "field-not-boolean": {
     title: "disable-model-invocation and user-invocable are true or false",
     spec: "warning",
@@ -142,7 +143,8 @@ export function toProblems(findings: readonly Finding[], level: Level, settings:
 }
 
 export function severityAt(code: RuleCode, level: Level): Problem["severity"] | "off" {
-  return rules[code][level === "claude" ? "spec" : level];
+  const rule: Rule = rules[code];
+  return level === "agents" ? (rule.agents ?? rule.spec) : rule[level];
 }
 
 /** Maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */

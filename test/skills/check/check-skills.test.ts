@@ -20,7 +20,7 @@ function write(name: string, frontmatter: string): string {
 }
 
 test("reports problems with ranges and counts fixable ones without changing files", async () => {
-  const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
+  const file = write("pdf", "name: pdf\ndescription: Use when: needed\norigin: me\n");
   const before = readFileSync(file, "utf8");
   const { problems, checked, fixed, fixable, complaints } = await checkSkills(["skills"], { cwd });
   expect({ checked, fixed, fixable, complaints }).toEqual({ checked: 1, fixed: [], fixable: 1, complaints: [] });
@@ -33,7 +33,7 @@ test("reports problems with ranges and counts fixable ones without changing file
 });
 
 test("with fix, repairs files and reports the remaining problems", async () => {
-  const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
+  const file = write("pdf", "name: pdf\ndescription: Use when: needed\norigin: me\n");
   const { problems, fixed, fixable } = await checkSkills(["skills"], { cwd, fix: true });
   expect({ fixed, fixable }).toEqual({ fixed: [{ file, codes: ["yaml-unquoted-colon"] }], fixable: 0 });
   expect(problems.map(({ code }) => code)).toEqual(["field-unexpected"]);

@@ -166,7 +166,6 @@ test("returns findings in file order", () => {
     "field-unexpected 2:1",
     "description-missing 2:1",
     "name-not-lowercase 3:7",
-    "field-unexpected 4:1",
     "yaml-unquoted-colon 4:9",
   ]);
 });
@@ -244,7 +243,11 @@ test("the fix for a name suggests a valid name", () => {
 test.each([
   ["descr: d", "Did you mean `description`? Otherwise move it under `metadata:`."],
   ["description: d\ndescr: d", "Move it under `metadata:`, or remove it."],
-  ["description: d\nversion: 1", "Move it under `metadata:`, or remove it."],
+  [
+    "description: d\nlisense: MIT\norigin: 1",
+    "Did you mean `license` for `lisense`? Otherwise move them under `metadata:`.",
+  ],
+  ["description: d\norigin: 1", "Move it under `metadata:`, or remove it."],
 ])("the fix for an unknown field suggests a similar field that is not set: %j", (fields, fix) => {
   expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
 });
@@ -387,13 +390,33 @@ test.each([
   ]);
 });
 
-test("allows Claude Code fields at level claude, and the supported ones also at level lenient", () => {
+test("fields that agents document are allowed at levels agents and lenient; all others are one problem that names them", () => {
   const { findings } = parse(
-    "---\nname: pdf\ndescription: x\nmodel: opus\nargument-hint: <file>\nauthor: me\nuser-invocable: no way\n---\n",
+    "---\nname: pdf\ndescription: x\nmodel: opus\norigin: me\nversion: 1.0.0\ntags: pdf\nuser-invocable: no way\n---\n",
   );
-  const shown = (level: Level): string[] => toProblems(findings, level).map(({ line, code }) => `${line} ${code}`);
-  const unexpected = [4, 5, 6, 7].map((line) => `${line} field-unexpected`);
-  expect(shown("spec")).toEqual(unexpected);
-  expect(shown("claude")).toEqual(["6 field-unexpected", "7 field-not-boolean"]);
-  expect(shown("lenient")).toEqual(["4 field-unexpected", "6 field-unexpected", "7 field-not-boolean"]);
+  const shown = (level: Level): string[] =>
+    toProblems(findings, level).map(({ line, severity, code }) => `${line} ${severity} ${code}`);
+  expect(shown("spec")).toEqual(["4 error field-unexpected", "5 error field-unexpected"]);
+  expect(shown("agents")).toEqual(["5 warning field-unexpected", "8 warning field-not-boolean"]);
+  expect(shown("lenient")).toEqual(["5 warning field-unexpected", "8 warning field-not-boolean"]);
+  expect(findings.slice(0, 2).map(({ message, fix }) => [message, fix])).toEqual([
+    [
+      "`model`, `version` and `user-invocable` are fields of some agents, not of the specification",
+      "Check with --level agents, or move them under `metadata:`.",
+    ],
+    [
+      "`origin` and `tags` are fields that no agent is known to document",
+      "Move them under `metadata:`, or remove them.",
+    ],
+  ]);
+});
+
+test("what agents document below metadata, and what is read of it, is no problem at level agents", () => {
+  const { findings } = parse(
+    "---\nname: pdf\ndescription: x\nmetadata:\n  openclaw:\n    emoji: x\n  requires: [git]\n  tags: [a]\n---\n",
+  );
+  const nested = (level: Level): number[] =>
+    toProblems(findings, level).flatMap(({ line, code }) => (code === "metadata-nested-value" ? [line] : []));
+  expect(nested("spec")).toEqual([5, 7, 8]);
+  expect(nested("agents")).toEqual([8]);
 });

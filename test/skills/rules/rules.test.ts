@@ -31,10 +31,10 @@ test("a violated style rule does not prevent a skill from being offered", () => 
 test("settings override the severities of a level, except for allowed findings", () => {
   const found = [
     finding("name-missing"),
-    finding("yaml-not-strict"),
-    { ...finding("field-unexpected"), allowedAt: ["claude"] as const },
+    finding("yaml-comment-in-value"),
+    { ...finding("field-unexpected"), allowedAt: ["agents"] as const },
   ];
-  const settings = { "name-missing": "off", "yaml-not-strict": "error", "field-unexpected": "error" } as const;
-  const shown = toProblems(found, "claude", settings).map(({ code, severity }) => `${code} ${severity}`);
-  expect(shown).toEqual(["yaml-not-strict error"]);
+  const settings = { "name-missing": "off", "yaml-comment-in-value": "error", "field-unexpected": "error" } as const;
+  const shown = toProblems(found, "agents", settings).map(({ code, severity }) => `${code} ${severity}`);
+  expect(shown).toEqual(["yaml-comment-in-value error"]);
 });

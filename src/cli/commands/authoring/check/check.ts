@@ -8,6 +8,7 @@ import { diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import type { SkillFiles } from "../../../../skills/files/skill-files.ts";
 import { levels, rules } from "../../../../skills/rules/rules.ts";
 import type { RuleCode, RuleSettings } from "../../../../skills/rules/rules.ts";
+import { json } from "../../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../../command.ts";
 import { showReads } from "../../../report/progress.ts";
 import { sayCounts } from "../../../report/say-counts.ts";
@@ -28,7 +29,7 @@ export const command = defineCommand({
     level: {
       type: "string",
       choices: levels,
-      help: "Which rules apply; see below. Default: spec.",
+      help: "Which rules apply; see below. Default: agents.",
     },
     rule: {
       type: "string",
@@ -46,6 +47,7 @@ export const command = defineCommand({
       choices: ["pretty", "json", "github", "sarif"],
       help: "Output format. Default: pretty.",
     },
+    json: { ...json, help: "Print JSON: the same as --reporter json." },
     fix: { type: "boolean", help: "Fix what can be fixed safely, in place, and report the rest." },
     watch: { type: "boolean", help: "Check again on every change, until interrupted." },
   },
@@ -53,14 +55,20 @@ export const command = defineCommand({
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the current directory.",
     "In a directory, .agents/skills and .claude/skills are checked as well.",
-    "Levels: spec, the Agent Skills specification; claude, the same with the fields of Claude Code; wire, what editors are sent;",
+    "Levels: agents, the Agent Skills specification with the fields that agents document; spec, the specification alone; wire, what editors are sent;",
     "  lenient, what is offered at all: a skill with an error at this level is left out.",
     "Exits with 1 if there is an error, or if a PATH does not exist or contains no skill; warnings alone exit with 0.",
   ],
   async run({ positionals: paths, options }, terminal) {
-    const { level = "spec", reporter: name = "pretty", fix = false, watch = false } = options;
+    const {
+      level = "agents",
+      reporter: name = options.json === true ? "json" : "pretty",
+      fix = false,
+      watch = false,
+    } = options;
     const settings = toRuleSettings(options.rule ?? []);
     const maxProblems = toMaxProblems(options["max-problems"]);
+    if (options.json === true && name !== "json") throw usageError(`--json and --reporter ${name} exclude each other`);
     const reporter = await reporters[name]();
     const { cwd, paint, columns } = terminal;
     const files = showReads(diskSkillFiles(), terminal.progress);

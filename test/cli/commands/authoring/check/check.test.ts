@@ -109,7 +109,8 @@ test("exits with 0 for warnings only", async () => {
 
 test("applies the rules of the level", async () => {
   project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "version: 1\n---\n\n"));
-  expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected"] });
+  expect(await problemsOf("skills")).toMatchObject({ code: 0, codes: [] });
+  expect(await problemsOf("skills", "--level", "spec")).toMatchObject({ code: 1, codes: ["field-unexpected"] });
   expect(await problemsOf("skills", "--level", "wire")).toMatchObject({ code: 0, codes: [] });
 });
 
@@ -224,7 +225,13 @@ test("reports duplicate names like a catalog of the given directories", async ()
   });
   project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
   expect(await problemsOf("one")).toMatchObject({ code: 0, checked: 1, codes: [] });
-  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified", "skill-copy"] });
+  expect(await problemsOf(".")).toMatchObject({
+    checked: 3,
+    problems: [
+      { code: "slug-qualified", severity: "note" },
+      { code: "skill-copy", severity: "note" },
+    ],
+  });
   expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-copy"] });
 });
 
@@ -374,8 +381,20 @@ test("prints 20 problems unless --max-problems is given; JSON contains all", asy
   expect(await check("skills", "--max-problems", "few")).toMatchObject({ code: 2 });
 });
 
-test("level claude allows the fields of Claude Code", async () => {
-  project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "model: opus\nhooks:\n  x: y\n---\n\n"));
-  expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected", "field-unexpected"] });
-  expect(await problemsOf("skills", "--level", "claude")).toMatchObject({ code: 0, codes: [] });
+test("fields that agents document are no problem unless the level is spec, and all others are one warning", async () => {
+  const fields = "model: opus\nhooks:\n  x: y\nversion: 1\norigin: me\ntags: [a]\n---\n\n";
+  project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", fields));
+  const { code, problems } = await problemsOf("skills");
+  expect(code).toBe(0);
+  expect(problems).toMatchObject([{ code: "field-unexpected", severity: "warning", line: 8 }]);
+  expect(problems[0]?.message).toMatch(/^`origin` and `tags` are fields/);
+  expect(await problemsOf("skills", "--level", "spec")).toMatchObject({ code: 1 });
+});
+
+test("--json prints JSON as in every command", async () => {
+  project.write("skills/a/SKILL.md", skillText("a"));
+  const json = await check("skills", "--json");
+  expect(json).toEqual(await check("skills", "--reporter", "json"));
+  expect(JSON.parse(json.stdout)).toMatchObject({ problems: [], checked: 1 });
+  expect(await check("skills", "--json", "--reporter", "sarif")).toMatchObject({ code: 2 });
 });

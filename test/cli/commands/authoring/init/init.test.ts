@@ -17,7 +17,7 @@ describe("acp-skills init", () => {
     ["rows.sort", ["--action"]],
   ])("%s %j passes check without any problem", async (name, options) => {
     expect((await cli("init", name, ...options)).code).toBe(0);
-    for (const level of ["spec", "claude", "wire", "lenient"]) {
+    for (const level of ["agents", "spec", "wire", "lenient"]) {
       const { code, stdout } = await cli("check", "--level", level, `.agents/skills/${name}`);
       expect({ code, stdout }).toEqual({
         code: 0,
