@@ -6,12 +6,14 @@ import { changesOf, toCopy } from "../trust/asking/copied-files.ts";
 import type { ChangedFile } from "../trust/asking/question.ts";
 import type { CopiedFile } from "../trust/grants/approvals.ts";
 import { beyond, noCapabilities } from "../trust/grants/capabilities.ts";
-import { inspectSkill } from "./inspect-skill.ts";
+import { inspectSkill, renameWords } from "./inspect-skill.ts";
 import type { InspectedSkill } from "./inspect-skill.ts";
 import { wantedWords } from "./wanted-words.ts";
 
 /** What an update changes. */
 export interface Update {
+  /** The name in its files, where it is another than in those that are installed. */
+  readonly renamed: string | undefined;
   /** What it requests that the installed one does not: `network https://api.example.com`. */
   readonly widened: readonly string[];
   readonly added: readonly string[];
@@ -32,7 +34,10 @@ export async function compareUpdate(
   const [olds, news] = [new Set(before.map(({ path }) => path)), new Set(after.map(({ path }) => path))];
   const texts = changesOf(toCopies(before), toCopies(after));
   const paths = texts.map(({ path }) => path);
+  const { slug } = inspected;
+  const isNamed = old === undefined ? renameWords({ key, slug }) === undefined : old.slug === slug;
   return {
+    renamed: isNamed ? undefined : slug,
     widened: wantedWords({ wants: wider }),
     added: paths.filter((path) => !olds.has(path)),
     removed: paths.filter((path) => !news.has(path)),

@@ -11,10 +11,10 @@ import type { Source } from "../remote/source.ts";
 import { stateOf } from "./installed-state.ts";
 import type { InstalledState } from "./installed-state.ts";
 import { download } from "./offered-skills.ts";
-import type { Downloaded } from "./offered-skills.ts";
+import type { Downloaded, Downloading } from "./offered-skills.ts";
 import type { NamedSources } from "./named-sources.ts";
 import { readNow } from "./read-now.ts";
-import type { SourceReader } from "../remote/reader/source-reader.ts";
+import { reasonLines } from "./reason-lines.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
 export type Restorable = "missing" | "changed";
@@ -36,17 +36,15 @@ export interface LookedUp {
   readonly latest: Latest;
 }
 
-export interface Looking {
+export interface Looking extends Downloading {
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;
-  readonly reader: SourceReader;
   readonly named: NamedSources;
   /** Of `--allow-private`. */
   readonly allowPrivate: readonly string[] | undefined;
   /** Which skills are downloaded although the lock has what their source has. */
   readonly restored: readonly Restorable[];
-  readonly signal: AbortSignal;
 }
 
 const atOnce = 4;
@@ -99,7 +97,7 @@ function localRefusal({ url: text, label }: Source, rules: AddressRules): string
 async function findLatest(
   { key, entry, installed, source }: Omit<LookedUp, "latest">,
   index: RemoteIndex,
-  { reader, restored, signal }: Pick<Looking, "reader" | "restored" | "signal">,
+  { restored, ...downloading }: Downloading & Pick<Looking, "restored">,
 ): Promise<Latest> {
   const remote = findLocked(key, entry, index);
   const restorable = restored.find((state) => state === installed.state);
@@ -108,7 +106,7 @@ async function findLatest(
     return { state: "gone", why: `${source} does not offer it any more` };
   }
   if (restorable === undefined && isKnown(remote, entry)) return { state: "current" };
-  const downloaded = await download(remote, reader, signal);
+  const downloaded = await download(remote, downloading);
   if ("why" in downloaded) return { state: "failed", why: downloaded.why };
   const { inspected, files } = downloaded;
   const isSame =
@@ -117,17 +115,9 @@ async function findLatest(
   return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
 }
 
-const mostNamed = 5;
-
 /** Why skills could not be looked up, each reason once with all of its skills. */
 export function failuresOf(found: readonly LookedUp[]): readonly string[] {
-  const keys = new Map<string, string[]>();
-  for (const { key, latest } of found)
-    if ("why" in latest) keys.set(latest.why, [...(keys.get(latest.why) ?? []), key]);
-  return [...keys].map(([why, all]) => {
-    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : "";
-    return `${all.slice(0, mostNamed).join(", ")}${more}: ${why}`;
-  });
+  return reasonLines(found.flatMap(({ key, latest }) => ("why" in latest ? [{ name: key, why: latest.why }] : [])));
 }
 
 /** Whether the index alone says that its bytes are those of the lock. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,11 +20,15 @@ import { openSkillHasher } from "../skills/hash/hash-skill.ts";
 import { permissionsOf } from "../skills/manifest/permissions.ts";
 import type { Permissions } from "../skills/manifest/permissions.ts";
 import type { Problem } from "../skills/rules/problem.ts";
+import type { Level } from "../skills/rules/rules.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { Capabilities } from "../trust/grants/capabilities.ts";
 
 /** What a skill from elsewhere is and wants, read from its files before they are installed. */
 export interface InspectedSkill {
+  /** As its source names it: its directory, and its key in the lock. */
+  readonly key: string;
+  /** As agents are offered it, by what its own files say. */
   readonly slug: string;
   readonly name: string;
   readonly version: string;
@@ -37,31 +41,37 @@ export interface InspectedSkill {
   readonly scripts: readonly string[];
   /** What it needs of the machine, in words. */
   readonly requires: readonly string[];
-  /** Errors and warnings of `acp-skills check`; the files are relative to the skill. */
+  /** Errors and warnings of `acp-skills check` at a level; the files are relative to the skill. */
   readonly problems: readonly Problem[];
+}
+
+/** What is said of a skill whose own files name it otherwise than its source does, which may put words before a name that others have. */
+export function renameWords({ key, slug }: Pick<InspectedSkill, "key" | "slug">): string | undefined {
+  if (key === slug || key.endsWith(`-${slug}`)) return undefined;
+  return `its own files name it ${slug}, and agents are offered it as ${slug}`;
 }
 
 /**
  * Reads and validates a skill as it would be where it is installed, in a private temporary directory. Throws SOURCE_INVALID if no agent
  * would be offered it.
  */
-export async function inspectSkill(files: readonly SkillFile[], name: string): Promise<InspectedSkill> {
+export async function inspectSkill(
+  files: readonly SkillFile[],
+  key: string,
+  level: Level = "agents",
+): Promise<InspectedSkill> {
   const temporary = realpathSync.native(mkdtempSync(path.join(tmpdir(), "acp-skills-add-")));
   try {
     const root = path.join(temporary, "skills");
-    const first = path.join(root, directoryName(name));
-    await mkdir(first, { recursive: true });
-    const held = holdDirectory(first);
+    const directory = path.join(root, directoryName(key));
+    await mkdir(directory, { recursive: true });
+    const held = holdDirectory(directory);
     try {
-      writeFiles(held, first, files);
+      writeFiles(held, directory, files);
     } finally {
       held.close();
     }
-    const { slug } = (await readOffered(root)).skill;
-    const directory = path.join(root, slug);
-    // Its directory is named after it: an index may give it another name.
-    if (directory !== first) renameSync(first, directory);
-    return await inspect(await readOffered(root), directory);
+    return { key, ...(await inspect(await readOffered(root), directory, level)) };
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -85,11 +95,11 @@ async function readOffered(root: string): Promise<OfferedSkill> {
   throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
 }
 
-async function inspect({ skill }: OfferedSkill, directory: string): Promise<InspectedSkill> {
+async function inspect({ skill }: OfferedSkill, directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hashed = await openSkillHasher().hash(source, directory, new AbortController().signal);
   if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
-  const { problems } = await checkSkills([directory], { cwd: directory });
+  const { problems } = await checkSkills([directory], { cwd: directory, level });
   const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
   return {
     slug: skill.slug,

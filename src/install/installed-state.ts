@@ -44,6 +44,11 @@ export function unlockedNames(skills: string | undefined, entries: ReadonlyMap<s
     .sort();
 }
 
+/** What is said of a skill with local changes, and which option does something `all the same`. */
+export function changedWords(difference: Difference, does: "replaces" | "restores" | "removes"): string {
+  return `it has local changes (${differenceWords(difference, 5).join("; ")}); --discard-changes ${does} it`;
+}
+
 /** The differences of a skill in words, one a line; at most `most` files. */
 export function differenceWords({ missing, changed, added, hashes }: Difference, most = 20): readonly string[] {
   const files = [

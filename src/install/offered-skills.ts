@@ -9,6 +9,7 @@ import type { RemoteIndex, RemoteSkill } from "../remote/remote-skill.ts";
 import type { SkillFile } from "../remote/skill-bytes.ts";
 import { inspectSkill } from "./inspect-skill.ts";
 import type { InspectedSkill } from "./inspect-skill.ts";
+import type { Level } from "../skills/rules/rules.ts";
 import type { SourceReader } from "../remote/reader/source-reader.ts";
 
 /** A skill of a source, downloaded and validated. */
@@ -38,16 +39,25 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
   });
 }
 
+export interface Downloading {
+  readonly reader: SourceReader;
+  /** One with an error at this level of `acp-skills check` is refused; default: only what no agent would be offered is. */
+  readonly level?: Level | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Downloads and validates a skill. What is wrong with it is `why`, a sentence without its name. */
 export async function download(
   remote: RemoteSkill,
-  reader: SourceReader,
-  signal: AbortSignal,
+  { reader, level, signal }: Downloading,
 ): Promise<Downloaded | { readonly remote: RemoteSkill; readonly why: string }> {
   try {
     if (remote.content.type === "unusable") return { remote, why: remote.content.why };
     const files = await reader.skillFiles(remote, signal);
-    return { remote, files, inspected: await inspectSkill(files, remote.name) };
+    const inspected = await inspectSkill(files, remote.name, level);
+    const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
+    if (error === undefined) return { remote, files, inspected };
+    return { remote, why: `acp-skills check --level ${level} reports ${error.code}: ${error.message}` };
   } catch (error) {
     signal.throwIfAborted();
     if (isSkillsError(error)) return { remote, why: error.message };
@@ -58,10 +68,9 @@ export async function download(
 /** The same for many, a few at a time, in their order. */
 export function downloadAll(
   remotes: readonly RemoteSkill[],
-  reader: SourceReader,
-  signal: AbortSignal,
+  downloading: Downloading,
 ): Promise<readonly Awaited<ReturnType<typeof download>>[]> {
-  return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, reader, signal));
+  return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, downloading));
 }
 
 /** What the lock says of a downloaded skill. */

@@ -6,7 +6,8 @@ import type { Lock, LockEntry } from "../remote/lock/lock.ts";
 import { readInstalled } from "../remote/lock/read-installed.ts";
 import type { InstalledFiles } from "../remote/lock/read-installed.ts";
 import type { RemoteIndex } from "../remote/remote-skill.ts";
-import { differenceWords, stateOf } from "./installed-state.ts";
+import { renameWords } from "./inspect-skill.ts";
+import { changedWords, stateOf } from "./installed-state.ts";
 import type { Downloaded } from "./offered-skills.ts";
 
 /** What installing a downloaded skill means here. */
@@ -23,41 +24,45 @@ export interface Installing {
   readonly lock: Lock;
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;
-  readonly force: boolean;
+  /** Whether a skill that was changed here is replaced. */
+  readonly discardsChanges: boolean;
+  /** Whether a skill that is not in the lock, or from another source, is replaced. */
+  readonly replacesOthers: boolean;
+  /** Whether a person sees what would be installed, and decides. */
+  readonly isAsked: boolean;
 }
 
-/** Decides it; changes nothing. Only a skill that the lock has, from this source and as it was installed, is replaced without `force`. */
+/** Decides it; changes nothing. */
 export async function planInstall(
   downloaded: Downloaded,
-  { index, lock, skills, force }: Installing,
+  { index, lock, skills, discardsChanges, replacesOthers, isAsked }: Installing,
 ): Promise<InstallPlan> {
   const { inspected, files, remote } = downloaded;
-  const { slug: key } = inspected;
-  const errors = inspected.problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0 && !force) return refuse(`acp-skills check reports errors; --force installs it all the same`);
+  const { key } = inspected;
   const rival = rivalOf(key, lock, skills);
   if (rival !== undefined) return refuse(rival);
   const entry = lock.entries.get(key);
   const installed = skills === undefined ? undefined : readInstalled(skills, key);
   const isSame = installed !== undefined && sameFiles(installed, files);
+  const renamed = isSame || isAsked ? undefined : renameWords(inspected);
+  if (renamed !== undefined) return refuse(`${renamed}; --yes does not answer for that, so add it without`);
   if (entry === undefined) {
     if (installed === undefined) return { act: "install", what: "new", seen: undefined };
     if (isSame) return { act: "adopt", what: "already there, not in the lock", seen: installed };
-    if (force) return { act: "replace", what: "replaces a skill that is not in the lock", seen: installed };
-    return refuse(`${key} exists and is not in the lock; --force replaces it`);
+    if (replacesOthers) return { act: "replace", what: "replaces a skill that is not in the lock", seen: installed };
+    return refuse("it exists here and is not in the lock; --replace replaces it");
   }
   const from = lockedSource(index, remote, files, lock.form);
   const isFromHere = entry.source === from.source && isSameUrl(entry, from);
-  if (!isFromHere && !force)
-    return refuse(`${key} is installed from ${entry.sourceUrl ?? entry.source}; --force replaces it`);
+  if (!isFromHere && !replacesOthers)
+    return refuse(`it is installed from ${entry.sourceUrl ?? entry.source}; --replace replaces it`);
   if (isSame)
     return entry.digest === inspected.digest && isFromHere
       ? { act: "nothing", what: "already installed", seen: installed }
       : { act: "adopt", what: "already installed; the lock is brought up to date", seen: installed };
   const state = await stateOf(skills, key, entry);
   if (state.state === "missing") return { act: "install", what: "in the lock, missing here", seen: undefined };
-  if (state.state === "changed" && !force)
-    return refuse(`${key} has local changes (${differenceWords(state.difference, 5).join("; ")}); --force replaces it`);
+  if (state.state === "changed" && !discardsChanges) return refuse(changedWords(state.difference, "replaces"));
   return { act: "replace", what: `replaces ${entry.version ?? "the installed version"}`, seen: state.installed };
 }
 

@@ -1,6 +1,7 @@
 import { planInstall } from "./plan-install.ts";
 import type { Installing, InstallPlan } from "./plan-install.ts";
 import type { Downloaded, downloadAll } from "./offered-skills.ts";
+import type { Reason } from "./reason-lines.ts";
 
 export interface PlannedInstall {
   readonly downloaded: Downloaded;
@@ -9,8 +10,8 @@ export interface PlannedInstall {
 
 export interface PlannedInstalls {
   readonly plans: readonly PlannedInstall[];
-  /** Of those that could not be downloaded, too. `name` as the source has it. */
-  readonly refusals: readonly { readonly name: string; readonly why: string }[];
+  /** Of those that could not be downloaded, too. */
+  readonly refusals: readonly Reason[];
 }
 
 /** Decides what installing each of them means here; changes nothing. */
@@ -18,21 +19,17 @@ export async function planInstalls(
   found: Awaited<ReturnType<typeof downloadAll>>,
   installing: Installing,
 ): Promise<PlannedInstalls> {
-  const refusals: PlannedInstalls["refusals"][number][] = [];
+  const refusals: Reason[] = [];
   const plans: PlannedInstall[] = [];
   for (const one of found) {
+    const { name } = one.remote;
     if ("why" in one) {
-      refusals.push({ name: one.remote.name, why: one.why });
+      refusals.push({ name, why: one.why });
       continue;
     }
-    const { slug } = one.inspected;
-    const rival = plans.find(({ downloaded }) => downloaded.inspected.slug === slug);
-    const plan: InstallPlan =
-      rival === undefined
-        ? await planInstall(one, installing)
-        : { act: "refuse", what: `${rival.downloaded.remote.name} of the same source has the same name, ${slug}` };
+    const plan = await planInstall(one, installing);
     plans.push({ downloaded: one, plan });
-    if (plan.act === "refuse") refusals.push({ name: one.remote.name, why: plan.what });
+    if (plan.act === "refuse") refusals.push({ name, why: plan.what });
   }
   return { plans, refusals };
 }

@@ -132,7 +132,8 @@ function freeName(
   if (!taken.has(name)) return name;
   const above = parentOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {
-    const qualified = toSlug(`${prefix}-${name}`);
+    // Cut at its end, so that the name stays whole.
+    const qualified = toSlug(`${prefix.slice(0, Math.max(8, longestName - name.length - 1))}-${name}`);
     if (prefix !== "" && qualified !== undefined && !taken.has(qualified)) return qualified;
   }
   return undefined;

@@ -1,6 +1,7 @@
+import { toSlug } from "../names.ts";
 import { readSkillDocument } from "./skill-document.ts";
 
-/** What the frontmatter of a SKILL.md says. */
+/** What the frontmatter of a SKILL.md says; its name as agents are offered it. */
 export function describeSkill(text: string): {
   readonly name?: string;
   readonly description?: string;
@@ -9,7 +10,7 @@ export function describeSkill(text: string): {
   const { name, description, metadata } = readSkillDocument(text).frontmatter;
   const version = typeof metadata === "object" && metadata !== null && "version" in metadata ? metadata.version : "";
   return {
-    ...(typeof name === "string" && { name }),
+    ...(typeof name === "string" && { name: toSlug(name) ?? name }),
     ...(typeof description === "string" && { description }),
     ...(typeof version === "string" && version !== "" && { version }),
   };

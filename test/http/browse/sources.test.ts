@@ -186,13 +186,13 @@ test("local changes are shown, and neither replaced by an update nor by installi
   ]);
   const words = "changed: old.md; does not fit the lock: digest, computedHash";
   expect((await browse.plan(updateAll)).problems).toEqual([
-    `alpha: nothing newer, but it has local changes (${words}); acp-skills update --force restores it`,
+    `alpha: nothing newer, but it has local changes (${words}); --discard-changes restores it`,
   ]);
   await publisher.publish({ alpha: version("1.1.0") });
-  const sentence = `has local changes (${words}); --force replaces it`;
+  const sentence = `it has local changes (${words}); --discard-changes replaces it`;
   for (const [wish, refused] of [
-    [updateAll, `it ${sentence}`],
-    [alphaOf(publisher.origin), `alpha ${sentence}`],
+    [updateAll, sentence],
+    [alphaOf(publisher.origin), sentence],
   ] as const) {
     const plan = await browse.plan(wish);
     expect(plan.changes).toMatchObject([{ name: "alpha", refused }]);
@@ -201,18 +201,21 @@ test("local changes are shown, and neither replaced by an update nor by installi
   expect(readFileSync(browse.project(".agents/skills/alpha/old.md"), "utf8")).toBe("mine\n");
 });
 
-test("a skill with errors is refused with the sentence of the command", async () => {
+test("a skill with errors of check is installed as by the command, with its problems shown", async () => {
   const browse = await open();
   const publisher = await openPublisher();
   const { "SKILL.md": text = "" } = version("1.0.0");
   await publisher.publish({ alpha: { "SKILL.md": text.replace("name: alpha", "name: Alpha_X") } });
   const plan = await browse.plan(alphaOf(publisher.origin));
-  expect(plan.changes).toMatchObject([
-    { action: "install", refused: "acp-skills check reports errors; --force installs it all the same" },
-  ]);
+  expect(plan.changes).toMatchObject([{ name: "alpha", action: "install" }]);
+  expect(plan.changes[0]?.refused).toBeUndefined();
+  expect(plan.changes[0]?.problems[0]).toEqual({
+    severity: "warning",
+    words: "its own files name it alpha-x, and agents are offered it as alpha-x",
+  });
   expect(plan.changes[0]?.problems.map(({ severity }) => severity)).toContain("error");
-  expect((await browse.apply(plan)).json()).toMatchObject({ done: [] });
-  expect(existsSync(browse.project("skills-lock.json"))).toBe(false);
+  expect((await browse.apply(plan)).json()).toMatchObject({ done: ["alpha"] });
+  expect(existsSync(browse.project(".agents/skills/alpha/SKILL.md"))).toBe(true);
 });
 
 test("a plan does not count once what is installed, or the lock, is not what it was", async () => {

@@ -14,11 +14,14 @@ import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
 import { carryOut } from "../../../install/carry-out.ts";
 import type { Decided } from "../../../install/carry-out.ts";
+import { renameWords } from "../../../install/inspect-skill.ts";
 import { chooseSkills, downloadAll } from "../../../install/offered-skills.ts";
+import type { Downloaded } from "../../../install/offered-skills.ts";
 import type { InstallPlan } from "../../../install/plan-install.ts";
 import { planInstalls } from "../../../install/plan-installs.ts";
 import type { PlannedInstall } from "../../../install/plan-installs.ts";
-import { asking, lockNotes, place, placeOf } from "./install/source-options.ts";
+import { asking, installing, lockNotes, place, placeOf } from "./install/source-options.ts";
+import { reasonLines } from "../../../install/reason-lines.ts";
 import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
 import { readNow } from "../../../install/read-now.ts";
@@ -27,7 +30,8 @@ const options = {
   all: { type: "boolean", help: "Install every skill of the source." },
   yes: { type: "boolean", short: "y", help: "Install without asking." },
   "dry-run": { type: "boolean", help: "Show what would be installed, and install nothing." },
-  force: { type: "boolean", help: "Replace what was changed here or is not in the lock; install despite errors." },
+  replace: { type: "boolean", help: "Replace skills of another source, or that are not in the lock." },
+  ...installing,
   ...asking,
   ...place,
 } as const;
@@ -45,6 +49,7 @@ export const command = defineCommand({
   notes: [
     "SOURCE: a domain or URL, OWNER/REPO of GitHub, git:URL, registry:URL; acp-skills discover SOURCE shows what is there.",
     ...lockNotes,
+    "Every skill that an agent would be offered is installed under the name that its source gives it; acp-skills check shows its problems.",
     "Installing grants nothing: what a skill requests is asked when it runs, or approved with acp-skills approvals grant NAME.",
     "Exits with 1 if something was not installed, or you declined.",
   ],
@@ -63,7 +68,7 @@ export const command = defineCommand({
         const chosen = await choose(index, names, { given, terminal });
         if (chosen === undefined) return 1;
         terminal.progress.show(`downloading from ${source.label}`);
-        const found = await downloadAll(chosen, reader, signal);
+        const found = await downloadAll(chosen, { reader, level: given.level, signal });
         terminal.progress.done();
         return await install({ index, found, where, given, terminal, signal });
       },
@@ -117,19 +122,28 @@ interface Found {
 async function install({ index, found, where, given, terminal, signal }: Found): Promise<number> {
   const lock = readLock(where);
   const skills = findSkillsDirectory(where);
-  const { plans, refusals } = await planInstalls(found, { index, lock, skills, force: given.force === true });
+  const { plans, refusals } = await planInstalls(found, {
+    index,
+    lock,
+    skills,
+    discardsChanges: given["discard-changes"] === true,
+    replacesOthers: given.replace === true,
+    isAsked: given.yes !== true,
+  });
   const isJson = given.json === true;
   for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing")
-      await terminal.print(describeDownload(downloaded.inspected, toWords(plan), terminal.paint));
-  for (const { name, why } of refusals) terminal.tell(`${name} cannot be installed: ${why}`);
+      await terminal.print(describeDownload(downloaded.inspected, toWords(downloaded, plan), terminal.paint));
+  for (const line of reasonLines(refusals, " cannot be installed")) terminal.tell(line);
   const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
   const isDry = given["dry-run"] === true;
-  const isWanted =
-    refusals.length === 0 && !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
+  const isWanted = !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
   if (isWanted) carryOut(where, lock, decidedOf(todo, index));
   if (isWanted) tellInstalled(todo, { index, where, terminal });
-  if (refusals.length === 0 && todo.length === 0) terminal.tell("everything is installed already");
+  const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
+  terminal.tell(
+    `${isWanted ? todo.length : 0} installed, ${refusals.length} refused, ${unchanged} unchanged${isDry ? " (dry run)" : ""}`,
+  );
   if (isJson) {
     const rows = plans.map((planned) => toJson(planned, isWanted, where));
     await terminal.printJson({ source: index.source.label, dry_run: isDry, skills: rows, refused: refusals });
@@ -149,14 +163,17 @@ async function isWantedBy({
   const news = todo.filter(({ plan }) => plan.act !== "adopt");
   if (news.length === 0) return true;
   const directory = shownPath(shownSkillsDirectory(where), terminal.cwd);
-  const title = `Install ${counted(news.length, "skill")} from ${index.source.label} in ${directory}?`;
+  const renamed = news.filter(({ downloaded: { inspected } }) => renameWords(inspected) !== undefined);
+  const others = renamed.map(({ downloaded: { inspected } }) => `${inspected.key} as ${inspected.slug}`).join(", ");
+  const what = `${counted(news.length, "skill")}${others === "" ? "" : `, which agents are offered under another name (${others}),`}`;
+  const title = `Install ${what} from ${index.source.label} in ${directory}?`;
   return await confirm(title, "Install", { yes: given.yes, terminal, signal });
 }
 
 function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonly Decided[] {
   return todo.flatMap(({ downloaded, plan }) => {
     if (plan.act === "refuse" || plan.act === "nothing") return [];
-    return [{ act: plan.act, key: downloaded.inspected.slug, index, downloaded, seen: plan.seen }];
+    return [{ act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen }];
   });
 }
 
@@ -166,12 +183,12 @@ function tellInstalled(
 ): void {
   if (todo.length === 0) return;
   for (const { downloaded, plan } of todo) {
-    const skill = `${downloaded.inspected.slug} ${downloaded.inspected.version}`;
+    const skill = `${downloaded.inspected.key} ${downloaded.inspected.version}`;
     terminal.tell(
       plan.act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`,
     );
   }
-  const isSecret = readLock(where).entries.get(todo[0]?.downloaded.inspected.slug ?? "")?.sourceUrl;
+  const isSecret = readLock(where).entries.get(todo[0]?.downloaded.inspected.key ?? "")?.sourceUrl;
   if (isSecret !== undefined && isCut(isSecret))
     terminal.tell(
       `the secret part of the URL of ${index.source.label} is not in the lock: update and outdated need it with --source URL`,
@@ -186,12 +203,14 @@ function tellInstalled(
   terminal.tell(`installing granted nothing${grant}${project}`);
 }
 
-function toWords(plan: InstallPlan): string {
-  return plan.act === "refuse" ? `refused: ${plan.what}` : plan.what;
+function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
+  if (plan.act === "refuse") return `refused: ${plan.what}`;
+  const renamed = renameWords(inspected);
+  return renamed === undefined ? plan.what : `${plan.what}; ${renamed}`;
 }
 
 function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
-  const { slug, name, version, digest, permissions, wants, scripts, requires, problems } = downloaded.inspected;
+  const { key, slug, name, version, digest, permissions, wants, scripts, requires, problems } = downloaded.inspected;
   return {
     slug,
     name,
@@ -199,7 +218,7 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
     digest,
     action: plan.act,
     done: plan.act === "nothing" || (isInstalled && plan.act !== "refuse"),
-    path: `${shownSkillsDirectory(where)}/${slug}`,
+    path: `${shownSkillsDirectory(where)}/${key}`,
     permissions,
     tools: wants.tools,
     scripts,

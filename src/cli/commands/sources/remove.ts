@@ -1,6 +1,6 @@
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { defineCommand } from "../../command.ts";
-import { differenceWords, stateOf } from "../../../install/installed-state.ts";
+import { changedWords, stateOf } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { removeSkills } from "../../../install/replace-skills.ts";
 import { lockNotes, place, placeOf } from "./install/source-options.ts";
@@ -9,7 +9,10 @@ import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 export const command = defineCommand({
   usage: "remove NAME… [options]",
   positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
-  options: { force: { type: "boolean", help: "Also remove skills that were changed here." }, ...place },
+  options: {
+    "discard-changes": { type: "boolean", help: "Also remove skills that were changed here; the changes are lost." },
+    ...place,
+  },
   examples: ["remove pdf", "remove --global pdf"],
   notes: [
     "Removes skills that add installed, and their entries in the lock.",
@@ -31,10 +34,8 @@ export const command = defineCommand({
       }
       const found = await stateOf(skills, key, entry);
       removals.push({ key, seen: found.state === "missing" ? undefined : found.installed });
-      if (found.state === "changed" && options.force !== true)
-        refusals.push(
-          `${key} has local changes (${differenceWords(found.difference, 5).join("; ")}); --force removes it`,
-        );
+      if (found.state === "changed" && options["discard-changes"] !== true)
+        refusals.push(`${key}: ${changedWords(found.difference, "removes")}`);
     }
     for (const refusal of refusals) terminal.tell(refusal);
     const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);

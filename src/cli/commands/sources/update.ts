@@ -13,19 +13,19 @@ import { compareUpdate } from "../../../install/compare-update.ts";
 import type { Update } from "../../../install/compare-update.ts";
 import { failuresOf, findUpdates, latestWords, versionWords } from "../../../install/find-updates.ts";
 import type { Latest, LookedUp, Restorable } from "../../../install/find-updates.ts";
-import { differenceWords } from "../../../install/installed-state.ts";
+import { changedWords } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { namedSources } from "../../../install/named-sources.ts";
 import { carryOut } from "../../../install/carry-out.ts";
 import { planUpdate } from "../../../install/plan-update.ts";
-import { emptyWords, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
+import { emptyWords, installing, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
 import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
 
 const options = {
   check: { type: "boolean", help: "Only show what would change." },
   yes: { type: "boolean", short: "y", help: "Update without asking." },
-  force: { type: "boolean", help: "Also replace skills that were changed here, and install despite errors." },
+  ...installing,
   ...lookingAgain,
 } as const;
 
@@ -51,8 +51,9 @@ export const command = defineCommand({
       terminal.progress.show("asking the sources");
       const entries = [...lock.entries].filter(([key]) => keys.includes(key));
       const skills = openSkillsDirectory(where);
-      const restored = given.force === true ? (["missing", "changed"] as const) : (["missing"] as const);
-      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, signal });
+      const { level, "discard-changes": discards } = given;
+      const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
+      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, level, signal });
       terminal.progress.done();
       for (const failure of failuresOf(found)) terminal.tell(failure);
       const results: Result[] = [];
@@ -104,8 +105,7 @@ async function settle(found: LookedUp, settling: Settling): Promise<Result> {
   if (latest.state !== "current") return await settleUpdate(found, latest, settling);
   if (installed.state !== "changed") return { name: key, state: "current" };
   const { difference } = installed;
-  const changes = differenceWords(difference, 5).join("; ");
-  settling.terminal.tell(`${key}: nothing newer, but it has local changes (${changes}); --force restores it`);
+  settling.terminal.tell(`${key}: nothing newer, but ${changedWords(difference, "restores")}`);
   return { name: key, state: "current", local_changes: difference };
 }
 
@@ -120,7 +120,7 @@ async function settleUpdate(
   const update = await compareUpdate(key, seen?.files ?? [], files, inspected);
   const isSameVersion =
     state === "updated" && entry.version === inspected.version && inspected.version !== undeclaredVersion;
-  const { widened, added, removed, changed } = update;
+  const { renamed, widened, added, removed, changed } = update;
   const about = {
     name: key,
     from: { version: entry.version ?? null, digest: entry.digest ?? null },
@@ -136,7 +136,10 @@ async function settleUpdate(
     if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
     await terminal.print(describeUpdate(update, terminal.paint));
   }
-  const decided = planUpdate({ key, installed }, found, given.force === true);
+  const decided = planUpdate({ key, installed }, found, {
+    renamed,
+    discardsChanges: given["discard-changes"] === true,
+  });
   if ("why" in decided) {
     terminal.tell(`${key}: ${decided.why}`);
     return { ...about, state: "refused", why: decided.why };

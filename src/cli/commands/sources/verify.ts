@@ -14,7 +14,7 @@ export const command = defineCommand({
   notes: [
     "Compares the bytes of every skill in the lock with it, without network. For CI.",
     ...lockNotes,
-    "Exits with 1 if a skill is missing or differs from the lock. Skills that are not in the lock are named.",
+    "Exits with 1 if a skill is missing, differs from the lock, or has no hash there. Skills that are not in the lock are named.",
   ],
   async run({ options }, terminal) {
     const where = placeOf(options, terminal);
@@ -26,7 +26,7 @@ export const command = defineCommand({
       results.push({ name, result: isLinked ? { state: "unverifiable" } : await stateOf(skills, name, entry) });
     }
     const unlocked = unlockedNames(skills, lock.entries);
-    const bad = results.filter(({ result: { state } }) => state === "changed" || state === "missing");
+    const bad = results.filter(({ result: { state } }) => state !== "unchanged");
     if (options.json === true)
       await terminal.printJson({ ok: bad.length === 0, skills: results.map(toJson), unlocked });
     else await terminal.print(results.flatMap(toLines));
@@ -34,7 +34,7 @@ export const command = defineCommand({
     if (lock.entries.size === 0) terminal.tell(emptyWords(where));
     else
       terminal.tell(
-        `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked`}`,
+        `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked, or unknown`}`,
       );
     return bad.length === 0 ? 0 : 1;
   },

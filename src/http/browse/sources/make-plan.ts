@@ -3,13 +3,15 @@ import type { Decided } from "../../../install/carry-out.ts";
 import { compareUpdate } from "../../../install/compare-update.ts";
 import { failuresOf, findUpdates, versionWords } from "../../../install/find-updates.ts";
 import type { LookedUp } from "../../../install/find-updates.ts";
-import { differenceWords } from "../../../install/installed-state.ts";
+import { changedWords } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { namedSources } from "../../../install/named-sources.ts";
+import { renameWords } from "../../../install/inspect-skill.ts";
 import { chooseSkills, downloadAll } from "../../../install/offered-skills.ts";
 import { planInstalls } from "../../../install/plan-installs.ts";
 import type { PlannedInstall } from "../../../install/plan-installs.ts";
 import { planUpdate } from "../../../install/plan-update.ts";
+import { reasonLines } from "../../../install/reason-lines.ts";
 import { readNow } from "../../../install/read-now.ts";
 import type { Lock } from "../../../remote/lock/lock.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
@@ -58,13 +60,15 @@ async function planNew(
   const source = parseSource(text);
   const { index, found } = await desk.read({ typed: [source], signal }, async (reader, reading) => {
     const read = await readNow(reader, source, reading);
-    return { index: read, found: await downloadAll(chooseSkills(read, names), reader, reading) };
+    return { index: read, found: await downloadAll(chooseSkills(read, names), { reader, signal: reading }) };
   });
   const { plans, refusals } = await planInstalls(found, {
     index,
     lock,
     skills: findSkillsDirectory(where),
-    force: false,
+    discardsChanges: false,
+    replacesOthers: false,
+    isAsked: true,
   });
   const shown = createShownChanges();
   const changes: PlannedChange[] = [];
@@ -82,13 +86,13 @@ async function planNew(
     lock,
     decided,
     changes,
-    problems: failed.map(({ name, why }) => `${name} cannot be installed: ${why}`),
+    problems: reasonLines(failed, " cannot be installed"),
   };
 }
 
 function decidedOf({ downloaded, plan }: PlannedInstall, index: RemoteIndex): Decided | undefined {
   if (plan.act === "refuse" || plan.act === "nothing") return undefined;
-  return { act: plan.act, key: downloaded.inspected.slug, index, downloaded, seen: plan.seen };
+  return { act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen };
 }
 
 async function showNew(
@@ -96,12 +100,14 @@ async function showNew(
   { index, lock, shown }: { readonly index: RemoteIndex; readonly lock: Lock; readonly shown: ShownChanges },
 ): Promise<PlannedChange> {
   const { inspected, files } = downloaded;
-  const key = inspected.slug;
+  const { key } = inspected;
+  const renamed = renameWords(inspected);
   const seen = plan.act === "refuse" ? undefined : plan.seen;
   const before = seen === undefined ? undefined : lock.entries.get(key);
-  const update = await compareUpdate(key, seen?.files ?? [], files, inspected);
+  const change = shown.toChange(downloaded, await compareUpdate(key, seen?.files ?? [], files, inspected));
   return {
-    ...shown.toChange(downloaded, update),
+    ...change,
+    ...(renamed !== undefined && { problems: [{ severity: "warning", words: renamed }, ...change.problems] }),
     name: key,
     source: index.source.label,
     action: plan.act === "adopt" ? "note" : plan.act === "replace" ? "update" : "install",
@@ -148,16 +154,13 @@ async function planOne(found: LookedUp, shown: ShownChanges): Promise<PlannedUpd
   if ("why" in latest) return undefined;
   if (latest.state === "current") {
     if (installed.state !== "changed") return undefined;
-    const words = differenceWords(installed.difference, 5).join("; ");
-    return {
-      problem: `${key}: nothing newer, but it has local changes (${words}); acp-skills update --force restores it`,
-    };
+    return { problem: `${key}: nothing newer, but ${changedWords(installed.difference, "restores")}` };
   }
   const { downloaded, state } = latest;
   const { inspected, files } = downloaded;
-  const plan = planUpdate(found, latest, false);
   const seen = installed.state === "missing" ? [] : installed.installed.files;
   const update = await compareUpdate(key, seen, files, inspected);
+  const plan = planUpdate(found, latest, { ...update, discardsChanges: false });
   const isSameVersion = state === "updated" && entry.version === inspected.version && inspected.version !== "0.0.0";
   const isRefused = "why" in plan;
   const change: PlannedChange = {

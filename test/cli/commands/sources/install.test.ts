@@ -41,7 +41,7 @@ test("a named skill is installed and locked with what was shown; adding it again
   ]);
   const before = lockText();
   const again = await cli("add", origin, "alpha", "--yes");
-  expect(again).toMatchObject({ code: 0, stdout: "", stderr: "acp-skills: everything is installed already\n" });
+  expect(again).toMatchObject({ code: 0, stdout: "", stderr: "acp-skills: 0 installed, 0 refused, 1 unchanged\n" });
   expect(lockText()).toBe(before);
   expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       asks\n" });
 });
@@ -92,28 +92,33 @@ test("of several skills the person says which, or --all; an unknown name gets th
   expect(installed()).toEqual(["alpha", "beta"]);
 });
 
-test("a directory that is not ours, or differs by case only, is refused; --force replaces the first", async () => {
+test("a directory that is not ours, or differs by case only, is refused; --replace replaces the first", async () => {
   const { origin, publish } = await openPublisher();
   await publish(two);
   project.write(".agents/skills/alpha/SKILL.md", "mine");
   project.write(".agents/skills/BETA/SKILL.md", "mine");
   const { code, stderr } = await cli("add", origin, "--all", "--yes");
   expect(code).toBe(1);
-  expect(stderr).toContain("alpha exists and is not in the lock; --force replaces it");
+  expect(stderr).toContain("alpha cannot be installed: it exists here and is not in the lock; --replace replaces it");
   expect(stderr).toContain("BETA exists, which differs by case only");
   expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toBe("mine");
-  expect((await cli("add", origin, "alpha", "--yes", "--force")).code).toBe(0);
+  expect((await cli("add", origin, "alpha", "--yes", "--discard-changes")).code).toBe(1);
+  expect((await cli("add", origin, "alpha", "--yes", "--replace")).code).toBe(0);
   expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toContain("name: alpha");
 });
 
-test("local changes and another source are refused by name; nothing of the same call is installed then", async () => {
+test("local changes and another source are refused, each with its own option; the rest of the call is installed", async () => {
   const [first, second] = [await openPublisher(), await openPublisher()];
   await first.publish({ alpha: two.alpha });
   await second.publish(two);
   await cli("add", first.origin, "--yes");
   const other = await cli("add", second.origin, "--all", "--yes");
-  expect(other.stderr).toContain(`alpha is installed from ${first.origin}/; --force replaces it`);
-  expect(installed()).toEqual(["alpha"]);
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain(
+    `alpha cannot be installed: it is installed from ${first.origin}/; --replace replaces`,
+  );
+  expect(other.stderr).toContain("1 installed, 1 refused, 0 unchanged");
+  expect(installed()).toEqual(["alpha", "beta"]);
   project.write(".agents/skills/alpha/SKILL.md", "edited");
   project.write(".agents/skills/alpha/notes.md", "mine");
   const changed = await cli("add", first.origin, "--yes");
@@ -121,6 +126,12 @@ test("local changes and another source are refused by name; nothing of the same 
     code: 1,
     stderr: expect.stringContaining("local changes (changed: SKILL.md; added: notes.md;") as string,
   });
+  expect((await cli("add", first.origin, "--yes", "--replace")).code).toBe(1);
+  expect((await cli("add", second.origin, "alpha", "--yes", "--replace")).stderr).toContain(
+    "--discard-changes replaces",
+  );
+  expect((await cli("add", first.origin, "--yes", "--discard-changes")).code).toBe(0);
+  expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       beta\n" });
 });
 
 test.each([
@@ -145,22 +156,63 @@ test.each([
   },
 );
 
-test("skills that break the rules of check, or that no agent can use, are refused", async () => {
+const long = { "SKILL.md": skillText("long", "x".repeat(1_100)) };
+const extra = { "SKILL.md": skillText("extra").replace("---\n\n", "category: tools\n---\n\n") };
+
+test("what an agent would be offered is installed with its problems told; --level spec refuses it", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ long, extra, empty: { "SKILL.md": "no frontmatter" }, alpha: two.alpha });
+  const strict = await cli("add", origin, "--all", "--yes", "--level", "spec");
+  expect(strict.code).toBe(1);
+  expect(strict.stderr).toContain(
+    "long cannot be installed: acp-skills check --level spec reports description-too-long: ",
+  );
+  expect(strict.stderr).toContain(
+    "extra cannot be installed: acp-skills check --level spec reports field-unexpected: ",
+  );
+  expect(strict.stderr).toContain("1 installed, 3 refused, 0 unchanged");
+  expect(installed()).toEqual(["alpha"]);
+  const { code, stdout, stderr } = await cli("add", origin, "--all", "--yes");
+  expect(code).toBe(1);
+  expect(stdout).toContain("SKILL.md:3 description-too-long: ");
+  expect(stdout).toContain("SKILL.md:4 field-unexpected: ");
+  expect(stderr).toContain("empty cannot be installed: no agent can use it:");
+  expect(stderr).toContain("2 installed, 1 refused, 1 unchanged");
+  expect(installed()).toEqual(["alpha", "extra", "long"]);
+  expect((await cli("verify")).code).toBe(0);
+});
+
+test("each is installed under the name that its source gives it, as many as have one name in their files", async () => {
   const { origin, publish } = await openPublisher();
   await publish({
-    bad: { "SKILL.md": skillText("bad", "x".repeat(1_100)) },
-    empty: { "SKILL.md": "no frontmatter" },
-    one: { "SKILL.md": skillText("same") },
-    other: { "SKILL.md": skillText("same", "Another skill of that name.") },
+    maps: { "SKILL.md": skillText("maps") },
+    "other-maps": { "SKILL.md": skillText("maps", "Another skill of that name.") },
   });
-  const { code, stderr } = await cli("add", origin, "--all", "--yes");
-  expect(code).toBe(1);
-  expect(stderr).toContain(
-    "bad cannot be installed: acp-skills check reports errors; --force installs it all the same",
+  const added = await cli("add", origin, "--all", "--yes");
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("2 installed, 0 refused") as string });
+  expect(added.stderr).toContain("installed other-maps");
+  expect(installed()).toEqual(["maps", "other-maps"]);
+  const { skills } = JSON.parse(lockText()) as { skills: object };
+  expect(Object.keys(skills)).toEqual(["maps", "other-maps"]);
+  await publish({ "other-maps": { "SKILL.md": skillText("maps", "Newer. Use when maps are asked for.") } });
+  const updated = await cli("update", "other-maps", "--yes", "--allow-private", "127.0.0.1");
+  expect(updated).toMatchObject({ code: 0, stderr: expect.stringContaining("updated other-maps") as string });
+  expect((await cli("verify")).code).toBe(0);
+});
+
+test("a skill whose own files give it an unrelated name is asked about: --yes does not answer that", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ helper: { "SKILL.md": skillText("deploy") }, alpha: two.alpha });
+  const refused = await cli("add", origin, "--all", "--yes");
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(
+    "helper cannot be installed: its own files name it deploy, and agents are offered it as deploy; --yes does not",
   );
-  expect(stderr).toContain("empty cannot be installed: no agent can use it:");
-  expect(stderr).toContain("other cannot be installed: one of the same source has the same name, same");
-  expect(readdirSync(project.directory)).toEqual([]);
+  expect(installed()).toEqual(["alpha"]);
+  const asked = await cli("add", origin, "helper");
+  expect(asked.stdout).toContain("helper 0.0.0");
+  expect(asked.stderr).toContain("which agents are offered under another name (helper as deploy),");
+  expect(asked.code).toBe(1);
 });
 
 test("the token of a capability URL is not in the lock, and update needs it again", async () => {

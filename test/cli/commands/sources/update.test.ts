@@ -78,7 +78,7 @@ test("what a file contains cannot write to the terminal", async () => {
   expect(stdout).not.toContain("\u001b");
 });
 
-test("a skill that was changed here is not replaced unless --force says so", async () => {
+test("a skill that was changed here is not replaced unless --discard-changes says so", async () => {
   const { publish } = await addAlpha();
   project.write(".agents/skills/alpha/old.md", "mine\n");
   await publish({ alpha: version("2.0.0") });
@@ -88,11 +88,11 @@ test("a skill that was changed here is not replaced unless --force says so", asy
     stderr: expect.stringContaining("local changes (changed: old.md;") as string,
   });
   expect(skillMd()).toContain("1.0.0");
-  expect((await cli("update", "--yes", "--force", ...here)).code).toBe(0);
+  expect((await cli("update", "--yes", "--discard-changes", ...here)).code).toBe(0);
   expect(skillMd()).toContain("2.0.0");
 });
 
-test("a skill that was changed here is named where its source has nothing newer, and --force restores it", async () => {
+test("a skill that was changed here is named where its source has nothing newer, and --discard-changes restores it", async () => {
   await addAlpha();
   const text = skillMd();
   project.write(".agents/skills/alpha/SKILL.md", "mine\n");
@@ -101,7 +101,7 @@ test("a skill that was changed here is named where its source has nothing newer,
     code: 0,
     stdout: "",
     stderr:
-      "acp-skills: alpha: nothing newer, but it has local changes (changed: SKILL.md; does not fit the lock: digest, computedHash); --force restores it\n",
+      "acp-skills: alpha: nothing newer, but it has local changes (changed: SKILL.md; does not fit the lock: digest, computedHash); --discard-changes restores it\n",
   });
   const { stdout } = await cli("update", "--json", ...here);
   expect(JSON.parse(stdout)).toEqual([
@@ -112,14 +112,14 @@ test("a skill that was changed here is named where its source has nothing newer,
     },
   ]);
   expect(skillMd()).toBe("mine\n");
-  const shown = await cli("update", "--force", ...here);
+  const shown = await cli("update", "--discard-changes", ...here);
   expect(shown).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(/^alpha 1\.0\.0 \(\w{7}\): changed here from .*\n[^]*\n-mine\n/) as string,
     stderr: expect.stringMatching(/Restore alpha 1\.0\.0 \(\w{7}\), without its local changes\? Nobody/) as string,
   });
   expect(skillMd()).toBe("mine\n");
-  const restored = await cli("update", "--force", "--yes", ...here);
+  const restored = await cli("update", "--discard-changes", "--yes", ...here);
   expect(restored).toMatchObject({ code: 0, stderr: expect.stringMatching(/restored alpha 1\.0\.0/) as string });
   expect(skillMd()).toBe(text);
   expect((await cli("verify")).code).toBe(0);
@@ -234,7 +234,7 @@ test("verify names each file that differs, and directories that are not in the l
   });
 });
 
-test("remove takes what the lock has, asks for --force after changes, and names the nearest for others", async () => {
+test("remove takes what the lock has, asks for --discard-changes after changes, and names the nearest for others", async () => {
   await addAlpha();
   project.write(".agents/skills/mine/SKILL.md", skillText("mine"));
   expect(await cli("remove", "alhpa")).toMatchObject({
@@ -245,9 +245,9 @@ test("remove takes what the lock has, asks for --force after changes, and names 
   project.write(".agents/skills/alpha/old.md", "mine\n");
   expect(await cli("remove", "alpha")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("--force removes it") as string,
+    stderr: expect.stringContaining("--discard-changes removes it") as string,
   });
-  const removed = await cli("remove", "alpha", "--force", "--json");
+  const removed = await cli("remove", "alpha", "--discard-changes", "--json");
   expect(JSON.parse(removed.stdout)).toEqual({ removed: ["alpha"], refused: [] });
   expect(readdirSync(project.at(".agents/skills"))).toEqual(["mine"]);
   expect(lockText()).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
@@ -278,4 +278,25 @@ test("a lock of the skills package is verified, and says why a source cannot be 
   expect(await cli("update")).toMatchObject({ code: 0 });
   expect((await cli("remove", "beta-skill")).code).toBe(0);
   expect(readdirSync(project.at(".agents/skills"))).toEqual(["pdf"]);
+});
+
+test("verify says of an entry without hashes that nothing is known, and exits with 1", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  const skills = { pdf: { source: "owner/repo", sourceType: "github" } };
+  project.write("skills-lock.json", JSON.stringify({ version: 1, skills }));
+  const { code, stdout, stderr } = await cli("verify");
+  expect(stdout).toBe("unknown  pdf: the lock has no hash of its files\n");
+  expect(stderr).toBe("acp-skills: 1 skill: 1 not as locked, or unknown\n");
+  expect(code).toBe(1);
+  const json = await cli("verify", "--json");
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, skills: [{ name: "pdf", state: "unverifiable" }] });
+});
+
+test("an update that gives a skill another name is refused", async () => {
+  const { publish } = await addAlpha();
+  await publish({ alpha: { "SKILL.md": skillText("deploy") } });
+  const { code, stderr } = await cli("update", "--yes", ...here);
+  expect(stderr).toContain("alpha: its own files name it deploy now; add that from its source, and remove alpha");
+  expect(code).toBe(1);
 });

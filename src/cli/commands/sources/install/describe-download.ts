@@ -10,9 +10,9 @@ const most = 20;
 
 /** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */
 export function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): Iterable<string> {
-  const { slug, version, digest, description, scripts, requires, problems } = skill;
+  const { key, version, digest, description, scripts, requires, problems } = skill;
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);
-  yield `${paint("bold", safeText(slug))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
+  yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
   yield field("description", cut(description));
   const words = wantedWords(skill);
   yield field("permissions", words.length === 0 ? "none" : listed(words));

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { globalPlace, projectPlace } from "../../../../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../../../../remote/lock/skills-place.ts";
+import { levels } from "../../../../skills/rules/rules.ts";
 import { directoryFault } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
 import { usageError } from "../../../command.ts";
@@ -30,6 +31,12 @@ export function placeOf(options: OptionValues<typeof place>, terminal: Terminal)
   if (fault !== undefined) throw usageError(fault);
   return projectPlace(directory);
 }
+
+/** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
+export const installing = {
+  level: { type: "string", choices: levels, help: "Refuse skills with errors at this level of acp-skills check." },
+  "discard-changes": { type: "boolean", help: "Replace skills that were changed here; the changes are lost." },
+} as const satisfies OptionTable;
 
 /** Of a lock without skills, or of none: which one, because a person may be in another directory than they think. */
 export function emptyWords({ lockFile }: SkillsPlace): string {
