@@ -148,7 +148,7 @@ export function severityAt(code: RuleCode, level: Level): Problem["severity"] | 
 }
 
 /** Maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */
-export const maxFaultsOfRule = 20;
+const maxFaultsOfRule = 20;
 /** Maximum length of a message or fix, which may quote the file. */
 const longestText = 500;
 
