@@ -60,7 +60,7 @@ export class Interceptor {
     });
     this.#service = service.connect({
       send: (line, written) => {
-        if (this.#isOpen) send(line, written);
+        if (this.#isOpen) send(line, this.#requests.sent(written));
         else written();
       },
       request: (id, line) => {
@@ -153,11 +153,13 @@ export class Interceptor {
   editorLeft(): void {
     this.#relayed.editorLeft();
     this.#ownRequests.editorLeft();
+    this.#requests.editorLeft();
   }
 
   /** Releases every session; nothing is sent afterwards. */
   close(): void {
     this.#isOpen = false;
+    this.#requests.editorLeft();
     this.#relayed.close();
     this.#sessions.close();
     void this.#service.close();
@@ -208,12 +210,17 @@ export class Interceptor {
     return untouched;
   }
 
-  #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict {
+  #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict | Promise<Verdict> {
     if (call.kind === "notification") return kept;
     // The agent refuses it, with the exact id that the editor waits for.
-    if (!isExactId(call.id)) return untouched;
-    this.#requests.call(this.#service, call.id, call.method, isRecord(message) ? message["params"] : undefined);
-    return kept;
+    const { id, method } = call;
+    if (!isExactId(id)) return untouched;
+    const start = (): Verdict => {
+      if (!this.#isOpen) return untouched;
+      this.#requests.call(this.#service, id, method, isRecord(message) ? message["params"] : undefined);
+      return kept;
+    };
+    return this.#requests.room()?.then(start) ?? start();
   }
 
   #userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {

@@ -1,3 +1,5 @@
+import { createDeferred } from "../../base/promises/deferred.ts";
+import type { Deferred } from "../../base/promises/deferred.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { ServiceConnection } from "../service/skill-service.ts";
 
@@ -44,9 +46,15 @@ const serviceEnded = {
   data: { code: "RUNTIME_BUSY", retryable: true },
 } as const;
 
-/** The editor's own `_acp-skills/…` requests that have no response yet. */
+/** Of the editor: requests without a response, and lines that it has not read. Beyond, its next request waits. */
+const mostUnread = 256;
+
+/** The editor's own `_acp-skills/…` requests that have no response yet, and how much of what we sent it has not read. */
 export class EditorRequests {
   readonly #waiting = new Set<unknown>();
+  #unread = 0;
+  #hasLeft = false;
+  #room: Deferred<void> | undefined;
   readonly #send: (line: Uint8Array) => void;
 
   constructor(send: (line: Uint8Array) => void) {
@@ -71,13 +79,48 @@ export class EditorRequests {
     }
   }
 
+  /** Its response is sent next. */
   answered(id: Id): void {
     this.#waiting.delete(id);
+  }
+
+  /** Counts a line that is sent to the editor; returns what to call when it was written. */
+  sent(written: () => void): () => void {
+    this.#unread += 1;
+    return () => {
+      this.#unread -= 1;
+      this.#makeRoom();
+      written();
+    };
+  }
+
+  /** Resolves when the editor has read enough for another request; undefined if it has. */
+  room(): Promise<void> | undefined {
+    if (!this.#isFull) return undefined;
+    this.#room ??= createDeferred();
+    return this.#room.promise;
+  }
+
+  /** Nothing waits for the editor to read any longer: it has sent its last request. */
+  editorLeft(): void {
+    this.#hasLeft = true;
+    this.#makeRoom();
+  }
+
+  get #isFull(): boolean {
+    return !this.#hasLeft && this.#waiting.size + this.#unread >= mostUnread;
+  }
+
+  #makeRoom(): void {
+    if (this.#isFull) return;
+    this.#room?.resolve();
+    this.#room = undefined;
   }
 
   /** Responds to every waiting request with an error. */
   serviceEnded(): void {
     for (const id of this.#waiting) this.#send(encodeMessage({ jsonrpc: "2.0", id, error: serviceEnded }));
     this.#waiting.clear();
+    this.#makeRoom();
   }
 }

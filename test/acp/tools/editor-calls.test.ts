@@ -278,6 +278,37 @@ test("refuses more than 128 calls until the editor reads responses", async () =>
   expect(tools.calls).toHaveLength(129);
 });
 
+test("of an editor that calls and reads nothing, the next call waits until it reads", async () => {
+  const tools = fakeTools();
+  const { editor, answers, stopReading } = await inSession(tools);
+  const goOn = stopReading();
+  let taken = 0;
+  const sending = (async () => {
+    for (let id = 0; id < 1_000; id++) {
+      await editor(call(id, "read_blob"));
+      taken += 1;
+    }
+  })();
+  await settled();
+  await settled();
+  expect([taken, answers().length]).toEqual([256, 256]);
+  goOn();
+  await sending;
+  await settled();
+  expect(answers()).toHaveLength(1_000);
+});
+
+test("of an editor that reads nothing and leaves, no call waits", async () => {
+  const { editor, interceptor, stopReading } = await inSession();
+  stopReading();
+  const sending = (async () => {
+    for (let id = 0; id < 300; id++) await editor(call(id, "read_blob"));
+  })();
+  await settled();
+  interceptor.editorLeft();
+  await sending;
+});
+
 test("paginates the problems of a session's skills", async () => {
   const { editor, answers, skillset } = await inSession();
   const problem = (line: number): Problem => ({
