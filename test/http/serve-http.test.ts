@@ -155,6 +155,26 @@ describe("replies of /rpc", () => {
     });
   });
 
+  test.each([[[]], [["summary"]], [[{}, 1]]])("refuse parameters by position, %j", async (params) => {
+    const server = await open();
+    await server.rpc(rpcCall("list_skills"));
+    for (const method of ["list_skills", "load_skills_protocol_guide"]) {
+      const call = { jsonrpc: "2.0", id: 1, method, params };
+      const error = { code: -32602, data: { code: "VALIDATION_ERROR" } };
+      expect(await server.rpc(call)).toMatchObject({ id: 1, error });
+      expect(await server.rpc([call])).toMatchObject([{ id: 1, error }]);
+      expect(
+        (
+          await server.get("/rpc", {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ ...call, id: undefined }),
+          })
+        ).status,
+      ).toBe(204);
+    }
+  });
+
   test.each([
     ["no JSON", "{", -32700],
     ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), -32700],

@@ -39,7 +39,7 @@ export function openListedPages({ publication }: Pick<HttpDoor, "publication">):
   }
 
   function keyOf({ view, tools }: HttpCaller, params: object | undefined): string | undefined {
-    if (tools.tools?.includes("list_skills") === false) return undefined;
+    if (tools.tools?.includes("list_skills") === false || Array.isArray(params)) return undefined;
     // No parameter holds others: such a call is refused, and writing a deep value as JSON would overflow the stack.
     if (Object.values(params ?? {}).some((value) => typeof value === "object")) return undefined;
     const key = `${view}\n${params === undefined ? "" : JSON.stringify(params)}`;

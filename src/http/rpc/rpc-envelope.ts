@@ -32,7 +32,8 @@ function readRpcMessage(value: unknown): RpcMessage {
   const refuse = (message: string): RpcMessage => ({ type: "invalid", id: answered, error: invalid(message) });
   if (jsonrpc !== "2.0") return refuse('jsonrpc must be "2.0".');
   if (typeof method !== "string") return refuse("method must be a string: the name of a tool.");
-  if (params !== undefined && (typeof params !== "object" || params === null || Array.isArray(params)))
+  // A list is parameters by position: a valid request, which the tool refuses.
+  if (params !== undefined && (typeof params !== "object" || params === null))
     return refuse("params must be an object, or absent.");
   if (!hasId) return { type: "notification", method, params };
   return { type: "call", id: answered, method, params };

@@ -1,5 +1,6 @@
 import type * as Pino from "pino";
 import type { Log } from "../../base/log.ts";
+import { healthPaths } from "./health-routes.ts";
 import { toLoggedPath, withoutSecrets } from "./without-secrets.ts";
 
 /** One request, when it has been answered. */
@@ -51,7 +52,8 @@ export async function openHttpLog({ level = "info", destination }: HttpLogOption
       logger[pinoLevels[given]](withoutSecrets(message));
     },
     requestEnded({ requestId, method, target, status, ms, caller, isStream = false }) {
-      const at = levelOf(status, isStream ? 0 : ms);
+      const isNotReady = status === 503 && healthPaths.includes(target);
+      const at = isNotReady ? "debug" : levelOf(status, isStream ? 0 : ms);
       if (!logger.isLevelEnabled(at)) return;
       const path = toLoggedPath(target);
       logger[at]({ request_id: requestId, caller, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");

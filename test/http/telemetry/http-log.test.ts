@@ -42,6 +42,7 @@ test.each([
   ["a slow answer", { status: 200, ms: 1_001 }, "info"],
   ["a long stream", { status: 200, ms: 90_000, isStream: true }, undefined],
   ["a failure of ours", { status: 500, ms: 5 }, "error"],
+  ["a probe while the server starts", { status: 503, ms: 5, target: "/readyz" }, undefined],
   ["a failed stream", { status: 500, ms: 90_000, isStream: true }, "error"],
 ])(
   "at the default level, %s is logged only if it says that something is wrong or slow",
