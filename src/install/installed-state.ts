@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
+import { isSkillsError } from "../errors.ts";
 import { differenceOf, isVerifiable } from "../remote/lock/compare-files.ts";
 import type { Difference } from "../remote/lock/compare-files.ts";
 import { directoryName } from "../remote/lock/lock.ts";
@@ -8,6 +9,7 @@ import { readInstalled } from "../remote/lock/read-installed.ts";
 import type { InstalledFiles } from "../remote/lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../skills/hash/hash-skill.ts";
+import { invalidName } from "../skills/hash/walk-skill.ts";
 
 /** How a locked skill is on disk. */
 export type InstalledState =
@@ -30,7 +32,12 @@ export async function stateOf(skills: string | undefined, key: string, entry: Lo
 async function digestOf(directory: string, { others }: InstalledFiles): Promise<string | undefined> {
   if (others.includes(".")) return undefined;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  return (await openSkillHasher().hash(source, directory, new AbortController().signal)).digest;
+  try {
+    return (await openSkillHasher().hash(source, directory, new AbortController().signal)).digest;
+  } catch (error) {
+    if (isSkillsError(error) && error.facts["reason"] === invalidName) return undefined;
+    throw error;
+  }
 }
 
 /** The names in the directory of skills that no entry stands for; hidden ones are no skills. */

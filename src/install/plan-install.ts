@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { remotePathFault } from "../remote/archive/check-path.ts";
 import { hasSameFiles } from "../remote/lock/compare-files.ts";
 import { lockedSource } from "../remote/lock/locked-source.ts";
 import { directoryName } from "../remote/lock/lock.ts";
@@ -77,8 +78,10 @@ export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloa
   return others.length === 0 && hasSameFiles(files, downloaded);
 }
 
-/** Why a skill cannot have its directory: another has it, or one that differs by case only, which not every file system tells apart. */
+/** Why a skill cannot have its directory: no system may give that name to one, another has it, or one that differs by case only, which not every file system tells apart. */
 function rivalOf(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
+  const fault = remotePathFault(slug);
+  if (fault !== undefined) return `the path ${slug} ${fault}; rename the skill where it is published`;
   const key = [...entries.keys()].find((other) => other !== slug && directoryName(other) === slug);
   if (key !== undefined) return `${JSON.stringify(key)} of the lock is in the same directory; remove it first`;
   const name =

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SkillFile } from "../skill-bytes.ts";
-import { computedHash } from "./computed-hash.ts";
+import { computedHash, isHashed } from "./computed-hash.ts";
 import { maxLockedFiles } from "./lock.ts";
 import type { LockEntry } from "./lock.ts";
 import type { InstalledFiles } from "./read-installed.ts";
@@ -39,8 +39,12 @@ export function differenceOf(
   const changed = [...locked]
     .flatMap(([path, hash]) => (found.has(path) && found.get(path) !== hash ? [path] : []))
     .sort();
+  // What only the hash of the skills package locks may have files that it does not cover, but runs have.
+  const uncovered =
+    entry.digest === undefined && isHash(entry.computedHash) ? files.filter((file) => !isHashed(file)) : [];
+  const unlocked = [...found.keys(), ...uncovered.map(({ path }) => path)].filter((path) => !locked.has(path));
   // The skills package installs no links, and neither do we.
-  const added = [...[...found.keys()].filter((path) => !locked.has(path)), ...others].sort();
+  const added = [...new Set([...unlocked, ...others])].sort();
   const isSame = [hashes, missing, changed, added].every((list) => list.length === 0);
   return isSame ? undefined : { missing, changed, added, hashes };
 }

@@ -15,12 +15,7 @@ export function computedHash(files: readonly Pick<SkillFile, "path" | "bytes">[]
   return hash.digest("hex");
 }
 
-/** Directories of these names are left out wherever they are. */
-export const unhashedDirectories: readonly string[] = [".git", "node_modules"];
-
-function isHashed({ path }: Pick<SkillFile, "path">): boolean {
-  return !path
-    .split("/")
-    .slice(0, -1)
-    .some((name) => unhashedDirectories.includes(name));
+/** Whether the hash covers a file: directories named `.git` and `node_modules` are left out wherever they are. */
+export function isHashed({ path }: Pick<SkillFile, "path">): boolean {
+  return !/(?:^|\/)(?:\.git|node_modules)\//.test(path);
 }

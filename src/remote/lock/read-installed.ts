@@ -5,18 +5,17 @@ import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { skillLimits } from "../skill-bytes.ts";
 import type { SkillFile } from "../skill-bytes.ts";
-import { unhashedDirectories } from "./computed-hash.ts";
 
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {
   readonly files: readonly SkillFile[];
-  /** Paths of links, and of others that are no regular files. */
+  /** Paths of links, of others that are no regular files, and of files whose names are not UTF-8. */
   readonly others: readonly string[];
 }
 
 /**
- * Reads all files of a directory by its real path, without following links. Directories named `.git` and `node_modules` are left out, as
- * in the computed hash. Undefined if nothing is there; a link or a file there has no files. Throws FILE_TOO_LARGE over the limits of a
+ * Reads all files of a directory by its real path, without following links: what the digest covers, and hidden files, which replacing the
+ * skill would lose. Only directories named `.git` are left out, as nothing from elsewhere has one. Undefined if nothing is there; a link or a file there has no files. Throws FILE_TOO_LARGE over the limits of a
  * skill.
  */
 export function readInstalled(parent: string, name: string): InstalledFiles | undefined {
@@ -69,7 +68,7 @@ function readDirectory(held: HeldDirectory, real: string, prefix: string, readin
   for (const entry of listHeld(held, real)) {
     const path = prefix + entry.name;
     if (entry.isDirectory()) {
-      if (unhashedDirectories.includes(entry.name)) continue;
+      if (entry.name === ".git") continue;
       const inner = joinPath(real, entry.name);
       const child = holdChild(held, entry.name, inner);
       try {
@@ -77,7 +76,7 @@ function readDirectory(held: HeldDirectory, real: string, prefix: string, readin
       } finally {
         child.close();
       }
-    } else if (entry.isFile()) {
+    } else if (entry.isFile() && !/\p{Cs}/u.test(entry.name)) {
       if (reading.files.length >= skillLimits.files) throw tooLarge(reading, `${skillLimits.files} files`);
       reading.files.push(readFile(held, entry.name, path, reading));
     } else reading.others.push(path);

@@ -107,6 +107,50 @@ test("a directory that is not ours, or differs by case only, is refused; --repla
   expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toContain("name: alpha");
 });
 
+test("packages in a skill count for its lock, also for one that only has the hash of the skills package", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: { ...two.alpha, "node_modules/x/index.js": "1", ".env.example": "A=\n" } });
+  expect((await cli("add", origin, "alpha", "--yes")).code).toBe(0);
+  expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\n" });
+  const again = await cli("add", origin, "alpha", "--yes");
+  expect(again).toMatchObject({ code: 0, stderr: "acp-skills: 0 installed, 0 refused, 1 unchanged\n" });
+  project.write(".agents/skills/alpha/node_modules/x/index.js", "2");
+  const changed = await cli("verify");
+  expect(changed).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("changed: node_modules/x/index.js") as string,
+  });
+  const lock = JSON.parse(lockText()) as { skills: Record<string, Record<string, unknown>> };
+  const ours = ["digest", "files"];
+  const foreign = Object.fromEntries(Object.entries(lock.skills["alpha"] ?? {}).filter(([key]) => !ours.includes(key)));
+  project.write("skills-lock.json", JSON.stringify({ ...lock, skills: { alpha: foreign } }));
+  expect(await cli("verify")).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("added: node_modules/x/index.js") as string,
+  });
+});
+
+test("verify names a file whose name no skill may have, and goes on", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish(two);
+  expect((await cli("add", origin, "--all", "--yes")).code).toBe(0);
+  project.write(".agents/skills/alpha/scripts/a\u0007b", "");
+  const { code, stdout } = await cli("verify");
+  expect(code).toBe(1);
+  expect(stdout).toContain("changed  alpha\n");
+  expect(stdout).toContain("does not fit the lock: digest");
+  expect(stdout).toContain("ok       beta\n");
+});
+
+test.each(["con", "nul", "com1"])("a skill named %s, which is a device on Windows, is refused", async (name) => {
+  const { origin, publish } = await openPublisher();
+  await publish({ [name]: { "SKILL.md": skillText(name) } });
+  const { code, stderr } = await cli("add", origin, "--all", "--yes");
+  expect(code).toBe(1);
+  expect(stderr).toContain("which is a device on Windows");
+  expect(readdirSync(project.directory)).toEqual([]);
+});
+
 test("local changes and another source are refused, each with its own option; the rest of the call is installed", async () => {
   const [first, second] = [await openPublisher(), await openPublisher()];
   await first.publish({ alpha: two.alpha });
