@@ -5,6 +5,7 @@ import type { Problem } from "./rules/problem.ts";
 import { isOwnRoot } from "./scan/roots.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
+import type { Found } from "./scan/scan-memory.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
 import { openHold, openSettle, openStarvation } from "./watch/look-times.ts";
 import type { Hold, Settle, Starvation } from "./watch/look-times.ts";
@@ -58,6 +59,8 @@ export class Catalog {
   #lastLook: Promise<void> = Promise.resolve();
   #isLookPlanned = false;
   #hints = 0;
+  /** How many directories were known when the last look ran out of time. */
+  #reached = 0;
   /** How long it was quiet before the look that is due; 0 after any change since. */
   #quiet = 0;
   #names: Map<string, OfferedSkill> | undefined;
@@ -167,10 +170,18 @@ export class Catalog {
       const found = await runInSlices(this.#scan.run(), { now: () => this.#clock.now(), slice: this.#slice });
       this.#replaceBy(Object.freeze({ ...assemble(found, this.#snapshot), ownRoots: this.#ownRoots }));
       this.#lastFailure = "";
+      this.#goOn(found);
     } catch (error) {
       this.#keepOld(error);
     }
     this.#starvation.afterLook();
+  }
+
+  /** Looks again where time was too short, as long as each look gets further; a one-shot listing has only one. */
+  #goOn({ findings }: Found): void {
+    const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.directories : 0;
+    if (known > this.#reached && this.#slice !== Infinity) this.#planLook();
+    this.#reached = known;
   }
 
   #replaceBy(next: Snapshot): void {

@@ -55,6 +55,45 @@ describe("catalog", () => {
     expect((await catalog.reload()).ownRoots).toEqual(["/empty", "/home/.agents/skills"]);
   });
 
+  it("goes on reading a root that takes longer than 20 s, and says how far it is", async () => {
+    const disk = memorySkillFiles(
+      Object.assign({}, ...Array.from({ length: 50 }, (_, at) => skill(`s${at}`))) as never,
+    );
+    const clock = manualClock();
+    const files: SkillFiles = {
+      ...disk,
+      list(directory) {
+        clock.pass(1_000);
+        return disk.list(directory);
+      },
+    };
+    const { catalog } = open({ files, clock });
+    const problems = (): string[] => catalog.snapshot.problems.map(({ message }) => message);
+    const first = (await catalog.ready).skills.length;
+    expect(first).toBeGreaterThan(10);
+    expect(first).toBeLessThan(30);
+    expect(problems()).toEqual([`reading this directory takes longer than 20 s; ${first} skills are read so far`]);
+    for (let turns = 0; turns < 100 && problems().length > 0; turns++) await turn();
+    expect(catalog.snapshot.skills).toHaveLength(50);
+    expect(problems()).toEqual([]);
+  });
+
+  it("does not read a root again and again of which time is too short for anything more", async () => {
+    const disk = memorySkillFiles(
+      Object.assign({}, ...Array.from({ length: 50 }, (_, at) => skill(`s${at}`))) as never,
+    );
+    const clock = manualClock();
+    let looks = 0;
+    const files: SkillFiles = { ...disk, resolve: (target) => (looks++, clock.pass(30_000), disk.resolve(target)) };
+    const { catalog } = open({ files, clock });
+    expect((await catalog.ready).problems).toMatchObject([{ code: "not-read-in-time" }]);
+    for (let turns = 0; turns < 50; turns++) await turn();
+    const before = looks;
+    for (let turns = 0; turns < 50; turns++) await turn();
+    expect(looks).toBe(before);
+    expect(looks).toBeLessThan(5);
+  });
+
   it("retries with backoff after running out of file descriptors", async () => {
     const disk = memorySkillFiles(skill("a"));
     let refusal: string | undefined = "EMFILE";

@@ -50,6 +50,10 @@ export class ScanMemory {
     this.#events = events;
   }
 
+  get directories(): number {
+    return this.#known.size;
+  }
+
   startRun(): void {
     this.#run++;
   }

@@ -130,6 +130,11 @@ export class Scan {
     }
   }
 
+  /** How many directories are known: a run that did not finish in time left off there, and the next one goes on. */
+  get directories(): number {
+    return this.#memory.directories;
+  }
+
   /** Makes the next run read everything again. */
   markAllStale(): void {
     this.#memory.markAllStale();
@@ -227,7 +232,7 @@ export class Scan {
     const { now = () => performance.now() } = this.#options;
     const { milliseconds } = this.#limits;
     const isComplete = yield* withinTime(steps, now, milliseconds);
-    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds));
+    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds, found.skills.length));
   }
 
   #read(
