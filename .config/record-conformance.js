@@ -1,4 +1,5 @@
-// Writes `schema/conformance/`: `node .config/record-conformance.js [DIRECTORY of transcripts of real agents]`, after a build.
+// Writes the folders of `schema/conformance/` that are missing: `node .config/record-conformance.js [DIRECTORY of transcripts of real agents]`,
+// after a build. To record a rule again, remove its folder.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,6 +78,7 @@ const editorOf = {
   "deltas-apply": "notification",
   "commands-declined": "notification",
   "v1-kinds": "plain",
+  "skills-asked-for": "plain",
   "notifications-asked-for": "plain",
   "turn-order": "plain",
   "session-known-first": "plain",
@@ -138,7 +140,7 @@ function recordClient(rule, name) {
 const scripted = await wrapScripted("commands=plan,init");
 const scriptedV2 = await wrapScripted("v2", "commands=plan,init");
 for (const { id, appliesTo } of conformanceRules) {
-  rmSync(at(`schema/conformance/${id}`), { recursive: true, force: true });
+  if (existsSync(at(`schema/conformance/${id}`))) continue;
   if (appliesTo === "client") {
     recordClient(id, "pass-small-client");
     recordClient(id, "fail-broken-client");

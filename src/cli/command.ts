@@ -17,10 +17,10 @@ export type OptionTable = Readonly<Record<string, Option>>;
 type OptionValue<Definition extends Option> = Definition extends { type: "boolean" }
   ? boolean
   : Definition extends { multiple: true }
-    ? readonly string[]
-    : Definition extends { choices: readonly (infer Choice)[] }
-      ? Choice
-      : string;
+    ? readonly TextOf<Definition>[]
+    : TextOf<Definition>;
+
+type TextOf<Definition extends Option> = Definition extends { choices: readonly (infer Choice)[] } ? Choice : string;
 
 /** The values of the options; absent if not given. */
 export type OptionValues<Options extends OptionTable> = {

@@ -1,11 +1,12 @@
 import { readExchange } from "./exchange.ts";
-import type { Rule } from "./rules/rule.ts";
+import type { Origin, Rule } from "./rules/rule.ts";
 import { conformanceRules } from "./rules/rules.ts";
 import type { Entry, Side } from "./transcript/entry.ts";
 
 /** One broken rule at one place. */
 export interface Finding {
   readonly rule: string;
+  readonly origin: Origin;
   readonly severity: Rule["severity"];
   readonly appliesTo: Side;
   readonly line: number;
@@ -19,8 +20,8 @@ const mostOfOneRule = 20;
 export function checkTranscript(entries: readonly Entry[]): readonly Finding[] {
   const exchange = readExchange(entries);
   const findings = conformanceRules.flatMap((rule): Finding[] => {
-    const { id, severity, appliesTo } = rule;
-    const about = { rule: id, severity, appliesTo };
+    const { id, severity, appliesTo, source } = rule;
+    const about = { rule: id, origin: source.origin, severity, appliesTo };
     const faults: Finding[] = [];
     let surplus = 0;
     for (const { line, message } of rule.check(exchange)) {

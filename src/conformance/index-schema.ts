@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { origins } from "./rules/rule.ts";
 
 const side = z.enum(["client", "agent"]);
 
@@ -11,7 +12,12 @@ export const conformanceIndexSchema = z.strictObject({
       title: z.string().min(1),
       severity: z.enum(["error", "warning"]).describe("Warnings alone leave an agent or client conformant."),
       appliesTo: side,
-      source: z.strictObject({ document: z.string().min(1), sentence: z.string().min(1) }),
+      source: z.strictObject({
+        origin: z.enum(origins).describe("Who asks for it; the rules of one origin are a profile."),
+        document: z.string().min(1),
+        section: z.string().min(1).exactOptional(),
+        sentence: z.string().min(1),
+      }),
       transcripts: z
         .array(
           z.strictObject({

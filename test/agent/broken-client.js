@@ -15,8 +15,10 @@ createInterface({ input: agent.stdout }).on("line", (line) => {
   /** @type {unknown} */
   const message = JSON.parse(line);
   const { id, method } = /** @type {{ id?: unknown, method?: string }} */ (message);
-  if (id === 1 && method === undefined)
+  if (id === 1 && method === undefined) {
+    if (rule === "client-custom-methods") send({ jsonrpc: "2.0", method: "skills/wanted", params: {} });
     send({ jsonrpc: "2.0", id: 2, method: "session/new", params: { cwd: "/project", mcpServers: [] } });
+  }
   if (method === undefined) return;
   if (id === undefined) {
     if (rule === "client-quiet" && answered === 1)

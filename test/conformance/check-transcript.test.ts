@@ -48,3 +48,12 @@ test("XML has no control characters, and no characters that reorder text", () =>
     "&lt;a &amp; &quot;b&quot;&gt;\\u{0}\\u{1b}[31m\\u{202e}\n",
   );
 });
+
+test("null stands for an optional field that is absent", () => {
+  const skill = { name: "pdf", description: "Reads PDF files.", license: null, compatibility: null };
+  const whole = { ...skill, metadata: null, allowedTools: null, _meta: null };
+  const update = { sessionUpdate: "available_skills_update", availableSkills: [whole], _meta: null };
+  const line = JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  const broken = checkTranscript([toEntry(1, "agent", line)]).filter(({ origin }) => origin !== "acp-skills");
+  expect(broken).toEqual([]);
+});

@@ -27,6 +27,18 @@ test("every rule has a folder, a sentence, and at least one passing and one fail
   }
 });
 
+test("each sentence of this project stands in the document that its rule names, and no rule names a document of elsewhere as its own", () => {
+  const own = conformanceRules.filter(({ source }) => source.origin === "acp-skills");
+  for (const { id, source } of own) {
+    const text = readFileSync(new URL(`../../${source.document}`, import.meta.url), "utf8");
+    expect(text, id).toContain(`### ${source.section}\n`);
+    expect(text, id).toContain(`- ${source.sentence}\n`);
+  }
+  const others = conformanceRules.filter(({ source }) => source.origin !== "acp-skills");
+  for (const { id, source } of others)
+    expect(source.document, id).toMatch(/^(?:RFD Agent Skills List|ACP(?: v2)?, [A-Z]|JSON-RPC 2\.0)/);
+});
+
 test.each(transcripts)(
   "our verdict on $file is the expected one: $expected",
   ({ id, file, expected, lines, alsoBroken }) => {

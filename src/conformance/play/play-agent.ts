@@ -27,6 +27,8 @@ export interface PlayedClient {
   /** In sentences without full stop. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
+  /** Where it ended; absent when all steps were taken. */
+  readonly unfinished?: string;
 }
 
 /** Clients drop what arrives too early (A-8). */
@@ -47,7 +49,14 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   const survived: string[] = [];
   const faults: string[] = [];
   const notes: string[] = [];
-  const played = (): PlayedClient => ({ entries: recorder.entries, survived, faults, notes });
+  let unfinished: string | undefined = "the client left before the first step";
+  const played = (): PlayedClient => ({
+    entries: recorder.entries,
+    survived,
+    faults,
+    notes,
+    ...(unfinished !== undefined && { unfinished }),
+  });
 
   function send(message: object | string): void {
     const written = typeof message === "string" ? message : JSON.stringify(message);
@@ -90,24 +99,21 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     await wait(delay);
     const isAnswering = await answers("session/new");
     if (!isAnswering && goneBecause === undefined)
-      notes.push("the client does not answer requests of extensions; only its end is noticed");
+      faults.push("the client does not answer a request of an extension; from here only its end is noticed");
     for (const step of scenario({ sessionId, protocol: state.protocol, forms: state.forms })) {
       if (goneBecause !== undefined) break;
+      unfinished = `it ended before ${step.name}`;
       await take(step, isAnswering);
       onProgress?.(played());
     }
-    if (goneBecause === undefined) notes.push("all steps were taken");
+    if (goneBecause === undefined) unfinished = undefined;
   }
   async function take({ name, messages }: Step, isAnswering: boolean): Promise<void> {
     for (const message of messages) send(message);
     const isWell = isAnswering ? await answers(name) : (await wait(pause), goneBecause === undefined);
     if (isWell) survived.push(name);
-    else
-      faults.push(
-        goneBecause === undefined
-          ? `after ${name}, the client did not answer a request`
-          : `after ${name}, ${goneBecause}`,
-      );
+    else if (goneBecause === undefined) faults.push(`after ${name}, the client did not answer a request`);
+    else unfinished = `after ${name}, ${goneBecause}`;
   }
 
   output.on("error", () => {

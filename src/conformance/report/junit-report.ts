@@ -2,17 +2,25 @@ import { conformanceRules } from "../rules/rules.ts";
 import type { ConnectionReport, Report } from "./report.ts";
 
 /** The report as JUnit XML: a test suite for each connection, a test case for each rule. Valid XML 1.0, whatever the texts contain. */
-export function* junitReport({ subject, connections }: Report): Generator<string> {
-  const rules = conformanceRules.filter(({ appliesTo }) => subject === "both" || appliesTo === subject);
+export function* junitReport({ subject, connections, profiles, verdicts }: Report): Generator<string> {
+  const unchecked = new Set(verdicts.flatMap(({ origin, checked }) => (checked ? [] : origin)));
+  const rules = conformanceRules.filter(
+    ({ appliesTo, source }) => (subject === "both" || appliesTo === subject) && profiles.includes(source.origin),
+  );
+  const skipped = rules.filter(({ source }) => unchecked.has(source.origin)).length;
   const cases = rules.length + 1;
-  const failures = connections.map(failedCases);
+  const failures = connections.map((connection) => failedCases(connection, profiles));
   const failed = failures.reduce((total, number) => total + number, 0);
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   yield `<testsuites name="acp-skills conformance" tests="${cases * connections.length}" failures="${failed}" errors="0">\n`;
   for (const [index, { name, faults, findings }] of connections.entries()) {
-    yield `  <testsuite name="${escapeXml(name)}" tests="${cases}" failures="${failures[index] ?? 0}" errors="0" skipped="0">\n`;
+    yield `  <testsuite name="${escapeXml(name)}" tests="${cases}" failures="${failures[index] ?? 0}" errors="0" skipped="${skipped}">\n`;
     yield testCase(name, "connection", faults, []);
-    for (const { id } of rules) {
+    for (const { id, source } of rules) {
+      if (unchecked.has(source.origin)) {
+        yield `    <testcase classname="${escapeXml(name)}" name="${id}" time="0"><skipped message="nothing was checked"/></testcase>\n`;
+        continue;
+      }
       const own = findings.filter(({ rule }) => rule === id);
       const told = (wanted: string): string[] =>
         own.filter(({ severity }) => severity === wanted).map(({ line, message }) => `line ${line}: ${message}`);
@@ -34,8 +42,10 @@ function testCase(suite: string, name: string, errors: readonly string[], warnin
   return failure + output === "" ? `${open}/>\n` : `${open}>${failure}${output}</testcase>\n`;
 }
 
-function failedCases({ faults, findings }: ConnectionReport): number {
-  const broken = new Set(findings.filter(({ severity }) => severity === "error").map(({ rule }) => rule));
+function failedCases({ faults, findings }: ConnectionReport, profiles: Report["profiles"]): number {
+  const broken = new Set(
+    findings.flatMap(({ severity, origin, rule }) => (severity === "error" && profiles.includes(origin) ? rule : [])),
+  );
   return broken.size + (faults.length > 0 ? 1 : 0);
 }
 

@@ -1,6 +1,8 @@
 import { fieldsOf } from "../../client/json.ts";
 import { checkTranscript, type Finding } from "../check-transcript.ts";
-import { advertisedIn, readExchange } from "../exchange.ts";
+import { advertisedIn, readExchange, type Exchange } from "../exchange.ts";
+import { type Origin, origins } from "../rules/rule.ts";
+import { commandsIn, commandUpdates, isMarkedAsSkill, skillUpdates } from "../rules/skill-lists.ts";
 import type { Entry, Side } from "../transcript/entry.ts";
 import { type SentForm, summariseForms } from "./summarise-forms.ts";
 
@@ -24,16 +26,35 @@ export interface ConnectionReport {
   /** What could not be done. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
+  /** Why the check ended early; absent if it did not. */
+  readonly unfinished?: string;
+}
+
+/** The verdict of the rules of one origin. */
+export interface ProfileReport {
+  readonly origin: Origin;
+  /** Whether the connections had anything that these rules are about. */
+  readonly checked: boolean;
+  readonly errors: number;
+  readonly warnings: number;
 }
 
 export interface Report {
   /** Whose rules were checked. */
   readonly subject: Side | "both";
-  readonly conformant: boolean;
+  /** By the chosen profiles; null if nothing of skills was checked, or not all of it: then there is no verdict. */
+  readonly conformant: boolean | null;
+  /** The profiles that decide, and the faults. */
+  readonly profiles: readonly Origin[];
   readonly errors: number;
   readonly warnings: number;
+  /** Of every origin, chosen or not. */
+  readonly verdicts: readonly ProfileReport[];
   readonly connections: readonly ConnectionReport[];
 }
+
+/** Every rule but ours. */
+export const defaultProfiles: readonly Origin[] = ["rfd", "acp", "json-rpc"];
 
 interface Checked {
   readonly name: string;
@@ -41,23 +62,65 @@ interface Checked {
   readonly entries: readonly Entry[];
   readonly faults?: readonly string[];
   readonly notes?: readonly string[];
+  readonly unfinished?: string;
 }
 
 /** Checks every connection. Pure. */
-export function makeReport(subject: Report["subject"], connections: readonly Checked[]): Report {
-  const reports = connections.map((connection) => reportOn(subject, connection));
+export function makeReport(
+  subject: Report["subject"],
+  connections: readonly Checked[],
+  profiles: readonly Origin[] = defaultProfiles,
+): Report {
+  const exchanges = connections.map(({ entries }) => readExchange(entries));
+  const reports = connections.map((connection, index) => reportOn(subject, connection, exchanges[index]));
   const findings = reports.flatMap((report) => report.findings);
-  const faults = reports.flatMap((report) => report.faults);
-  const count = (wanted: Finding["severity"]): number => findings.filter(({ severity }) => severity === wanted).length;
-  const errors = count("error") + faults.length;
-  return { subject, conformant: errors === 0, errors, warnings: count("warning"), connections: reports };
+  const verdicts = origins.map((origin): ProfileReport => {
+    const own = findings.filter((finding) => finding.origin === origin);
+    const errors = own.filter(({ severity }) => severity === "error").length;
+    const checked = exchanges.some((exchange) => isAbout(origin, subject, exchange));
+    return { origin, checked: checked || own.length > 0, errors, warnings: own.length - errors };
+  });
+  const chosen = verdicts.filter(({ origin }) => profiles.includes(origin));
+  const sum = (count: (verdict: ProfileReport) => number): number =>
+    chosen.reduce((total, verdict) => total + count(verdict), 0);
+  const errors = sum((verdict) => verdict.errors) + reports.flatMap(({ faults }) => faults).length;
+  const isOpen = !hasSkills(subject, profiles, exchanges) || reports.some(({ unfinished }) => unfinished !== undefined);
+  const conformant = errors > 0 ? false : isOpen ? null : true;
+  const warnings = sum((verdict) => verdict.warnings);
+  return { subject, conformant, profiles, errors, warnings, verdicts, connections: reports };
+}
+
+/** Whether an exchange has what the rules of an origin are about. */
+function isAbout(origin: Origin, subject: Report["subject"], exchange: Exchange): boolean {
+  switch (origin) {
+    case "rfd":
+      return subject !== "client" && skillUpdates(exchange).length > 0;
+    case "acp":
+      return exchange.initialize?.response !== undefined;
+    case "json-rpc":
+      return exchange.lastOfClient > 0;
+    case "acp-skills":
+      return exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange);
+  }
+}
+
+/** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
+function hasSkills(subject: Report["subject"], profiles: readonly Origin[], exchanges: readonly Exchange[]): boolean {
+  if (!profiles.some((origin) => origin === "rfd" || origin === "acp-skills")) return exchanges.length > 0;
+  return exchanges.some((exchange) =>
+    subject === "client" ? exchange.lastOfClient > 0 : skillUpdates(exchange).length > 0 || listsSkills(exchange),
+  );
+}
+
+function listsSkills(exchange: Exchange): boolean {
+  return commandUpdates(exchange).some((update) => commandsIn(update).some(({ command }) => isMarkedAsSkill(command)));
 }
 
 function reportOn(
   subject: Report["subject"],
-  { name, about, entries, faults = [], notes = [] }: Checked,
+  { name, about, entries, faults = [], notes = [], unfinished }: Checked,
+  exchange = readExchange(entries),
 ): ConnectionReport {
-  const exchange = readExchange(entries);
   const { negotiation, initialize, requests, notifications } = exchange;
   const params = fieldsOf(initialize?.params);
   const result = fieldsOf(initialize?.response?.result);
@@ -81,6 +144,7 @@ function reportOn(
     findings: checkTranscript(entries).filter(({ appliesTo }) => subject === "both" || appliesTo === subject),
     faults,
     notes,
+    ...(unfinished !== undefined && { unfinished }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Rule } from "../rules/rule.ts";
 import { conformanceRules } from "../rules/rules.ts";
 import type { ConnectionReport, Report } from "./report.ts";
 
@@ -16,8 +17,12 @@ export function* textReport(report: Report): Generator<string> {
     yield "";
   }
   for (const { id, source } of conformanceRules)
-    if (told.has(id)) yield `${id}: “${source.sentence}” (${source.document})`;
+    if (told.has(id)) yield `${id}: “${source.sentence}” (${placeOf(source)})`;
   if (told.size > 0) yield "";
+  for (const { origin, checked, errors, warnings } of report.verdicts) {
+    const isChosen = report.profiles.includes(origin);
+    yield `profile ${origin}: ${checked ? counts({ errors, warnings }) : "nothing was checked"}${isChosen ? "" : " (does not count)"}`;
+  }
   yield verdict(report);
 }
 
@@ -48,7 +53,17 @@ function* factsOf(connection: ConnectionReport, subject: Report["subject"]): Gen
     yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;
 }
 
-function verdict({ conformant, errors, warnings }: Report): string {
+function placeOf({ document, section }: Rule["source"]): string {
+  return section === undefined ? document : `${document}, “${section}”`;
+}
+
+function verdict(report: Report): string {
+  if (report.conformant !== null) return `${report.conformant ? "conformant" : "not conformant"}: ${counts(report)}`;
+  const early = report.connections.find(({ unfinished }) => unfinished !== undefined)?.unfinished;
+  return early === undefined ? "nothing was checked: no skills were told" : `not finished: ${early}`;
+}
+
+function counts({ errors, warnings }: Pick<Report, "errors" | "warnings">): string {
   const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
-  return `${conformant ? "conformant" : "not conformant"}: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  return `${count(errors, "error")}, ${count(warnings, "warning")}`;
 }

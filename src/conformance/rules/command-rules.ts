@@ -13,7 +13,7 @@ export const commandRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: documents.slashCommands,
+      ...documents.slashCommands,
       sentence:
         "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
     },
@@ -39,7 +39,11 @@ export const commandRules = defineRules([
     title: "A v2 command has a type",
     severity: "error",
     appliesTo: "agent",
-    source: { document: "ACP.md A-6.3", sentence: "v2 commands need a type" },
+    source: {
+      ...documents.schemaV2,
+      section: "AvailableCommand",
+      sentence: "The type field acts as the discriminator in the serialized JSON form.",
+    },
     check: function* (exchange) {
       if (exchange.negotiation?.protocol !== 2) return;
       for (const update of commandUpdates(exchange))
@@ -57,7 +61,7 @@ export const commandRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: documents.schemaV2,
+      ...documents.schemaV2,
       sentence:
         "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
     },
@@ -82,8 +86,8 @@ export const commandRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-7",
-      sentence: "a skill the agent already shows (name, $name, skill:name) is annotated, not listed twice.",
+      ...documents.own,
+      sentence: "A skill is one command of a list, whatever it is called there: name, $name or skill:name.",
     },
     check: function* (exchange) {
       for (const update of commandUpdates(exchange)) {
@@ -104,9 +108,8 @@ export const commandRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-6.3",
-      sentence:
-        'skills merged into available_commands_update, one command a skill, with _meta["acp-skills"] carrying what the command itself does not say',
+      ...documents.own,
+      sentence: 'A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.',
     },
     check: function* (exchange) {
       for (const update of commandUpdates(exchange))
@@ -126,9 +129,8 @@ export const commandRules = defineRules([
     severity: "warning",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-6.3",
-      sentence:
-        "one command a skill […] (no second copy of the list anywhere: at 10,000 skills that was 23 MB an edit)",
+      ...documents.own,
+      sentence: '_meta["acp-skills"].skills of a list of commands is the number of commands that are skills.',
     },
     check: function* (exchange) {
       for (const update of commandUpdates(exchange)) {
@@ -148,9 +150,9 @@ export const commandRules = defineRules([
     severity: "warning",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-7",
+      ...documents.own,
       sentence:
-        "available_commands_update is a full replacement list. Remember the agent's last list, re-merge on each of its updates and on each of ours.",
+        "A list of commands replaces the one before it, so a list with skills also has the agent's own commands.",
     },
     check: function* (exchange) {
       const own = new Map<string, number>();

@@ -26,41 +26,54 @@ const kindsOfV2: ReadonlySet<string> = new Set([
 export const formRules = defineRules([
   {
     id: "v1-kinds",
-    title: "A v1 client gets no update of a kind that it did not ask for",
+    title: "A v1 client gets no update of an unknown kind",
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-5",
-      sentence: "v1's SessionUpdate is a closed union […]; v1 permits only _meta and _methods as extensions",
+      ...documents.schema,
+      section: "SessionUpdate",
+      sentence: "Different types of updates that can be sent during session processing.",
     },
     check: function* ({ negotiation, updates }) {
       if (negotiation?.protocol !== 1) return;
       for (const { line, method, kind } of updates) {
-        if (method !== sessionUpdate || kindsOfV1.has(kind)) continue;
-        if (isSkillsKind(kind) && negotiation.optIn !== undefined) continue;
-        yield { line, message: `${quote(kind)} is no kind of ACP v1, and the client did not opt in` };
+        if (method === sessionUpdate && !kindsOfV1.has(kind) && !isSkillsKind(kind))
+          yield { line, message: `${quote(kind)} is no kind of ACP v1, which has no others` };
       }
     },
   },
   {
     id: "v2-kinds",
-    title: "In v2, kinds of extensions begin with _ unless the client opted in",
+    title: "In v2, kinds of extensions begin with _",
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: documents.extensibilityV2,
+      ...documents.extensibilityV2,
       sentence: "Extensions MUST NOT define custom non-underscore values.",
     },
     check: function* ({ negotiation, updates }) {
       if (negotiation?.protocol !== 2) return;
       for (const { line, method, kind } of updates) {
-        if (method !== sessionUpdate || kindsOfV2.has(kind) || kind.startsWith("_")) continue;
-        if (isSkillsKind(kind) && negotiation.optIn !== undefined) continue;
-        yield {
-          line,
-          message: `${quote(kind)} is no kind of ACP v2, does not begin with _, and the client did not opt in`,
-        };
+        if (method === sessionUpdate && !kindsOfV2.has(kind) && !kind.startsWith("_") && !isSkillsKind(kind))
+          yield { line, message: `${quote(kind)} is no kind of ACP v2, and does not begin with _` };
       }
+    },
+  },
+  {
+    id: "skills-asked-for",
+    title: "The RFD's update is sent after opt-in only",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      ...documents.own,
+      sentence:
+        "The RFD's update is sent only to clients that opted in, because v1 SDKs drop kinds that they do not know; in v2 others get _available_skills_update.",
+    },
+    check: function* ({ negotiation, updates }) {
+      if (negotiation === undefined || negotiation.optIn !== undefined) return;
+      for (const { line, method, kind } of updates)
+        if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
+          yield { line, message: `${quote(kind)} is sent, but the client did not opt in` };
     },
   },
   {
@@ -69,9 +82,9 @@ export const formRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-6.5",
+      ...documents.own,
       sentence:
-        "_acp-skills/… notifications only after opt-in (avante shows users a warning for unknown ones); the flat shape never.",
+        "Notifications with the prefix _acp-skills/ are sent only to clients that opted in, because some editors warn people of unknown ones.",
     },
     check: function* ({ negotiation, notifications }) {
       for (const { from, line, method } of notifications) {
@@ -85,7 +98,7 @@ export const formRules = defineRules([
     title: "A client that declined skills as commands gets none",
     severity: "error",
     appliesTo: "agent",
-    source: { document: "ACP.md A-6.3", sentence: "an editor that opted in can decline them (commands: false)" },
+    source: { ...documents.own, sentence: "A client that opted in with commands: false gets no skills as commands." },
     check: function* (exchange) {
       if (exchange.negotiation?.optIn?.commands !== false) return;
       for (const update of commandUpdates(exchange)) {
@@ -104,8 +117,9 @@ export const formRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-6",
-      sentence: 'We advertise in agentCapabilities._meta["acp-skills"] = {version, tools: […], update: […]}.',
+      ...documents.own,
+      sentence:
+        'An agent that advertises agentCapabilities._meta["acp-skills"] names there its version, tools and update forms: {version, tools, update}.',
     },
     check: function* (exchange) {
       const given = advertisedIn(exchange);
@@ -125,11 +139,7 @@ export const formRules = defineRules([
     title: "What is advertised is what is sent",
     severity: "error",
     appliesTo: "agent",
-    source: {
-      document: "STYLE 11",
-      sentence:
-        "Advertise a capability only when it is already served, and send an optional notification only to a peer that said it understands it.",
-    },
+    source: { ...documents.own, sentence: "The forms that an advertisement names are those in which skills are sent." },
     check: function* (exchange) {
       const advertised = fieldsOf(advertisedIn(exchange))?.["update"];
       if (!isStrings(advertised)) return;

@@ -13,8 +13,9 @@ export const listRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-8",
-      sentence: "Timing: nothing before the session/new response has been written (Zed and SDK sessions drop it).",
+      ...documents.own,
+      sentence:
+        "A list names a session only after the response that created it, because editors drop what comes earlier.",
     },
     check: function* ({ updates, sessions }) {
       for (const { line, sessionId, kind } of updates) {
@@ -33,9 +34,9 @@ export const listRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "ACP.md A-5",
+      ...documents.own,
       sentence:
-        "Real ACP nests: params: {sessionId, update: {sessionUpdate, …}}. The RFD's flat sample is refused by every implementation.",
+        "The update is nested in params.update, as every update of ACP is: clients refuse the flat sample of the RFD.",
     },
     check: function* ({ updates }) {
       for (const { line, kind, isFlat } of updates)
@@ -48,7 +49,7 @@ export const listRules = defineRules([
     title: "An update has an array of skills",
     severity: "error",
     appliesTo: "agent",
-    source: { document: documents.rfd, sentence: "availableSkills: Required array of AvailableSkill" },
+    source: { ...documents.rfdPlan, sentence: "availableSkills: Required array of AvailableSkill" },
     check: function* (exchange) {
       for (const update of skillUpdates(exchange)) {
         const { line, kind, update: fields } = update;
@@ -67,10 +68,7 @@ export const listRules = defineRules([
     title: "Names are unique in a list",
     severity: "error",
     appliesTo: "agent",
-    source: {
-      document: "CONTRACT C-1.2",
-      sentence: "slugs are unique in a catalog (a later duplicate is a problem, never silently lost)",
-    },
+    source: { ...documents.own, sentence: "Names are unique in a list, because people invoke skills by name." },
     check: function* (exchange) {
       for (const { line, update } of skillUpdates(exchange)) {
         const seen = new Set<unknown>();
@@ -88,7 +86,7 @@ export const listRules = defineRules([
     title: "Changes are sent only to a client that asked for them",
     severity: "error",
     appliesTo: "agent",
-    source: { document: "ACP.md A-6.1", sentence: "deltas: true asks for changes only" },
+    source: { ...documents.own, sentence: "Changes alone are sent only to a client that opted in with deltas: true." },
     check: function* (exchange) {
       if (exchange.negotiation?.optIn?.deltas === true) return;
       for (const update of skillUpdates(exchange))
@@ -105,9 +103,9 @@ export const listRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: "acp-skills, The ACP door",
+      ...documents.own,
       sentence:
-        "An editor that opts in with deltas: true gets {revision, added, changed, removed} after the first list (removed holds names).",
+        "Changes {revision, added, changed, removed} follow a whole list of the session, apply to it, and count revisions up by one; removed holds names.",
     },
     check: function* (exchange) {
       const lists = new Map<string, { names: Set<unknown>; revision: unknown }>();

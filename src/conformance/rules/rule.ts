@@ -1,9 +1,15 @@
 import type { Exchange } from "../exchange.ts";
 import type { Side } from "../transcript/entry.ts";
 
-/** Where a rule comes from: a document, and its sentence. */
+/** Who asks for what a rule says. The rules of one origin are a profile: a verdict of its own. */
+export const origins = ["rfd", "acp", "json-rpc", "acp-skills"] as const;
+export type Origin = (typeof origins)[number];
+
+/** Where a rule comes from: a document, its section, and the sentence there. */
 interface Source {
+  readonly origin: Origin;
   readonly document: string;
+  readonly section?: string;
   readonly sentence: string;
 }
 
@@ -30,18 +36,21 @@ export function defineRules(rules: readonly Rule[]): readonly Rule[] {
   return rules;
 }
 
+const acp = "acp";
+
 /** The documents that sentences come from. */
 export const documents = {
-  rfd: "RFD Agent Skills List",
-  extensibility: "ACP, Extensibility",
-  extensibilityV2: "ACP v2, Extensibility",
-  transports: "ACP, Transports",
-  slashCommands: "ACP, Slash Commands",
-  promptTurn: "ACP, Prompt Turn",
-  sessionSetup: "ACP, Session Setup",
-  schemaV2: "ACP v2, Schema",
-  jsonRpc: "JSON-RPC 2.0",
-} as const;
+  rfdTable: { origin: "rfd", document: "RFD Agent Skills List", section: "AvailableSkill Schema" },
+  rfdPlan: { origin: "rfd", document: "RFD Agent Skills List", section: "Phase 1: Schema Updates" },
+  extensibility: { origin: acp, document: "ACP, Extensibility" },
+  extensibilityV2: { origin: acp, document: "ACP v2, Extensibility" },
+  transports: { origin: acp, document: "ACP, Transports" },
+  slashCommands: { origin: acp, document: "ACP, Slash Commands" },
+  schema: { origin: acp, document: "ACP, Schema" },
+  schemaV2: { origin: acp, document: "ACP v2, Schema" },
+  jsonRpc: { origin: "json-rpc", document: "JSON-RPC 2.0" },
+  own: { origin: "acp-skills", document: "schema/conformance/README.md", section: "What acp-skills asks for" },
+} as const satisfies Readonly<Record<string, Omit<Source, "sentence">>>;
 
 /** A value as part of a sentence: short, whatever it is. */
 export function quote(value: unknown): string {

@@ -1,6 +1,7 @@
 import { commandRules } from "./command-rules.ts";
 import { formRules } from "./form-rules.ts";
 import { listRules } from "./list-rules.ts";
+import { messageRules } from "./message-rules.ts";
 import type { Rule } from "./rule.ts";
 import { skillFieldRules } from "./skill-fields.ts";
 import { turnRules } from "./turn-rules.ts";
@@ -12,4 +13,5 @@ export const conformanceRules: readonly Rule[] = [
   ...formRules,
   ...commandRules,
   ...turnRules,
+  ...messageRules,
 ];

@@ -17,7 +17,7 @@ interface FieldRule extends Pick<Rule, "id" | "title"> {
 function defineFieldRule({ id, title, sentence, fault }: FieldRule): Rule {
   return {
     ...{ id, title, severity: "error", appliesTo: "agent" },
-    source: { document: documents.rfd, sentence },
+    source: { ...documents.rfdTable, sentence },
     check: function* (exchange: Exchange): Iterable<Fault> {
       for (const { line, skill, where } of sentSkills(exchange)) {
         const fields = fieldsOf(skill);
@@ -61,7 +61,7 @@ export const skillFieldRules: readonly Rule[] = [
     sentence:
       "license: License name or reference to a bundled license file (e.g., MIT, Apache-2.0, ./licenses/my-license.txt).",
     fault: ({ license }) =>
-      license === undefined || typeof license === "string"
+      license === undefined || license === null || typeof license === "string"
         ? undefined
         : `license is ${quote(license)}; it must be a string`,
   }),
@@ -71,7 +71,7 @@ export const skillFieldRules: readonly Rule[] = [
     sentence:
       "compatibility: Max 500 characters. Indicates environment requirements (intended product, system packages, network access, etc.).",
     fault({ compatibility }) {
-      if (compatibility === undefined) return undefined;
+      if (compatibility === undefined || compatibility === null) return undefined;
       if (typeof compatibility !== "string") return `compatibility is ${quote(compatibility)}; it must be a string`;
       const length = lengthOf(compatibility);
       return length > 500 ? `compatibility is ${length} characters long; the limit is 500` : undefined;
@@ -82,7 +82,7 @@ export const skillFieldRules: readonly Rule[] = [
     title: "allowedTools is an array of strings",
     sentence: "allowedTools: Array of pre-approved tools the skill may use (Experimental).",
     fault: ({ allowedTools }) =>
-      allowedTools === undefined || isStrings(allowedTools)
+      allowedTools === undefined || allowedTools === null || isStrings(allowedTools)
         ? undefined
         : `allowedTools is ${quote(allowedTools)}; it must be an array of strings`,
   }),
@@ -91,7 +91,7 @@ export const skillFieldRules: readonly Rule[] = [
     title: "Metadata maps strings to strings",
     sentence: "metadata: Arbitrary string key-value mapping for additional properties.",
     fault({ metadata }) {
-      if (metadata === undefined) return undefined;
+      if (metadata === undefined || metadata === null) return undefined;
       const fields = fieldsOf(metadata);
       if (fields === undefined) return `metadata is ${quote(metadata)}; it must be an object`;
       const [key, value] = Object.entries(fields).find(([, one]) => typeof one !== "string") ?? [];
@@ -118,7 +118,7 @@ export const skillFieldRules: readonly Rule[] = [
       },
     }),
     source: {
-      document: documents.extensibility,
+      ...documents.extensibility,
       sentence:
         "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification. All possible names are reserved for future protocol versions.",
     },

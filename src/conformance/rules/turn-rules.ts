@@ -15,7 +15,7 @@ export const turnRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: documents.transports,
+      ...documents.transports,
       sentence: "The agent MUST NOT write anything to its stdout that is not a valid ACP message.",
     },
     check: ({ unreadable }) => lines("agent", unreadable),
@@ -26,7 +26,7 @@ export const turnRules = defineRules([
     severity: "error",
     appliesTo: "agent",
     source: {
-      document: documents.jsonRpc,
+      ...documents.jsonRpc,
       sentence:
         "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     },
@@ -40,10 +40,7 @@ export const turnRules = defineRules([
     title: "Updates of a turn come before its response",
     severity: "error",
     appliesTo: "agent",
-    source: {
-      document: "ACP.md A-4",
-      sentence: "One ordered queue per direction: an update is never overtaken by the response that follows it.",
-    },
+    source: { ...documents.own, sentence: "In ACP v1 the updates of a turn come before the response that ends it." },
     check: function* ({ negotiation, updates, requests }) {
       if (negotiation?.protocol !== 1) return;
       const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
@@ -62,7 +59,7 @@ export const turnRules = defineRules([
     title: "A closed session gets no updates",
     severity: "error",
     appliesTo: "agent",
-    source: { document: "ACP.md A-8", sentence: "session/close and delete release" },
+    source: { ...documents.own, sentence: "A session that was closed or deleted gets no updates." },
     check: function* ({ updates, sessions }) {
       for (const { line, sessionId, kind } of updates) {
         const closed = sessions.get(sessionId)?.closed;
@@ -80,7 +77,7 @@ export const turnRules = defineRules([
     severity: "error",
     appliesTo: "client",
     source: {
-      document: documents.transports,
+      ...documents.transports,
       sentence: "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
     },
     check: ({ unreadable }) => lines("client", unreadable),
@@ -91,7 +88,7 @@ export const turnRules = defineRules([
     severity: "error",
     appliesTo: "client",
     source: {
-      document: documents.extensibility,
+      ...documents.extensibility,
       sentence: "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
     },
     // A person answers requests for permission, perhaps never; and a client may leave.
@@ -104,7 +101,7 @@ export const turnRules = defineRules([
     severity: "warning",
     appliesTo: "client",
     source: {
-      document: documents.extensibility,
+      ...documents.extensibility,
       sentence:
         'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
     },
@@ -123,7 +120,7 @@ export const turnRules = defineRules([
     severity: "warning",
     appliesTo: "client",
     source: {
-      document: documents.extensibility,
+      ...documents.extensibility,
       sentence: "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
     },
     check: ({ unasked }) => lines("client", unasked),
@@ -134,9 +131,9 @@ export const turnRules = defineRules([
     severity: "error",
     appliesTo: "client",
     source: {
-      document: "ACP.md A-6.1",
+      ...documents.own,
       sentence:
-        'client opted in by clientCapabilities._meta["acp-skills"], or by clientCapabilities.session.skills (where maintainers nest such capabilities)',
+        'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
     },
     check: function* ({ requests }) {
       const given = requests.find(({ from, method }) => from === "client" && method === initialize);

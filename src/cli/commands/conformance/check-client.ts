@@ -1,6 +1,7 @@
 import { systemClock } from "../../../base/clock.ts";
 import { playAgent, type PlayedClient } from "../../../conformance/play/play-agent.ts";
 import { makeReport, type Report } from "../../../conformance/report/report.ts";
+import type { Origin } from "../../../conformance/rules/rule.ts";
 import { normaliseTranscript, placesOf } from "../../../conformance/transcript/normalise.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { safeTextReport } from "./print-report.ts";
@@ -8,6 +9,7 @@ import { safeTextReport } from "./print-report.ts";
 interface CheckClientOptions {
   readonly timeout: number;
   readonly record: ((text: string) => void) | undefined;
+  readonly profiles: readonly Origin[] | undefined;
   readonly print: (report: Report) => Promise<void>;
   /** Without a report file, everything is told on stderr; stdout belongs to the protocol. */
   readonly hasReport: boolean;
@@ -18,6 +20,7 @@ interface CheckClientOptions {
 export async function checkClient({
   timeout,
   record,
+  profiles,
   print,
   hasReport,
   terminal,
@@ -26,7 +29,7 @@ export async function checkClient({
     record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
     const { survived, notes, ...rest } = played;
     const told = survived.map((step) => `survived ${step}`);
-    const report = makeReport("client", [{ name: "client", ...rest, notes: [...told, ...notes] }]);
+    const report = makeReport("client", [{ name: "client", ...rest, notes: [...told, ...notes] }], profiles);
     if (hasReport) void print(report);
     return report;
   };
@@ -35,5 +38,5 @@ export async function checkClient({
   const report = write(played);
   const lines = [...safeTextReport(report)];
   terminal.echo(hasReport ? `acp-skills: ${lines.at(-1) ?? ""}` : lines.join(""));
-  return report.conformant ? 0 : 1;
+  return report.conformant === true ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 import { systemClock } from "../../../base/clock.ts";
 import type { DriveOptions } from "../../../conformance/drive/drive-agent.ts";
+import type { Origin } from "../../../conformance/rules/rule.ts";
 import { isSkillsError } from "../../../errors.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
@@ -24,6 +25,12 @@ export const command = defineCommand({
       help: "Write all messages to FILE, without paths and ids of this machine.",
     },
     report: { type: "string", value: "FILE", help: "Write the report to FILE instead of stdout." },
+    profile: {
+      type: "string",
+      multiple: true,
+      choices: ["rfd", "acp", "json-rpc", "acp-skills"],
+      help: "Whose rules decide; repeatable. Default: all but acp-skills, which are this project's own.",
+    },
     format: { type: "string", choices: formats, help: "Format of the report. Default: text." },
   },
   examples: [
@@ -35,21 +42,22 @@ export const command = defineCommand({
   notes: [
     "An agent is started four times, as by different editors: v1 without opt-in, two that opt in, and v2. No prompt is sent.",
     "A client gets skills in the forms that it declared, changes, bad entries and nonsense; stdout belongs to the protocol.",
-    "Exits with 0 if conformant, 1 if not, 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",
+    "Exits with 0 if conformant, 1 if not, or if there is no verdict: no skills were told, or the client left early.",
+    "Exits with 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",
     "The rules and their transcripts: schema/conformance/README.md",
   ],
   async run({ options, positionals, rest }, terminal) {
-    const { client = false, replay = false, format = "text", cwd } = options;
+    const { client = false, replay = false, format = "text", cwd, profile: profiles } = options;
     const ways = [client, replay, rest !== undefined].filter(Boolean).length;
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
     const timeout = toMilliseconds(options.timeout);
     const print = printReport(terminal, format, openOutput("--report", options.report));
-    if (replay) return await checkFiles(positionals, print);
+    if (replay) return await checkFiles(positionals, profiles, print);
     const record = openOutput("--record", options.record);
     if (client) {
       const { checkClient } = await import("./check-client.ts");
-      return await checkClient({ timeout, record, print, hasReport: options.report !== undefined, terminal });
+      return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
     }
     const directory = cwd === undefined ? undefined : toAbsolute(cwd);
     const [fault] = directory === undefined ? [] : directoryFault("--cwd", directory);
@@ -58,7 +66,7 @@ export const command = defineCommand({
     if (agent === undefined || agent === "")
       throw usageError("missing agent; write: acp-skills conformance -- AGENT [ARG…]");
     return await checkAgent(
-      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout },
+      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout, profiles },
       terminal,
       record,
       print,
@@ -66,6 +74,8 @@ export const command = defineCommand({
   },
 });
 
+/** Absent: the usual ones. */
+type Profiles = readonly Origin[] | undefined;
 type Print = ReturnType<typeof printReport>;
 type Output = ReturnType<typeof openOutput>;
 
@@ -73,7 +83,12 @@ type Output = ReturnType<typeof openOutput>;
 const patience = 5_000;
 
 async function checkAgent(
-  options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout">,
+  {
+    profiles,
+    ...options
+  }: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout"> & {
+    readonly profiles: Profiles;
+  },
   terminal: Terminal,
   record: Output,
   print: Print,
@@ -87,10 +102,10 @@ async function checkAgent(
   try {
     const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
     if (record !== undefined) record(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
-    const report = makeReport("agent", driven.connections);
+    const report = makeReport("agent", driven.connections, profiles);
     await print(report);
     if (signal.aborted) return 130;
-    return report.conformant ? 0 : 1;
+    return report.conformant === true ? 0 : 1;
   } catch (error) {
     if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
     terminal.tell(error.message);
@@ -100,7 +115,7 @@ async function checkAgent(
   }
 }
 
-async function checkFiles(files: readonly string[], print: Print): Promise<number> {
+async function checkFiles(files: readonly string[], profiles: Profiles, print: Print): Promise<number> {
   if (files.length === 0) throw usageError("missing FILE");
   const [{ byConnection }, { makeReport }] = await Promise.all([
     import("../../../conformance/transcript/read-transcript.ts"),
@@ -112,9 +127,9 @@ async function checkFiles(files: readonly string[], print: Print): Promise<numbe
       entries,
     })),
   );
-  const report = makeReport("both", connections);
+  const report = makeReport("both", connections, profiles);
   await print(report);
-  return report.conformant ? 0 : 1;
+  return report.conformant === true ? 0 : 1;
 }
 
 function toMilliseconds(seconds: string | undefined): number {
