@@ -97,7 +97,7 @@ const skillAt = (): string => path.join(directory, "pdf");
 const write = (name: string, text: string): void => writeFileSync(path.join(directory, "pdf", name), text);
 const mit = readFileSync(path.join(fixtures, "detected-mit", "LICENSE"), "utf8");
 
-test("a license of the project around a skill is not taken for the skill's", async () => {
+test("by itself, a skill has no license of the project around it", async () => {
   writeFileSync(path.join(directory, "LICENSE"), mit);
   expect(await licenseOf(skillAt())).toEqual({ status: "unspecified", files: [] });
 });

@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { runInSlices } from "../../../base/slices.ts";
 import type { Steps } from "../../../base/slices.ts";
+import { licenseRepository } from "../../../install/license-repository.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import { findLicense, toPolicyWord } from "../../../skills/licenses/find-license.ts";
+import { findLicenseAround, toPolicyWord } from "../../../skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
 import { isSkillFileName } from "../../../skills/scan/read-directory.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
@@ -29,7 +30,8 @@ export const command = defineCommand({
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
     notes.roots,
     "declared: stated in the frontmatter; detected: found in a license file beside SKILL.md; conflict: the file says something else;",
-    "  unknown: not recognized; unspecified: neither stated nor found. A license of the repository is not taken for the skill's.",
+    "  inherited: only the repository around it has a license file, which policies do not count; unknown: not recognized;",
+    "  unspecified: neither stated nor found.",
     "Exits with 1 if a policy denies a license or cannot be used, or a directory cannot be read.",
   ],
   async run({ positionals: paths, options }, terminal) {
@@ -79,13 +81,13 @@ function policiesOf(terminal: Terminal): Policies {
 function* readRows(
   skills: readonly OfferedSkill[],
   denies: (license: string) => PolicyRefusal | undefined,
-  { progress }: Pick<Terminal, "progress">,
+  { progress, home }: Pick<Terminal, "progress" | "home">,
 ): Steps<readonly Row[]> {
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const rows: Row[] = [];
   for (const offered of skills) {
     progress.show(`reading the license of ${offered.skill.slug}`);
-    const found = yield* findLicense(source, offered.skill);
+    const found = yield* findLicenseAround(source, offered.skill, licenseRepository(offered.skill.directory, home));
     rows.push({ offered, found, denied: denies(toPolicyWord(found)) });
     yield;
   }

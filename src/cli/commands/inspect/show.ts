@@ -1,4 +1,5 @@
 import path from "node:path";
+import { licenseRepository } from "../../../install/license-repository.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import { callsOf } from "../../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../../runs/plan/dependencies.ts";
@@ -6,7 +7,7 @@ import { hostMachine } from "../../../skills/environment/host-machine.ts";
 import { summarise } from "../../../skills/environment/match.ts";
 import type { Match } from "../../../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import { findLicense } from "../../../skills/licenses/find-license.ts";
+import { findLicenseAround } from "../../../skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
 import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
 import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
@@ -59,7 +60,9 @@ export const command = defineCommand({
       environment: await matchSkill(offered.skill, source, { machine }),
       hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
-      license: await runInSlices(findLicense(source, offered.skill)),
+      license: await runInSlices(
+        findLicenseAround(source, offered.skill, licenseRepository(offered.skill.directory, terminal.home)),
+      ),
       state: (await findStates([offered], directory, terminal)).get(offered.skill),
     };
     if (options.json === true) await terminal.printJson(toShownSkill(facts));

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCli } from "../../run-cli.ts";
@@ -42,6 +43,29 @@ test("the table names the license of each skill, and what its files say", async 
   ]);
   expect(stderr).toBe("acp-skills: 5 skills: 1 declared, 1 detected, 1 conflict, 1 unknown, 1 unspecified\n");
   expect(code).toBe(0);
+});
+
+test("a license file in the root of the repository is inherited by skills that have none, unless they were installed", async () => {
+  const elsewhere = { HOME: path.dirname(project.directory) };
+  writeSkill("own", "ISC");
+  writeSkill("pdf");
+  writeSkill("foreign");
+  project.write("LICENSE", mit);
+  expect((await licenses([], elsewhere)).stderr).toContain("2 unspecified, 1 declared\n");
+  project.write(".git/HEAD", "ref: refs/heads/main\n");
+  const skills = { foreign: { source: "owner/repo", sourceType: "github" } };
+  project.write("skills-lock.json", JSON.stringify({ version: 1, skills }));
+  const { stdout, stderr } = await licenses([], elsewhere);
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["NAME", "LICENSE", "STATUS", "FOUND"],
+    ["foreign", "unspecified"],
+    ["own", "ISC", "declared"],
+    ["pdf", "MIT", "inherited", "../../../LICENSE is MIT"],
+    [""],
+  ]);
+  expect(stderr).toContain("1 unspecified, 1 declared, 1 inherited\n");
+  project.write("acp-skills.policy.json", JSON.stringify({ licenses: { deny: ["unspecified"] } }));
+  expect((await licenses([], elsewhere)).stderr).toContain("2 denied by policy");
 });
 
 test("--json prints what is stated, what is found, and where", async () => {
