@@ -157,7 +157,9 @@ test("a client that leaves early has no verdict: it is not finished", { timeout:
       if (++probes === 4) agent.stdin.end();
     });`);
   expect(report.conformant).toBeNull();
-  expect(report.connections[0]?.unfinished).toBe("after texts in several scripts and directions, the client closed our stdin");
+  expect(report.connections[0]?.unfinished).toBe(
+    "after texts in several scripts and directions, the client closed our stdin",
+  );
 });
 
 const countCases = `
