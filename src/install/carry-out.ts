@@ -4,7 +4,7 @@ import type { SkillsPlace } from "../remote/lock/skills-place.ts";
 import type { RemoteIndex } from "../remote/remote-skill.ts";
 import { entryOf } from "./offered-skills.ts";
 import type { Downloaded } from "./offered-skills.ts";
-import { adoptSkill, replaceSkills } from "./replace-skills.ts";
+import { replaceSkills } from "./replace-skills.ts";
 
 /** A downloaded skill that is to be installed. `adopt`: its files are there already, and only the lock is written. */
 export interface Decided {
@@ -21,9 +21,7 @@ export function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decid
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
     const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
-    return { act, key, files: downloaded.files, entry, seen };
+    return { key, files: act === "adopt" ? undefined : downloaded.files, entry, seen };
   });
-  for (const one of replacements.filter(({ act }) => act === "adopt")) adoptSkill(where, one);
-  const news = replacements.filter(({ act }) => act !== "adopt");
-  if (news.length > 0) replaceSkills(where, news);
+  if (replacements.length > 0) replaceSkills(where, lock, replacements);
 }

@@ -1,70 +1,81 @@
 import { isDeepStrictEqual } from "node:util";
 import { systemCode } from "../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
+import { openRecord } from "../remote/lock/change-record.ts";
+import type { EntryChange } from "../remote/lock/change-record.ts";
 import { hasSameFiles } from "../remote/lock/compare-files.ts";
 import { changeLock } from "../remote/lock/lock-file.ts";
 import { directoryName, withEntry, withoutEntry } from "../remote/lock/lock.ts";
 import type { Lock, LockEntry } from "../remote/lock/lock.ts";
 import type { InstalledFiles } from "../remote/lock/read-installed.ts";
-import { makeSkillsDirectory, shownSkillsDirectory } from "../remote/lock/skills-place.ts";
+import { findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../remote/lock/skills-place.ts";
 import { openStaging } from "../remote/lock/staging.ts";
 import type { Staging } from "../remote/lock/staging.ts";
 import type { SkillFile } from "../remote/skill-bytes.ts";
 
-/** A skill that is put in the place of what was seen there. */
+/** A skill that is put in the place of what was seen there, with its entry in the lock. */
 export interface Replacement {
   readonly key: string;
-  readonly files: readonly SkillFile[];
+  /** Undefined if they are there already. */
+  readonly files: readonly SkillFile[] | undefined;
   readonly entry: LockEntry;
   /** What was there when the person decided. */
   readonly seen: InstalledFiles | undefined;
 }
 
-/** Where a skill with these bytes is already, only the lock is written. */
-export function adoptSkill(place: SkillsPlace, { key, entry }: Pick<Replacement, "key" | "entry">): void {
-  writing(place, () => changeLock(place, (lock) => withEntry(lock, key, entry)));
-}
-
-/** Installs skills, one after the other, each with its entry in the lock; a crash leaves each as it was or as it is to be. */
-export function replaceSkills(place: SkillsPlace, replacements: readonly Replacement[]): void {
-  writing(place, () => {
-    const staging = openStaging(makeSkillsDirectory(place));
-    try {
-      for (const { key, files, entry, seen } of replacements) {
-        staging.write(directoryName(key), files);
-        swap(staging, place, { key, seen, change: (lock) => withEntry(lock, key, entry) });
+/** Installs skills over this lock, one after the other, each with its entry; after a crash, `openSkillsDirectory` leaves each as it was or as it is to be. */
+export function replaceSkills(place: SkillsPlace, lock: Lock, replacements: readonly Replacement[]): void {
+  const changes = replacements.map(({ key, entry }) => ({ key, before: lock.entries.get(key), after: entry }));
+  changing(place, makeSkillsDirectory, changes, (id, staging) => {
+    for (const { key, files, entry, seen } of replacements) {
+      const change = (): void => changeLock(place, id, (now) => withEntry(now, key, entry));
+      if (files === undefined) change();
+      else {
+        staging?.write(directoryName(key), files);
+        swap(staging, place, { key, seen, change });
       }
-    } finally {
-      staging.close();
     }
   });
 }
 
-/** Removes skills and their entries; `skills` is the directory of skills. */
+/** Removes skills and their entries of this lock. */
 export function removeSkills(
   place: SkillsPlace,
-  skills: string | undefined,
+  lock: Lock,
   removals: readonly Pick<Replacement, "key" | "seen">[],
 ): void {
+  const changes = removals.map(({ key }) => ({ key, before: lock.entries.get(key), after: undefined }));
+  changing(place, findSkillsDirectory, changes, (id, staging) => {
+    for (const { key, seen } of removals)
+      swap(staging, place, { key, seen, change: () => changeLock(place, id, (now) => withoutEntry(now, key)) });
+  });
+}
+
+/** The record is there before anything is changed, and until nothing is left to be finished or removed. */
+function changing(
+  place: SkillsPlace,
+  directoryOf: (place: SkillsPlace) => string | undefined,
+  changes: readonly EntryChange[],
+  work: (id: string, staging: Staging | undefined) => void,
+): void {
   writing(place, () => {
-    const staging = skills === undefined ? undefined : openStaging(skills);
+    const skills = directoryOf(place);
+    const record = openRecord(place, { skills, changes });
+    const staging = skills === undefined ? undefined : openStaging(skills, record);
     try {
-      for (const { key, seen } of removals) {
-        const change = (lock: Lock): Lock => withoutEntry(lock, key);
-        if (staging === undefined) changeLock(place, change);
-        else swap(staging, place, { key, seen, change });
-      }
+      work(record.id, staging);
     } finally {
       staging?.close();
     }
+    record.drop();
   });
 }
 
 /** Throws UNREADABLE where the disk refuses, instead of its error. */
-export function writing(place: SkillsPlace, work: () => void): void {
+export function writing<Result>(place: SkillsPlace, work: () => Result): Result {
   try {
-    work();
+    return work();
   } catch (error) {
     const code = systemCode(error);
     if (isSkillsError(error) || code === "") throw error;
@@ -81,19 +92,19 @@ function writeFix(code: string): string {
 
 interface Swap {
   readonly key: string;
-  readonly change: (lock: Lock) => Lock;
+  readonly change: () => void;
   readonly seen: InstalledFiles | undefined;
 }
 
-function swap(staging: Staging, place: SkillsPlace, given: Swap): void {
-  const name = directoryName(given.key);
-  const undo = staging.swap(name, (before) => isSame(before, given.seen));
+function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): void {
+  const name = directoryName(key);
+  const undo = staging === undefined ? () => undefined : staging.swap(name, (before) => isSame(before, seen));
   if (undo === undefined) {
     const message = `${shownSkillsDirectory(place)}/${name} changed meanwhile; it is as it was. Try again.`;
     throw new SkillsError("SKILL_NOT_READY", message);
   }
   try {
-    changeLock(place, given.change);
+    change();
   } catch (error) {
     undo();
     throw error;

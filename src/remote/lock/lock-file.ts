@@ -1,5 +1,4 @@
 import { closeSync, fstatSync, readSync, realpathSync, renameSync, unlinkSync } from "node:fs";
-import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { holdDirectory, openInHeld } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
@@ -26,26 +25,47 @@ export function readLock({ form, lockFile }: SkillsPlace): Lock {
 
 /**
  * Changes the lock as it is now. A crash leaves the old or the new file; one that is damaged is never replaced. A change that another
- * process makes meanwhile is kept.
+ * process makes meanwhile is kept. `id`: of the record of this change.
  */
-export function changeLock({ form, lockFile }: SkillsPlace, change: (lock: Lock) => Lock): void {
+export function changeLock({ form, lockFile }: SkillsPlace, id: string, change: (lock: Lock) => Lock): void {
   makeDirectories(path.dirname(lockFile), 0o755);
   const file = realLockFile(lockFile, form) ?? lockFile;
   inDirectory(file, (held) => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = readText(held, file);
       const after = change(before === undefined ? emptyLock(form) : parseLock(before, lockFile, form));
-      if (replace(held, file, before, toLockText(after))) return;
+      if (replace(held, { file, temporary: temporaryOf(file, id) }, before, toLockText(after))) return;
     }
     throw new SkillsError("UNREADABLE", `${lockFile} is being changed by another process. Try again.`);
   });
 }
 
+/** Removes what a killed process was about to put in the place of the lock. `id`: of its record. */
+export function sweepLock({ form, lockFile }: SkillsPlace, id: string): void {
+  const file = realLockFile(lockFile, form);
+  if (file === undefined) return;
+  inDirectory(file, (held) => {
+    try {
+      unlinkSync(`${held.path}/${temporaryOf(file, id)}`);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
+  });
+}
+
+function temporaryOf(file: string, id: string): string {
+  return `.${path.basename(file)}.${id}.tmp`;
+}
+
 /** False if it is not what it was. */
-function replace(held: HeldDirectory, file: string, before: string | undefined, after: string): boolean {
+function replace(
+  held: HeldDirectory,
+  { file, temporary }: { readonly file: string; readonly temporary: string },
+  before: string | undefined,
+  after: string,
+): boolean {
   if (before === after) return true;
   const name = path.basename(file);
-  const temporary = `.${name}.${randomBytes(8).toString("hex")}.tmp`;
   writeNewFile(held, temporary, Buffer.from(after), 0o644);
   try {
     if (readText(held, file) !== before) {

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
+import { defaultDataDirectory } from "../../base/paths/data-directory.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { LockForm } from "./lock.ts";
@@ -11,19 +12,27 @@ export interface SkillsPlace {
   /** The project, or the home directory; a real path. */
   readonly base: string;
   readonly lockFile: string;
+  /** The directory of records of what is being changed, outside of any project: see `ChangeRecord`. */
+  readonly records: string;
 }
 
-export function projectPlace(cwd: string): SkillsPlace {
+/** `home` and `env` say where the data directory is. */
+export function projectPlace(cwd: string, home: string, env: NodeJS.ProcessEnv): SkillsPlace {
   const base = realpathSync.native(cwd);
-  return { form: "project", base, lockFile: path.join(base, "skills-lock.json") };
+  return { form: "project", base, lockFile: path.join(base, "skills-lock.json"), records: recordsOf(home, env) };
 }
 
 /** Of this user. As the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
-export function globalPlace(home: string, { XDG_STATE_HOME: state = "" }: NodeJS.ProcessEnv): SkillsPlace {
+export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
+  const { XDG_STATE_HOME: state = "" } = env;
   const base = realpathSync.native(home);
   const lockFile =
     state === "" ? path.join(base, ".agents", ".skill-lock.json") : path.join(state, "skills", ".skill-lock.json");
-  return { form: "global", base, lockFile };
+  return { form: "global", base, lockFile, records: recordsOf(home, env) };
+}
+
+function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
+  return path.join(defaultDataDirectory({ platform: process.platform, env, home }), "changes");
 }
 
 const segments = [".agents", "skills"] as const;

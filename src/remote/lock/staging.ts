@@ -1,14 +1,16 @@
-import { createHash, randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
+import { isSkillsError } from "../../errors.ts";
 import type { SkillFile } from "../skill-bytes.ts";
+import type { ChangeRecord, UnfinishedChange } from "./change-record.ts";
 import { readInstalled } from "./read-installed.ts";
 import type { InstalledFiles } from "./read-installed.ts";
-import { removeDirectory, syncHeld, writeFiles } from "./write-files.ts";
+import { emptyDirectory, syncHeld, writeFiles } from "./write-files.ts";
 
 /** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
 export interface Staging {
@@ -23,47 +25,43 @@ export interface Staging {
   close(): void;
 }
 
-const prefix = ".acp-skills-";
-const nameForm = /^\.acp-skills-(\d{1,10})-(\d{0,20})-([0-9a-f]{8})-[0-9a-f]{16}$/;
-/** What another boot or container left behind. */
-const abandonedMs = 24 * 60 * 60 * 1000;
-
-/**
- * Finishes what processes left that were killed while they replaced skills of the directory at a real path: a skill that they had put
- * aside is put back unless a new one is in its place.
- */
-export function recoverSkills(skills: string, now: number): void {
-  const above = path.dirname(skills);
-  const [parent, target] = [holdDirectory(above), holdDirectory(skills)];
-  try {
-    recover({ parent, above, target }, now);
-  } finally {
-    parent.close();
-    target.close();
-  }
+/** The staging of a process that was killed. */
+export interface LeftStaging {
+  /** Whether a skill is installed, was put aside, or is still to be installed. */
+  has(skill: string): Readonly<Record<"here" | Room, boolean>>;
+  /** Where nothing is installed. */
+  putBack(skill: string): void;
+  /** Removes all of it. */
+  close(): void;
 }
 
-/** Opens one for the directory of skills at a real path. */
-export function openStaging(skills: string): Staging {
-  const above = path.dirname(skills);
-  const { pid, started, space } = identifyProcess();
-  const name = `${prefix}${pid}-${started}-${shortHash(space)}-${randomBytes(8).toString("hex")}`;
-  const [parent, target] = [holdDirectory(above), holdDirectory(skills)];
+type Room = "new" | "old";
+
+export const stagingPrefix = ".acp-skills-";
+
+/** Opens one for the directory of skills at a real path, and notes in the record which it is. */
+export function openStaging(skills: string, record: ChangeRecord): Staging {
+  const place = holdPlace(skills, record.id);
+  const { parent, target, name, real } = place;
+  let held: HeldDirectory;
   try {
     mkdirSync(`${parent.path}/${name}`, { mode: 0o700 });
+    held = holdChild(parent, name, real);
   } catch (error) {
-    parent.close();
-    target.close();
+    place.release();
     throw error;
   }
-  const real = joinPath(above, name);
-  const held = holdChild(parent, name, real);
-  for (const room of ["new", "old"]) mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
+  const identity = identityOf(held.path);
+  if (identity !== undefined) record.noteStaging(identity);
+  const [fresh, aside] = (["new", "old"] as const).map((room) => {
+    mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
+    return holdChild(held, room, path.join(real, room));
+  }) as [HeldDirectory, HeldDirectory];
   const written = new Set<string>();
   return {
     write(skill, files) {
-      mkdirSync(`${held.path}/new/${skill}`, { mode: 0o755 });
-      const child = holdDirectory(path.join(real, "new", skill));
+      mkdirSync(`${fresh.path}/${skill}`, { mode: 0o755 });
+      const child = holdChild(fresh, skill, path.join(real, "new", skill));
       try {
         writeFiles(child, path.join(real, "new", skill), files);
       } finally {
@@ -72,41 +70,133 @@ export function openStaging(skills: string): Staging {
       written.add(skill);
     },
     swap(skill, isExpected) {
-      const [place, fresh, aside] = [
-        `${target.path}/${skill}`,
-        `${held.path}/new/${skill}`,
-        `${held.path}/old/${skill}`,
-      ];
-      const wasThere = moveIfThere(place, aside);
+      const wasThere = moveIfThere(`${target.path}/${skill}`, `${aside.path}/${skill}`);
       const putBack = (): void => {
-        if (wasThere) renameSync(aside, place);
+        if (wasThere) renameSync(`${aside.path}/${skill}`, `${target.path}/${skill}`);
       };
       try {
         if (!isExpected(wasThere ? readInstalled(path.join(real, "old"), skill) : undefined)) {
           putBack();
           return undefined;
         }
-        if (written.has(skill)) renameSync(fresh, place);
+        if (written.has(skill)) renameSync(`${fresh.path}/${skill}`, `${target.path}/${skill}`);
       } catch (error) {
         putBack();
         throw error;
       }
       syncHeld(target);
       return () => {
-        if (written.has(skill)) renameSync(place, fresh);
+        if (written.has(skill)) renameSync(`${target.path}/${skill}`, `${fresh.path}/${skill}`);
         putBack();
       };
     },
     close() {
-      held.close();
-      target.close();
-      try {
-        removeDirectory(parent, name, real);
-      } finally {
-        parent.close();
-      }
+      for (const room of [fresh, aside]) room.close();
+      remove(place, held);
     },
   };
+}
+
+/**
+ * Opens the staging that a record names, without following links. Undefined if there is none; `foreign` for anything else of that name,
+ * which is left as it is.
+ */
+export function reopenStaging(
+  skills: string,
+  { id, staging }: Pick<UnfinishedChange, "id" | "staging">,
+): LeftStaging | "foreign" | undefined {
+  const place = holdPlace(skills, id);
+  const { target, real } = place;
+  const held = holdOwn(place, staging);
+  if (held === undefined || held === "foreign") {
+    place.release();
+    return held;
+  }
+  const rooms = new Map((["new", "old"] as const).map((room) => [room, roomIn(held, room, real)]));
+  const isIn = (room: HeldDirectory | undefined, skill: string): boolean =>
+    room !== undefined && lstatSync(`${room.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;
+  return {
+    has: (skill) => ({
+      here: isIn(target, skill),
+      new: isIn(rooms.get("new"), skill),
+      old: isIn(rooms.get("old"), skill),
+    }),
+    putBack: (skill) => {
+      renameSync(`${rooms.get("old")?.path ?? ""}/${skill}`, `${target.path}/${skill}`);
+      syncHeld(target);
+    },
+    close() {
+      for (const room of rooms.values()) room?.close();
+      remove(place, held);
+    },
+  };
+}
+
+function holdOwn(
+  { parent, name, real }: Place,
+  identity: DirectoryIdentity | undefined,
+): HeldDirectory | "foreign" | undefined {
+  let held: HeldDirectory | undefined;
+  try {
+    // Before its identity was noted, nothing was put in it.
+    if (identity === undefined) rmdirSync(`${parent.path}/${name}`);
+    held = holdChild(parent, name, real);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return undefined;
+    if (["ENOTDIR", "ELOOP", "ENOTEMPTY", "EEXIST"].includes(code) || isSkillsError(error)) return "foreign";
+    throw error;
+  }
+  if (isSameDirectory(identityOf(held.path), identity)) return held;
+  held.close();
+  return "foreign";
+}
+
+/** Undefined if it was not made yet. */
+function roomIn(held: HeldDirectory, room: Room, real: string): HeldDirectory | undefined {
+  try {
+    return holdChild(held, room, path.join(real, room));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+interface Place {
+  readonly parent: HeldDirectory;
+  readonly target: HeldDirectory;
+  /** Of the staging. */
+  readonly name: string;
+  readonly real: string;
+  readonly release: () => void;
+}
+
+function holdPlace(skills: string, id: string): Place {
+  const above = path.dirname(skills);
+  const name = stagingPrefix + id;
+  const parent = holdDirectory(above);
+  let target: HeldDirectory;
+  try {
+    target = holdDirectory(skills);
+  } catch (error) {
+    parent.close();
+    throw error;
+  }
+  const release = (): void => {
+    parent.close();
+    target.close();
+  };
+  return { parent, target, name, real: joinPath(above, name), release };
+}
+
+function remove({ parent, name, real, release }: Place, held: HeldDirectory): void {
+  try {
+    emptyDirectory(held, real);
+    rmdirSync(`${parent.path}/${name}`);
+  } finally {
+    held.close();
+    release();
+  }
 }
 
 function moveIfThere(from: string, to: string): boolean {
@@ -117,44 +207,4 @@ function moveIfThere(from: string, to: string): boolean {
     if (systemCode(error) === "ENOENT") return false;
     throw error;
   }
-}
-
-interface Place {
-  readonly parent: HeldDirectory;
-  readonly above: string;
-  readonly target: HeldDirectory;
-}
-
-function recover({ parent, above, target }: Place, now: number): void {
-  for (const name of readdirSync(parent.path).filter((entry) => isAbandoned(parent, entry, now))) {
-    const real = joinPath(above, name);
-    for (const skill of asideIn(parent, name)) {
-      const isTaken = lstatSync(`${target.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;
-      if (!isTaken) renameSync(`${parent.path}/${name}/old/${skill}`, `${target.path}/${skill}`);
-    }
-    removeDirectory(parent, name, real);
-  }
-}
-
-function asideIn(parent: HeldDirectory, name: string): readonly string[] {
-  try {
-    return readdirSync(`${parent.path}/${name}/old`);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return []; // Killed before it began.
-    throw error;
-  }
-}
-
-function isAbandoned(parent: HeldDirectory, name: string, now: number): boolean {
-  const [, pid, started = "", space] = nameForm.exec(name) ?? [];
-  if (pid === undefined) return false;
-  const ours = identifyProcess();
-  const running =
-    space === shortHash(ours.space) ? isRunning({ pid: Number(pid), started, space: ours.space }) : undefined;
-  if (running !== undefined) return !running;
-  return now - statSync(`${parent.path}/${name}`).mtimeMs > abandonedMs;
-}
-
-function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }

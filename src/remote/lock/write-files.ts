@@ -51,15 +51,14 @@ export function writeNewFile(held: HeldDirectory, name: string, bytes: Uint8Arra
   }
 }
 
-/** Removes a directory in a held one, and everything in it; links are removed, never followed. */
-export function removeDirectory(held: HeldDirectory, name: string, real: string): void {
-  inChild(held, name, real, (child, path) => {
-    for (const entry of listHeld(child, path)) {
-      if (entry.isDirectory()) removeDirectory(child, entry.name, path);
-      else unlinkSync(`${child.path}/${entry.name}`);
-    }
-  });
-  rmdirSync(`${held.path}/${name}`);
+/** Removes everything in a held directory; links are removed, never followed. */
+export function emptyDirectory(held: HeldDirectory, real: string): void {
+  for (const entry of listHeld(held, real)) {
+    if (entry.isDirectory()) {
+      inChild(held, entry.name, real, emptyDirectory);
+      rmdirSync(`${held.path}/${entry.name}`);
+    } else unlinkSync(`${held.path}/${entry.name}`);
+  }
 }
 
 function inChild(

@@ -31,6 +31,8 @@ export async function dieAtChange(last) {
     symlinkSync: untorn,
     mkdirSync: untorn,
     rmSync: untorn,
+    rmdirSync: untorn,
+    unlinkSync: untorn,
     utimesSync: untorn,
   });
   instrument(fs.promises, last, { open: untorn, rename: untorn, link: untorn, mkdir: untorn, rm: untorn });
@@ -61,7 +63,7 @@ function instrument(owner, last, verbs) {
 
 /** @param {string} name @param {unknown[]} args */
 function isChange(name, [file, flags]) {
-  if (name.startsWith("rm")) return existsSync(String(file));
+  if (name === "rm" || name === "rmSync") return existsSync(String(file));
   if (!name.startsWith("open")) return true;
   return typeof flags === "number"
     ? (flags & fs.constants.O_CREAT) !== 0

@@ -4,6 +4,10 @@ import { expect } from "vitest";
 interface Deaths<Place> {
   /** A program that calls `dieAtChange`; it gets a directory and the change to die at. */
   readonly program: string;
+  /** More arguments of the program. */
+  readonly args?: readonly string[];
+  /** Dies at every n-th change only. */
+  readonly every?: number;
   /** What the program starts from; a new one each time. */
   readonly prepare: () => Promise<Place> | Place;
   readonly directoryOf: (place: Place) => string;
@@ -16,6 +20,8 @@ interface Deaths<Place> {
 /** Runs a program that dies at its first change of the file system, at its second, and so on until it finishes; returns the number of deaths. */
 export async function dieAtEachChange<Place>({
   program,
+  args: given = [],
+  every = 1,
   prepare,
   directoryOf,
   check,
@@ -25,9 +31,10 @@ export async function dieAtEachChange<Place>({
   let next = 1;
   const runUntilFinished = async (): Promise<void> => {
     for (;;) {
-      const change = String(next++);
+      const change = String(next);
+      next += every;
       const place = await prepare();
-      const args = [program, directoryOf(place), change];
+      const args = [program, directoryOf(place), change, ...given];
       const { exitCode, signal, stdout, stderr } = await execa(process.execPath, args, { reject: false });
       expect(stderr).toBe("");
       await check(place, stdout, `change ${change}`);

@@ -14,11 +14,11 @@ const project = useTemporaryProject();
 const entry = { source: "a/b", sourceType: "github" };
 
 test("a lock is created, changed and read; no temporary file stays", () => {
-  const place = projectPlace(project.directory);
+  const place = projectPlace(project.directory, project.directory, {});
   expect(readLock(place).entries.size).toBe(0);
-  changeLock(place, (lock) => withEntry(lock, "a", entry));
+  changeLock(place, "id", (lock) => withEntry(lock, "a", entry));
   expect(readLock(place).entries.get("a")).toEqual(entry);
-  changeLock(place, (lock) => withoutEntry(lock, "a"));
+  changeLock(place, "id", (lock) => withoutEntry(lock, "a"));
   expect(readFileSync(project.at("skills-lock.json"), "utf8")).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
   expect(readdirSync(project.directory)).toEqual(["skills-lock.json"]);
 });
@@ -27,17 +27,17 @@ test.each(["{", '{"version":2,"skills":{}}', "<<<<<<< HEAD\n"])(
   "a lock that cannot be read (%j) is never written",
   (text) => {
     project.write("skills-lock.json", text);
-    expect(() => changeLock(projectPlace(project.directory), (lock) => withEntry(lock, "a", entry))).toThrow(
-      "skills-lock.json:1:",
-    );
+    expect(() =>
+      changeLock(projectPlace(project.directory, project.directory, {}), "id", (lock) => withEntry(lock, "a", entry)),
+    ).toThrow("skills-lock.json:1:");
     expect(readFileSync(project.at("skills-lock.json"), "utf8")).toBe(text);
   },
 );
 
 test("what another process writes meanwhile is kept", () => {
-  const place = projectPlace(project.directory);
+  const place = projectPlace(project.directory, project.directory, {});
   let times = 0;
-  changeLock(place, (lock) => {
+  changeLock(place, "id", (lock) => {
     times += 1;
     if (times === 1) writeFileSync(place.lockFile, '{"version":1,"skills":{"b":{"source":"s","sourceType":"t"}}}');
     return withEntry(lock, "a", entry);
@@ -49,27 +49,27 @@ test("what another process writes meanwhile is kept", () => {
 test("a project's lock that is a link is not followed, a person's own is", () => {
   project.write("real.json", '{"version":1,"skills":{}}');
   symlinkSync("real.json", project.at("skills-lock.json"));
-  expect(() => readLock(projectPlace(project.directory))).toThrow("it is a symlink");
+  expect(() => readLock(projectPlace(project.directory, project.directory, {}))).toThrow("it is a symlink");
   project.write("dotfiles/lock.json", '{"version":3,"skills":{}}');
   mkdirSync(project.at(".agents"));
   symlinkSync("../dotfiles/lock.json", project.at(".agents/.skill-lock.json"));
-  changeLock(globalPlace(project.directory, {}), (lock) => withEntry(lock, "a", entry));
+  changeLock(globalPlace(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
   expect(readFileSync(project.at("dotfiles/lock.json"), "utf8")).toContain('"a/b"');
 });
 
 test("a global lock is where the skills package has it", () => {
   expect(globalPlace(project.directory, { XDG_STATE_HOME: "/state" }).lockFile).toBe("/state/skills/.skill-lock.json");
-  changeLock(globalPlace(project.directory, {}), (lock) => withEntry(lock, "a", entry));
+  changeLock(globalPlace(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
   expect(readFileSync(project.at(".agents/.skill-lock.json"), "utf8")).toMatch(/^\{\n {2}"version": 3,\n.*\}$/s);
 });
 
 test("a lock that is not UTF-8 is refused", () => {
   writeFileSync(project.at("skills-lock.json"), Buffer.from([0x7b, 0xff]));
-  expect(() => readLock(projectPlace(project.directory))).toThrow("is not UTF-8");
+  expect(() => readLock(projectPlace(project.directory, project.directory, {}))).toThrow("is not UTF-8");
 });
 
 test("the directory of skills is created, and is missing before", () => {
-  const place = projectPlace(project.directory);
+  const place = projectPlace(project.directory, project.directory, {});
   expect(findSkillsDirectory(place)).toBeUndefined();
   expect(makeSkillsDirectory(place)).toBe(project.at(".agents", "skills"));
   expect(findSkillsDirectory(place)).toBe(project.at(".agents", "skills"));
@@ -80,11 +80,17 @@ test("a link in the project is followed within it, and refused out of it", () =>
   mkdirSync(project.at("out"));
   mkdirSync(project.at("in", ".agents"));
   symlinkSync("../.claude/skills", project.at("in", ".agents", "skills"));
-  expect(makeSkillsDirectory(projectPlace(project.at("in")))).toBe(project.at("in", ".claude", "skills"));
+  expect(makeSkillsDirectory(projectPlace(project.at("in"), project.directory, {}))).toBe(
+    project.at("in", ".claude", "skills"),
+  );
   mkdirSync(project.at("bad"));
   symlinkSync("../out", project.at("bad", ".agents"));
-  expect(() => makeSkillsDirectory(projectPlace(project.at("bad")))).toThrow("is a symlink out of the project");
+  expect(() => makeSkillsDirectory(projectPlace(project.at("bad"), project.directory, {}))).toThrow(
+    "is a symlink out of the project",
+  );
   expect(makeSkillsDirectory(globalPlace(project.at("bad"), {}))).toBe(project.at("out", "skills"));
   project.write("file/.agents", "x");
-  expect(() => makeSkillsDirectory(projectPlace(project.at("file")))).toThrow("is not a directory");
+  expect(() => makeSkillsDirectory(projectPlace(project.at("file"), project.directory, {}))).toThrow(
+    "is not a directory",
+  );
 });

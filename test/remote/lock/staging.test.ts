@@ -1,16 +1,23 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { differenceOf, fileDigests } from "../../../src/remote/lock/compare-files.ts";
 import { computedHash } from "../../../src/remote/lock/computed-hash.ts";
 import { readInstalled } from "../../../src/remote/lock/read-installed.ts";
-import { openStaging, recoverSkills } from "../../../src/remote/lock/staging.ts";
+import { identityOf } from "../../../src/base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../../src/base/paths/directory-identity.ts";
+import type { Staging } from "../../../src/remote/lock/staging.ts";
+import { openStaging as openRecorded, reopenStaging } from "../../../src/remote/lock/staging.ts";
 import { useTemporaryProject } from "../../cli/temporary-project.ts";
 
 const project = useTemporaryProject();
 const file = (name: string, text: string, executable = false) => ({ path: name, bytes: Buffer.from(text), executable });
 const skill = [file("SKILL.md", "new"), file("scripts/run.sh", "run", true)];
 const hidden = (): string[] => readdirSync(project.at(".agents")).filter((name) => name.startsWith(".acp-skills-"));
+
+function openStaging(skills: string, id = "of-a-test"): Staging {
+  return openRecorded(skills, { id, noteStaging: () => undefined, drop: () => undefined });
+}
 
 function skillsDirectory(): string {
   mkdirSync(project.at(".agents", "skills"), { recursive: true });
@@ -53,26 +60,23 @@ test("a swap can be undone, as when the lock cannot be written", () => {
   expect(existsSync(project.at(".agents/skills/a/scripts"))).toBe(false);
 });
 
-test("what a killed process had put aside is put back, and what it had written is removed", () => {
+test("what a killed process staged is opened again by its identity only, and never through a link", () => {
   const skills = skillsDirectory();
-  const space = "00000000"; // Of another boot.
-  const left = `.acp-skills-4194304-1-${space}-0123456789abcdef`;
-  project.write(`.agents/${left}/old/a/SKILL.md`, "old");
-  project.write(`.agents/${left}/new/a/SKILL.md`, "new");
-  utimesSync(project.at(".agents", left), 0, 0);
-  recoverSkills(skills, Date.now());
-  expect(readFileSync(path.join(skills, "a", "SKILL.md"), "utf8")).toBe("old");
-  expect(hidden()).toEqual([]);
-});
-
-test("what another process is staging is left alone", () => {
-  const skills = skillsDirectory();
-  const other = openStaging(skills);
-  other.write("b", skill);
-  recoverSkills(skills, Date.now());
-  expect(other.swap("b", () => true)).toBeDefined();
-  other.close();
-  expect(readdirSync(skills)).toEqual(["b"]);
+  project.write("elsewhere/old/a/SKILL.md", "keep");
+  let staging: DirectoryIdentity | undefined;
+  const record = { id: "x", noteStaging: (noted: DirectoryIdentity) => void (staging = noted), drop: () => undefined };
+  openRecorded(skills, record).write("a", skill);
+  expect(reopenStaging(skills, { id: "none", staging })).toBeUndefined();
+  symlinkSync(project.at("elsewhere"), project.at(".agents", ".acp-skills-link"));
+  expect(reopenStaging(skills, { id: "link", staging: identityOf(project.at("elsewhere")) })).toBe("foreign");
+  mkdirSync(project.at(".agents", ".acp-skills-other", "old"), { recursive: true });
+  for (const one of [staging, undefined]) expect(reopenStaging(skills, { id: "other", staging: one })).toBe("foreign");
+  const left = reopenStaging(skills, { id: "x", staging });
+  if (typeof left !== "object") throw new Error("not ours");
+  expect(left.has("a")).toEqual({ here: false, new: true, old: false });
+  left.close();
+  expect(hidden()).toEqual([".acp-skills-link", ".acp-skills-other"]);
+  expect(readFileSync(project.at("elsewhere/old/a/SKILL.md"), "utf8")).toBe("keep");
 });
 
 test("a link in the place of a skill is put aside and removed, not followed", () => {

@@ -57,8 +57,7 @@ export const command = defineCommand({
     const source = parseSource(text);
     const where = placeOf(given, terminal);
     // Before anything is asked: a damaged lock is the first to repair.
-    readLock(where);
-    openSkillsDirectory(where);
+    await openSkillsDirectory(where, (note) => terminal.tell(note));
     return await withReader(
       { allowPrivate: given["allow-private"], typed: [source], terminal },
       async (reader, signal) => {

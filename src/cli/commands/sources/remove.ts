@@ -21,8 +21,8 @@ export const command = defineCommand({
   ],
   async run({ options, positionals }, terminal) {
     const where = placeOf(options, terminal);
+    const skills = await openSkillsDirectory(where, (note) => terminal.tell(note));
     const lock = readLock(where);
-    const skills = openSkillsDirectory(where);
     const refusals: string[] = [];
     const removals: Removal[] = [];
     for (const name of new Set(positionals)) {
@@ -39,7 +39,7 @@ export const command = defineCommand({
     }
     for (const refusal of refusals) terminal.tell(refusal);
     const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);
-    if (removed.length > 0) removeSkills(where, skills, removals);
+    if (removed.length > 0) removeSkills(where, lock, removals);
     for (const key of removed) terminal.tell(`removed ${key}`);
     if (options.json === true) await terminal.printJson({ removed, refused: refusals });
     return refusals.length === 0 ? 0 : 1;

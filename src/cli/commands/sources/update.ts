@@ -42,6 +42,8 @@ export const command = defineCommand({
   ],
   async run({ options: given, positionals }, terminal) {
     const where = placeOf(given, terminal);
+    // What was interrupted before is finished first.
+    const skills = await openSkillsDirectory(where, (note) => terminal.tell(note));
     const lock = readLock(where);
     const keys =
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
@@ -50,7 +52,6 @@ export const command = defineCommand({
     return await withReader({ allowPrivate, typed: named.typed, terminal }, async (reader, signal) => {
       terminal.progress.show("asking the sources");
       const entries = [...lock.entries].filter(([key]) => keys.includes(key));
-      const skills = openSkillsDirectory(where);
       const { level, "discard-changes": discards } = given;
       const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
       const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, level, signal });

@@ -5,6 +5,7 @@ import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { differenceWords, stateOf, unlockedNames } from "../../../install/installed-state.ts";
 import type { InstalledState } from "../../../install/installed-state.ts";
+import { unfinishedWords } from "../../../install/open-skills-directory.ts";
 import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
 
 export const command = defineCommand({
@@ -14,7 +15,7 @@ export const command = defineCommand({
   notes: [
     "Compares the bytes of every skill in the lock with it, without network. For CI.",
     ...lockNotes,
-    "Exits with 1 if a skill is missing, differs from the lock, or has no hash there. Skills that are not in the lock are named.",
+    "Exits with 1 if a skill is missing, differs from the lock, or has no hash there, or a change was interrupted. Skills that are not in the lock are named.",
   ],
   async run({ options }, terminal) {
     const where = placeOf(options, terminal);
@@ -25,10 +26,11 @@ export const command = defineCommand({
       const isLinked = entry.sourceType === "node_modules";
       results.push({ name, result: isLinked ? { state: "unverifiable" } : await stateOf(skills, name, entry) });
     }
+    const unfinished = unfinishedWords(where);
     const unlocked = unlockedNames(skills, lock.entries);
     const bad = results.filter(({ result: { state } }) => state !== "unchanged");
-    if (options.json === true)
-      await terminal.printJson({ ok: bad.length === 0, skills: results.map(toJson), unlocked });
+    const isOk = bad.length === 0 && unfinished === undefined;
+    if (options.json === true) await terminal.printJson({ ok: isOk, skills: results.map(toJson), unlocked });
     else await terminal.print(results.flatMap(toLines));
     for (const name of unlocked) terminal.tell(`note: ${name} is not in the lock`);
     if (lock.entries.size === 0) terminal.tell(emptyWords(where));
@@ -36,7 +38,8 @@ export const command = defineCommand({
       terminal.tell(
         `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked, or unknown`}`,
       );
-    return bad.length === 0 ? 0 : 1;
+    if (unfinished !== undefined) terminal.tell(unfinished);
+    return isOk ? 0 : 1;
   },
 });
 

@@ -65,7 +65,7 @@ export const mountSources: MountBrowse = (door) => {
         const plan = plans.find(id);
         if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
         // What was interrupted before is finished first.
-        openSkillsDirectory(plan.where);
+        await openSkillsDirectory(plan.where, (note) => app.log("warning", note));
         const { where, lock, decided, digest } = plan;
         const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));
         if (fault?.code === "PERMISSION_DENIED")

@@ -22,7 +22,7 @@ const mostSkills = 500;
 const mostChanges = 10;
 
 export function placeOf(place: InstallPlace, { directory, home }: Directories): SkillsPlace {
-  return place === "project" ? projectPlace(directory) : globalPlace(home, process.env);
+  return place === "project" ? projectPlace(directory, home, process.env) : globalPlace(home, process.env);
 }
 
 export function shownDirectory(where: SkillsPlace, { home }: Directories): string {

@@ -1,53 +1,101 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from "node:fs";
+import { beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 import { usePublisher } from "./publish-skills.ts";
 
-const project = useTemporaryProject();
+const home = useTemporaryProject();
 const openPublisher = usePublisher();
-const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.directory });
+const project = { at: (...segments: string[]): string => home.at("project", ...segments) };
+const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.at(), env: { HOME: home.directory } });
 const here = ["--allow-private", "127.0.0.1"];
 const texts = { old: skillText("alpha"), new: skillText("alpha", "Newer. Use when alpha is asked for.") };
 const skillMd = (): string => project.at(".agents/skills/alpha/SKILL.md");
-const staging = new URL("../../../../dist/remote/lock/staging.js", import.meta.url).href;
+const lock = new URL("../../../../dist/remote/lock/", import.meta.url).href;
 
-/** Replaces alpha by its new version in a process that kills itself at a moment of the work. */
-function replaceAndDie(moment: "between" | "after"): void {
+beforeEach(() => mkdirSync(project.at()));
+
+/** Updates alpha in a process that kills itself between taking the old version away and putting the new one there. */
+function updateAndDie(): void {
   const program = `
-    import { openStaging } from ${JSON.stringify(staging)};
-    const die = () => process.kill(process.pid, "SIGKILL");
-    const staging = openStaging(${JSON.stringify(project.at(".agents", "skills"))});
+    const [{ openRecord }, { openStaging }, { readLock }, { projectPlace }] = await Promise.all(
+      ["change-record", "staging", "lock-file", "skills-place"].map((name) => import(${JSON.stringify(lock)} + name + ".js")),
+    );
+    const place = projectPlace(process.cwd(), ${JSON.stringify(home.directory)}, {});
+    const before = readLock(place).entries.get("alpha");
+    const skills = ${JSON.stringify(project.at(".agents", "skills"))};
+    const changes = [{ key: "alpha", before, after: { ...before, version: "2.0.0" } }];
+    const staging = openStaging(skills, openRecord(place, { skills, changes }));
     staging.write("alpha", [{ path: "SKILL.md", bytes: Buffer.from(${JSON.stringify(texts.new)}), executable: false }]);
-    staging.swap("alpha", () => ${moment === "between" ? "die()" : "true"});
-    die();`;
-  const { signal } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
+    staging.swap("alpha", () => process.kill(process.pid, "SIGKILL"));`;
+  const { signal } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: project.at() });
   expect(signal).toBe("SIGKILL");
 }
 
-test("killed between the old version and the new one, the next command has the old one", async () => {
+test("an update that was killed is seen by verify, and the next command finishes it", async () => {
   const { origin, publish } = await openPublisher();
   await publish({ alpha: { "SKILL.md": texts.old } });
   await cli("add", origin, "--yes");
-  replaceAndDie("between");
+  updateAndDie();
   expect(existsSync(skillMd())).toBe(false);
+  const { code, stderr } = await cli("verify");
+  expect(stderr).toContain(
+    "a change of alpha was interrupted; the next acp-skills update, add or remove finishes it\n",
+  );
+  expect(code).toBe(1);
   expect((await cli("update", "--yes", ...here)).stderr).toBe("acp-skills: everything is up to date\n");
   expect(readFileSync(skillMd(), "utf8")).toBe(texts.old);
   expect((await cli("verify")).code).toBe(0);
   expect(readdirSync(project.at(".agents"))).toEqual(["skills"]);
 });
 
-test("killed before the lock is written, the new version is there and the next update locks it", async () => {
-  const { origin, publish } = await openPublisher();
-  await publish({ alpha: { "SKILL.md": texts.old } });
-  await cli("add", origin, "--yes");
-  await publish({ alpha: { "SKILL.md": texts.new } });
-  replaceAndDie("after");
-  expect(readFileSync(skillMd(), "utf8")).toBe(texts.new);
-  expect((await cli("verify")).code).toBe(1);
-  expect((await cli("update", "--yes", ...here)).code).toBe(0);
-  expect((await cli("verify")).code).toBe(0);
-  expect(readdirSync(project.at(".agents"))).toEqual(["skills"]);
+describe("what a project ships as an interrupted change is left as it is, and told", () => {
+  // Of a process that ended long ago, and of another boot.
+  const name = ".acp-skills-4194304-1-00000000-0123456789abcdef";
+  const left = (): string => project.at(".agents", name);
+
+  test.each([
+    {
+      what: "a link to the directory of what was put aside",
+      make: () => symlinkSync("../../../secret", `${left()}/old`),
+    },
+    {
+      what: "a directory with files that are no skills",
+      make: () => home.write(`project/.agents/${name}/old/b/x`, "x"),
+    },
+  ])("$what", async ({ make }) => {
+    const { origin, publish } = await openPublisher();
+    await publish({ alpha: { "SKILL.md": texts.old }, beta: { "SKILL.md": skillText("beta") } });
+    home.write("secret/id_ed25519", "key");
+    mkdirSync(left(), { recursive: true });
+    make();
+    utimesSync(left(), 0, 0);
+    const before = readdirSync(left(), { recursive: true });
+    for (const command of [
+      ["add", origin, "alpha", "--yes"],
+      ["update", "--yes", ...here],
+      ["remove", "alpha"],
+    ]) {
+      const { code, stderr } = await cli(...command);
+      expect(stderr).toContain(`${left()} is left alone: nothing says that acp-skills made it here`);
+      expect(code).toBe(0);
+      expect(readdirSync(home.at("secret"))).toEqual(["id_ed25519"]);
+      expect(readdirSync(left(), { recursive: true })).toEqual(before);
+    }
+    expect(readdirSync(project.at(".agents", "skills"))).toEqual([]);
+  });
+
+  test("a link in the place of the whole directory", async () => {
+    const { origin, publish } = await openPublisher();
+    await publish({ alpha: { "SKILL.md": texts.old } });
+    home.write("secret/old/id_ed25519", "key");
+    mkdirSync(project.at(".agents"));
+    symlinkSync("../../secret", left());
+    utimesSync(home.at("secret"), 0, 0);
+    expect((await cli("add", origin, "--yes")).stderr).not.toContain("id_ed25519");
+    expect(readdirSync(home.at("secret", "old"))).toEqual(["id_ed25519"]);
+    expect(readdirSync(project.at(".agents", "skills"))).toEqual(["alpha"]);
+  });
 });

@@ -29,7 +29,7 @@ export function placeOf(options: OptionValues<typeof place>, terminal: Terminal)
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
   const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
   if (fault !== undefined) throw usageError(fault);
-  return projectPlace(directory);
+  return projectPlace(directory, terminal.home, process.env);
 }
 
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */

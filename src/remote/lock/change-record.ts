@@ -1,0 +1,99 @@
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../base/failures/system-code.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
+import { namesIn } from "../../base/paths/names-in.ts";
+import { syncDirectoryNow } from "../../base/paths/sync-directory.ts";
+import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
+import { SkillsError } from "../../errors.ts";
+import type { LockEntry } from "./lock.ts";
+import type { SkillsPlace } from "./skills-place.ts";
+
+/** What becomes of one entry of a lock; undefined is no entry. */
+export interface EntryChange {
+  readonly key: string;
+  readonly before: LockEntry | undefined;
+  readonly after: LockEntry | undefined;
+}
+
+interface Recorded {
+  readonly lockFile: string;
+  /** The real path of the directory of skills; undefined if only the lock is changed. */
+  readonly skills: string | undefined;
+  readonly changes: readonly EntryChange[];
+}
+
+/** Says, outside of any project, what this process is changing in a place: only what a record names is finished or removed later. */
+export interface ChangeRecord {
+  /** Part of the names of everything that is written meanwhile. */
+  readonly id: string;
+  noteStaging(identity: DirectoryIdentity): void;
+  drop(): void;
+}
+
+/** A change that a process did not finish. */
+export interface UnfinishedChange extends Recorded {
+  readonly id: string;
+  /** Which directory it staged in; undefined if it was killed before anything was in there. */
+  readonly staging: DirectoryIdentity | undefined;
+  drop(): void;
+}
+
+const suffix = ".jsonl";
+
+/** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
+export function openRecord({ records, lockFile }: SkillsPlace, recorded: Omit<Recorded, "lockFile">): ChangeRecord {
+  const id = ownedName();
+  const file = path.join(records, id + suffix);
+  try {
+    makeOwnDirectories(records, 0o700);
+    write(file, "wx", { ...recorded, lockFile });
+    syncDirectoryNow(records);
+  } catch (error) {
+    if (systemCode(error) === "") throw error;
+    const message = `${records} cannot be written (${systemCode(error)}): what is being changed is recorded there first. Make it writable, or set ACP_SKILLS_HOME to another directory.`;
+    throw new SkillsError("UNREADABLE", message, { cause: error });
+  }
+  return { id, noteStaging: (identity) => write(file, "a", identity), drop: () => rmSync(file, { force: true }) };
+}
+
+function write(file: string, flags: "wx" | "a", value: object): void {
+  const descriptor = openSync(file, flags, 0o600);
+  try {
+    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The changes of a place whose processes were killed. */
+export function unfinishedChanges({ records, lockFile }: SkillsPlace, now: number): readonly UnfinishedChange[] {
+  return recordNames(records).flatMap((id) => {
+    const file = path.join(records, id + suffix);
+    try {
+      if (!isAbandoned(id, () => statSync(file).mtimeMs, now)) return [];
+      const [first, second] = readFileSync(file, "utf8").split("\n").slice(0, -1);
+      const drop = (): void => rmSync(file, { force: true });
+      // Killed before it changed anything.
+      if (first === undefined) drop();
+      const recorded = JSON.parse(first ?? "{}") as Partial<Recorded>;
+      if (recorded.lockFile !== lockFile) return [];
+      const staging = second === undefined ? undefined : (JSON.parse(second) as DirectoryIdentity);
+      return [{ ...(recorded as Recorded), id, staging, drop }];
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") return []; // Another process finished it.
+      throw error;
+    }
+  });
+}
+
+/** The ids of all changes, also of those that are being made. */
+export function recordNames(records: string): readonly string[] {
+  const names = namesIn(records).filter((name) => name.endsWith(suffix));
+  const fault = names.length === 0 ? undefined : ownershipFault(records);
+  if (fault !== undefined) throw new SkillsError("UNREADABLE", `${records} is not used: ${fault}.`);
+  return names.map((name) => name.slice(0, -suffix.length));
+}
