@@ -31,7 +31,7 @@ export interface ConnectionReport {
 }
 
 /** The verdict of the rules of one origin. */
-export interface ProfileReport {
+interface ProfileReport {
   readonly origin: Origin;
   /** Whether the connections had anything that these rules are about. */
   readonly checked: boolean;
@@ -54,7 +54,7 @@ export interface Report {
 }
 
 /** Every rule but ours. */
-export const defaultProfiles: readonly Origin[] = ["rfd", "acp", "json-rpc"];
+const defaultProfiles: readonly Origin[] = ["rfd", "acp", "json-rpc"];
 
 interface Checked {
   readonly name: string;
