@@ -151,9 +151,21 @@ describe("acp-skills run", () => {
 
   test("a project that contains the data directory is refused", async () => {
     writeAction("def main():\n    pass\n", '[permissions]\nproject = "read"\n');
-    const granted = ["run", "a.b", "--grant", "a.b:project-read", ...only];
-    for (const ACP_SKILLS_HOME of [project.at("not/yet/there"), path.dirname(project.directory)]) {
-      const { code, stderr } = await runCli(granted, { cwd: project.directory, env: { ACP_SKILLS_HOME } });
+    const granted = [
+      "run",
+      "a.b",
+      "--grant",
+      "a.b:project-read",
+      "--no-default-roots",
+      "--skills",
+      project.at("skills"),
+    ];
+    const inner = path.dirname(project.write("inner/README.md", "A project.\n"));
+    for (const [cwd, ACP_SKILLS_HOME] of [
+      [project.directory, project.at("not/yet/there")],
+      [inner, project.directory],
+    ] as const) {
+      const { code, stderr } = await runCli(granted, { cwd, env: { ACP_SKILLS_HOME } });
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr: expect.stringContaining("cannot be used as a project") as string,
