@@ -48,7 +48,7 @@ test.each([
   ["blobs", ["--json"]],
   ["ledger", ["--json"]],
   ["runs", ["--json"]],
-  ["check", ["--level spec|claude|wire|lenient", "--reporter pretty|json|github|sarif", "--fix", "--watch"]],
+  ["check", ["--level agents|spec|wire|lenient", "--reporter pretty|json|github|sarif", "--json", "--fix", "--watch"]],
 ])("%s --help names each of its options", async (command, options) => {
   const { code, stdout, stderr } = await run(command, "--help");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -100,7 +100,7 @@ test.each([
   [["show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills show --help)\n"],
   [
     ["check", "--level", "specc"],
-    "acp-skills: --level needs spec, claude, wire or lenient, not specc (see acp-skills check --help)\n",
+    "acp-skills: --level needs agents, spec, wire or lenient, not specc (see acp-skills check --help)\n",
   ],
   [["call"], "acp-skills: missing TOOL (see acp-skills call --help)\n"],
   [

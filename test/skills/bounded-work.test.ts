@@ -136,10 +136,15 @@ test("limits the parser calls of a search for fixes", () => {
 });
 
 test("reports at most 20 findings per rule, the last with the number of omitted ones", () => {
-  const { skill, findings } = parse(toText(repeat((index) => `k${index}: 1\n`, 400)));
+  const { skill, findings } = parse(toText(`metadata:\n${repeat((index) => `  k${index}: [1]\n`, 400)}`));
   expect(skill?.slug).toBe("pdf");
-  expect(findings).toHaveLength(20);
-  expect(findings.at(-1)?.message).toMatch(
-    /^`k19` is not a standard field; put it under `metadata:`; and \d+ more of this kind$/,
-  );
+  const nested = findings.filter(({ code }) => code === "metadata-nested-value");
+  expect(nested).toHaveLength(20);
+  expect(nested.at(-1)?.message).toMatch(/; and \d+ more of this kind$/);
+});
+
+test("names at most 20 of many unknown fields, in one finding", () => {
+  const { findings } = parse(toText(repeat((index) => `k${index}: 1\n`, 400)));
+  expect(findings).toHaveLength(1);
+  expect(findings[0]?.message.length).toBeLessThan(1_000);
 });
