@@ -50,7 +50,14 @@ test("lists every rule in the table of schema/", () => {
     wire,
     lenient,
   }));
-  expect(listed).toEqual(Object.entries(rules).map(([code, rule]) => ({ code, ...rule })));
+  const known = Object.entries(rules).map(([code, { title, spec, wire, lenient }]) => ({
+    code,
+    title,
+    spec,
+    wire,
+    lenient,
+  }));
+  expect(listed).toEqual(known);
 });
 
 test("limits the README to 200 lines", () => {

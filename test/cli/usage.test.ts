@@ -36,7 +36,9 @@ test.each([
 });
 
 test("rejects a value that is not one of the choices, and lists them", () => {
-  expect(() => parseArguments(check, ["--level", "specs"])).toThrow(/^--level needs spec, .* or lenient, not specs$/);
+  expect(() => parseArguments(check, ["--level", "specs"])).toThrow(
+    /^--level needs agents, spec, .* or lenient, not specs$/,
+  );
 });
 
 test("names a missing positional, unless --help is given", () => {

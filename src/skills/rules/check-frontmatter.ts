@@ -108,7 +108,7 @@ const longestRemembered = 512;
 
 /** The faults of keys. Cached, as the same few keys appear in thousands of skills. */
 function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
-  const id = keys.join("\n");
+  const id = JSON.stringify(keys);
   const known = remembered.get(id);
   if (known !== undefined) return known;
   const others = keys.filter((key) => !specification.has(key));
