@@ -33,6 +33,14 @@ interface OpenQuestion {
   readonly settle: (reply: Reply) => void;
 }
 
+/** How a question that was answered is titled, so that it does not look like a second run. */
+const decided: Readonly<Record<Answer, string>> = {
+  once: "Allowed once",
+  trust: "Trusted",
+  "not-now": "Not now",
+  block: "Blocked",
+};
+
 /** Questions to the person at the editor of one connection, as permission requests (A-14). */
 export class EditorQuestions {
   readonly #options: EditorQuestionsOptions;
@@ -97,6 +105,7 @@ export class EditorQuestions {
       this.#report(session, {
         sessionUpdate: toolCallUpdate,
         toolCallId,
+        title: `${reply.answer === undefined ? "Not answered" : decided[reply.answer]}: ${question.title}`,
         status: isAllowed ? "completed" : "failed",
       });
       signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+import { reasonIn, resultIn, textOf } from "./call-result.ts";
 import type { OwnCall } from "./recognise-call.ts";
 
 /** How a call of one of our tools is shown to the user, and its ACP kind. */
@@ -12,13 +13,16 @@ interface CallDescription {
   readonly kind: "read" | "execute" | "edit" | "other";
 }
 
-/** What a call does: `Run skill rows.clean on table.csv`. The input may be unknown. */
-export function describeCall(tool: string, input: unknown): CallDescription {
+/** What blobs are, for a person, by their ids. */
+export type BlobNames = ReadonlyMap<string, string>;
+
+/** What a call does: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` names those that it may mention. */
+export function describeCall(tool: string, input: unknown, blobs: BlobNames = new Map()): CallDescription {
   const args = isRecord(input) ? input : {};
   const name = word(args["name"]);
   switch (tool) {
     case "execute_skill":
-      return { title: oneLine(runTitle(name, args)), kind: "execute" };
+      return { title: oneLine(runTitle(name, args, blobs)), kind: "execute" };
     case "run_code":
       return { title: oneLine(`Run Python code${withSkills(args["mount_skills"])}`), kind: "execute" };
     case "create_blob": {
@@ -28,7 +32,7 @@ export function describeCall(tool: string, input: unknown): CallDescription {
     }
     case "read_blob": {
       const target = word(args["save_as"]);
-      const blob = word(args["blob_id"]) ?? "a blob";
+      const blob = blobs.get(String(args["blob_id"])) ?? "a blob";
       if (target !== undefined) return { title: oneLine(`Write ${blob} to ${target}`), kind: "edit" };
       return { title: oneLine(`Read ${blob}`), kind: "read" };
     }
@@ -47,12 +51,13 @@ export function describeCall(tool: string, input: unknown): CallDescription {
   }
 }
 
-function runTitle(name: string | undefined, args: JsonRecord): string {
+function runTitle(name: string | undefined, args: JsonRecord, blobs: BlobNames): string {
   const script = word(args["script"]);
   const skill = name === undefined ? "a skill" : `skill ${name}`;
   const given = isRecord(args["args"]) ? args["args"] : {};
   const subjects = (script === undefined ? Object.values(given) : argv(given))
     .filter((value) => typeof value === "string" && value !== "" && value.length <= longestSubject)
+    .map((value) => (String(value).startsWith("blob:") ? (blobs.get(String(value)) ?? "a blob") : value))
     .slice(0, mostSubjects);
   const on = subjects.length === 0 ? "" : ` on ${subjects.join(", ")}`;
   return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on}`;
@@ -85,14 +90,34 @@ function oneLine(text: string): string {
   return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1)}…`;
 }
 
-/** Amends a call of one of our tools so that the editor shows what it does instead of the tool's name. */
+/** The title of a call that failed: what it was to do, and why it failed. Undefined if it did not fail. */
+export function describeFailure(title: string, output: unknown): string | undefined {
+  const reason = reasonIn(output);
+  return reason === undefined ? undefined : oneLine(`${title} failed: ${reason}`);
+}
+
+/** A text as the content of a tool call. */
+export function toTextContent(text: string): readonly JsonRecord[] {
+  return [{ type: "content", content: { type: "text", text } }];
+}
+
+/**
+ * Amends a call of one of our tools so that the editor shows what it does instead of the tool's name, and how it ended instead of JSON.
+ */
 export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
-  const { title, kind } = describeCall(call.tool, call.input);
-  return Object.entries({ title, kind }).flatMap(([key, value]) => {
+  const { title, kind } = describeCall(call.tool, call.input, call.blobs);
+  const { status } = toolCall;
+  const result = status === "completed" || status === "failed" ? resultIn(toolCall) : undefined;
+  const text = textOf(result);
+  const ended = text === undefined ? [] : [{ path: [...path, "content"], value: toTextContent(text) }];
+  const failure = describeFailure(title, result);
+  if (failure !== undefined) return [{ path: [...path, "title"], value: failure }, ...ended];
+  const described = Object.entries({ title, kind }).flatMap(([key, value]) => {
     // An update of only the status is unchanged.
     const isDue = toolCall[key] !== undefined || tellsWhat(toolCall);
     return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
   });
+  return [...described, ...ended];
 }
 
 /** A permission request with only an id gets a title too. */
@@ -112,6 +137,6 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
 
 /** Reports a call that the editor would first have seen in a permission request that we answered. */
 export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
-  const update = { ...toolCall, ...describeCall(call.tool, call.input), sessionUpdate: toolCallKind };
+  const update = { ...toolCall, ...describeCall(call.tool, call.input, call.blobs), sessionUpdate: toolCallKind };
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }

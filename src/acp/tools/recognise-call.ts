@@ -1,6 +1,7 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { resultIn } from "./call-result.ts";
 import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
 
 /** Our MCP server in one session. */
@@ -15,6 +16,8 @@ export interface OwnCall {
   readonly tool: string;
   /** Undefined if the agent has not reported it. */
   readonly input: JsonRecord | undefined;
+  /** What the blobs of earlier calls are, for a person. */
+  readonly blobs?: ReadonlyMap<string, string>;
 }
 
 /** Which of our tools a tool call names. Undefined if none, or if the call is contradictory. */
@@ -109,14 +112,16 @@ function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   });
 }
 
-/** How many calls of a session are remembered. */
+/** How many calls of a session, and how many blobs, are remembered. */
 const limit = 256;
+const longestName = 100;
 
 /** The calls of our tools that a session's editor knows: later messages may have only their id. */
 export class KnownCalls {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
   readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
+  readonly #blobs = new LimitedMap<string, string>(limit);
 
   constructor(server: KnownServer, facts: AgentFacts) {
     this.server = server;
@@ -133,9 +138,22 @@ export class KnownCalls {
     const before = isOther ? undefined : this.#calls.get(toolCallId);
     const tool = found?.tool ?? before?.tool;
     const input = found?.input ?? inputOf(toolCall) ?? (before?.tool === tool ? before?.input : undefined);
-    if (tool === undefined || status === "completed" || status === "failed") this.#calls.delete(toolCallId);
-    else this.#calls.set(toolCallId, { tool, input });
-    return tool === undefined ? undefined : { tool, input };
+    const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
+    if (call !== undefined && status === "completed") this.#learn(call, toolCall);
+    if (call === undefined || status === "completed" || status === "failed") this.#calls.delete(toolCallId);
+    else this.#calls.set(toolCallId, call);
+    return call;
+  }
+
+  /** A blob that was created is what it was made from: a file of the project, or so many bytes of a kind. */
+  #learn({ tool, input }: OwnCall, ended: JsonRecord): void {
+    const { blob_id: id, size_bytes: size } = (tool === "create_blob" && resultIn(ended)) || {};
+    if (typeof id !== "string") return;
+    const { path, kind } = input ?? {};
+    const [type] = typeof kind === "string" ? kind.split(";") : ["data"];
+    const amount = typeof size === "number" ? `${size} bytes` : "a blob";
+    const name = typeof path === "string" ? path : `${amount} of ${type}`;
+    this.#blobs.set(id, name.slice(0, longestName));
   }
 
   find(toolCallId: unknown): OwnCall | undefined {

@@ -3,8 +3,9 @@ import { type Log, silentLog } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { type Notification, sendWhenRead } from "../announce/emission.ts";
-import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
-import { describeCall } from "./describe-call.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import { isRun, textOf } from "./call-result.ts";
+import { describeCall, describeFailure, toTextContent } from "./describe-call.ts";
 
 export interface ReportOptions {
   readonly sessionId: string;
@@ -133,36 +134,26 @@ export const longestPrinted = 4_096;
 
 function callPrinted(call: CallOfEditor, text: string): Notification {
   const { toolCallId } = call;
-  const content = [{ type: "content", content: { type: "text", text } }];
+  const content = toTextContent(text);
   return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
 }
 
 /** The update that reports the end of a call. */
 function callEnded(call: ReportedCall, end: CallEnd): Notification {
-  const { toolCallId } = call;
+  const { toolCallId, name, args } = call;
   const rawOutput = end.status === "completed" ? end.output : end.error;
   const text = end.status === "completed" ? textOf(end.output) : end.error.message;
-  const content = text === undefined ? {} : { content: [{ type: "content", content: { type: "text", text } }] };
-  // A failed run is a result (CONTRACT C-2.3), but a failed call to the user.
+  const title = describeFailure(describeCall(name, args).title, rawOutput);
+  // A failed run is a result, but a failed call to the user.
   const status = isRun(rawOutput) ? rawOutput.status : end.status;
-  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status, ...content, rawOutput });
-}
-
-interface Run {
-  readonly status: "completed" | "failed";
-  readonly summary: string;
-  readonly logs_preview: string;
-}
-
-function isRun(output: unknown): output is Run {
-  return isRecord(output) && "run_id" in output && "logs_preview" in output;
-}
-
-/** The text of a result, if it has one; for a run, its output and summary. */
-function textOf(output: unknown): string | undefined {
-  if (isRun(output)) return `${output.logs_preview}${output.summary}`;
-  const isText = isRecord(output) && output["encoding"] !== "base64" && typeof output["content"] === "string";
-  return isText ? String(output["content"]) : undefined;
+  return update(call, {
+    sessionUpdate: toolCallUpdate,
+    toolCallId,
+    status,
+    ...(title !== undefined && { title }),
+    ...(text !== undefined && { content: toTextContent(text) }),
+    rawOutput,
+  });
 }
 
 function update({ sessionId }: CallOfEditor, fields: JsonRecord): Notification {

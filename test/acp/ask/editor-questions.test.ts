@@ -39,22 +39,22 @@ test("reports the question as a tool call before the request, and its end after 
   const { toolCallId, title } = params.toolCall!;
   expect(take()).toMatchObject([
     { sessionUpdate: "tool_call", toolCallId, title, status: "pending" },
-    { sessionUpdate: "tool_call_update", toolCallId, status: "failed" },
+    { sessionUpdate: "tool_call_update", toolCallId, title: `Not now: ${title}`, status: "failed" },
   ]);
 });
 
 test.each([
-  ["once", "completed"],
-  ["trust", "completed"],
-  ["not-now", "failed"],
-  ["block", "failed"],
-])("passes on the answer %s and shows the call as %s", async (answer, status) => {
+  ["once", "completed", "Allowed once"],
+  ["trust", "completed", "Trusted"],
+  ["not-now", "failed", "Not now"],
+  ["block", "failed", "Blocked"],
+])("passes on the answer %s and shows the call as %s, titled %s", async (answer, status, said) => {
   const { call, asked, reply, selects, take } = await askingConversation();
   await call(1);
   const { id, params } = asked()[0]!;
   await selects(id, params.options.find(({ optionId }) => optionId.startsWith(`${answer}:`))?.optionId);
   expect(await reply(1)).toEqual({ answer });
-  expect(take("tool_call_update")).toMatchObject([{ status }]);
+  expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${params.toolCall!.title}` }]);
 });
 
 const outcome = (given: unknown): Pick<Message, "result"> => ({ result: { outcome: given } });

@@ -220,3 +220,40 @@ test("removes allow_always only for tools that run code", () => {
   expect(withoutAlways({ options }, { tool: "create_blob", input: undefined })).toEqual([]);
   expect(withoutAlways({ options: "x" }, { tool: "run_code", input: undefined })).toEqual([]);
 });
+
+test.each<[object, object, string]>([
+  [
+    { content: "a;b", kind: "text/csv" },
+    { blob_id: "blob:1", size_bytes: 58 },
+    "Run skill rows on 58 bytes of text/csv",
+  ],
+  [
+    { content: "", kind: "text/csv;base64" },
+    { blob_id: "blob:1", size_bytes: 0 },
+    "Run skill rows on 0 bytes of text/csv",
+  ],
+  [{ path: "data/x.csv", kind: "text/csv" }, { blob_id: "blob:1", size_bytes: 58 }, "Run skill rows on data/x.csv"],
+  [{ content: "a", kind: "text/csv" }, { blob_id: "blob:2", size_bytes: 1 }, "Run skill rows on a blob"],
+])("names a blob in titles by what it was made from: %j", (rawInput, rawOutput, title) => {
+  const calls = open("");
+  const created = {
+    sessionUpdate: "tool_call",
+    toolCallId: "b",
+    title: "mcp__skills__create_blob",
+    kind: "other",
+    rawInput,
+  };
+  calls.record(created);
+  calls.record({ sessionUpdate: "tool_call_update", toolCallId: "b", status: "completed", rawOutput });
+  const input = { name: "rows", args: { file: "blob:1" } };
+  const update = {
+    sessionUpdate: "tool_call",
+    toolCallId: "r",
+    title: "mcp__skills__execute_skill",
+    kind: "other",
+    rawInput: input,
+  };
+  const call = calls.record(update);
+  const amendments = call === undefined ? [] : describeToPerson(update, ["params", "update"], call);
+  expect(amendments).toContainEqual({ path: ["params", "update", "title"], value: title });
+});

@@ -62,6 +62,7 @@ test("reports a SkillsError in its wire form and rethrows it unchanged", async (
   const told = await report(() => Promise.reject(refusal));
   expect(told[1]?.params.update).toMatchObject({
     status: "failed",
+    title: "Read skill file pdf/a/b.md failed: There is no skill pfd.",
     content: [{ content: { text: "There is no skill pfd." } }],
     rawOutput: { code: -32602, data: { code: "SKILL_NOT_FOUND", available: ["pdf"] } },
   });
@@ -82,7 +83,7 @@ test("reports a failed run as failed with its output", async () => {
 test.each<[string, unknown, string, string]>([
   ["list_skills", undefined, "List skills", "read"],
   ["describe_skill", { name: "pdf" }, "Describe skill pdf", "read"],
-  ["read_blob", { blob_id: "blob:1" }, "Read blob:1", "read"],
+  ["read_blob", { blob_id: "blob:1" }, "Read a blob", "read"],
   ["create_blob", { content: "x" }, "Create a blob", "other"],
   ["run_code", { code: "x" }, "Run Python code", "execute"],
   ["constructor", "odd", "constructor", "other"],
