@@ -9,6 +9,7 @@ import { invalidInput } from "../base/failures/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../base/paths/at-real-path.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+import { unseenCharacters } from "../base/unseen-characters.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { skillPathFault } from "../skills/hash/walk-skill.ts";
 import { isWithin } from "../base/paths/is-within.ts";
@@ -176,7 +177,7 @@ function whereItLies(path: string): string {
 const settings =
   /^(?:jenkinsfile|(?:azure|bitbucket)-pipelines\.ya?ml|appveyor\.ya?ml|.*\.(?:code-workspace|sublime-(?:project|workspace)|iml|ipr|iws))$/i;
 /** Some file systems ignore these characters in names, so that `.git` has many spellings. */
-const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;
 
 /**

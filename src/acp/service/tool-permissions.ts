@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../app.ts";
+import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { Caller } from "../../caller.ts";
 import { askerOf, trustRequest } from "../../runs/authorize/trust-request.ts";
@@ -44,7 +45,7 @@ export interface OpenUse {
 
 /** Longer uses are not shown in full in a title, so that a person sees the agent's own request. */
 const longestShown = 120;
-const unseen = /[\p{C}\p{Zl}\p{Zp}]/u;
+const unseen = new RegExp(`[${unseenCharacters}\\p{C}]`, "u");
 
 /** The part of the app that decides. */
 export type PermissionApp = Pick<App, "source" | "hasher" | "ledger">;

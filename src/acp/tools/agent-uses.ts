@@ -17,17 +17,20 @@ export function toolUseIn(
   toolCall: JsonRecord,
   { permissionForm }: Pick<AgentFacts, "permissionForm">,
   server: KnownServer,
-  platform: NodeJS.Platform = process.platform,
+  { platform, env }: Pick<NodeJS.Process, "platform" | "env"> = process,
 ): AgentToolUse | undefined {
-  switch (permissionForm) {
-    case "claude":
-      return claudeUse(toolCall, server);
-    case "opencode":
-      return opencodeUse(toolCall, platform);
-    case undefined:
-      return undefined;
-  }
+  const use =
+    permissionForm === "claude"
+      ? claudeUse(toolCall, server)
+      : permissionForm === "opencode"
+        ? opencodeUse(toolCall)
+        : undefined;
+  // Another shell reads other words in the same command.
+  const isReadable = platform !== "win32" && knownShell.test(env["SHELL"] ?? "");
+  return use?.tool === "Bash" && !isReadable ? undefined : use;
 }
+
+const knownShell = /(?:^|\/)(?:sh|bash|zsh)$/;
 
 /** Claude names its tool, and its input is the tool's. */
 function claudeUse(toolCall: JsonRecord, server: KnownServer): AgentToolUse | undefined {
@@ -63,12 +66,6 @@ function claudeUse(toolCall: JsonRecord, server: KnownServer): AgentToolUse | un
         ? { tool: "WebFetch", url }
         : undefined;
     }
-    case "WebSearch": {
-      const { query } = input;
-      return hasOnly(input, ["query", "allowed_domains", "blocked_domains"]) && typeof query === "string"
-        ? { tool: "WebSearch", query }
-        : undefined;
-    }
     default:
       return title === name && (kind === "other" || !isGiven(kind)) ? mcpUse(name, claude, server) : undefined;
   }
@@ -84,7 +81,7 @@ function mcpUse(name: string, claude: JsonRecord | undefined, server: KnownServe
 }
 
 /** opencode names no tool: its program derives the kind from the tool, and sets the input and the title by kind. */
-function opencodeUse(toolCall: JsonRecord, platform: NodeJS.Platform): AgentToolUse | undefined {
+function opencodeUse(toolCall: JsonRecord): AgentToolUse | undefined {
   const { kind, title, rawInput: input, _meta } = toolCall;
   if (!isRecord(input) || isGiven(_meta) || isGiven(toolCall["name"])) return undefined;
   const parts = partsOf(toolCall);
@@ -92,8 +89,7 @@ function opencodeUse(toolCall: JsonRecord, platform: NodeJS.Platform): AgentTool
     case "execute": {
       const { command } = input;
       const agrees = hasOnly(input, ["command"]) && title === command && parts.length === 0;
-      // On Windows its shell can be another one.
-      return agrees && typeof command === "string" && platform !== "win32" ? { tool: "Bash", command } : undefined;
+      return agrees && typeof command === "string" ? { tool: "Bash", command } : undefined;
     }
     case "edit": {
       const [part, ...more] = parts;

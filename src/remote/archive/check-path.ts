@@ -1,10 +1,10 @@
+import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { SkillsError } from "../../errors.ts";
 import { skillLimits } from "../skill-bytes.ts";
 
 /** Of one segment, in bytes of UTF-8; what file systems take. */
 const segmentBytes = 255;
-/** Invisible, or reorders what a person reads; some file systems ignore these in names. Includes lone surrogates. */
-const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/u;
+const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;
 const windowsDevice = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*)?$/i;
 /** `git~1` is the short name that Windows gives to `.git`. */

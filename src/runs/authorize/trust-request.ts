@@ -13,6 +13,7 @@ import type { Capabilities } from "../../trust/grants/capabilities.ts";
 import { noCapabilities } from "../../trust/grants/capabilities.ts";
 import { maxTextBytes, maxTextBytesTogether } from "../../trust/asking/copied-files.ts";
 import type { Origin, Subject } from "../../trust/grants/grant.ts";
+import { readPattern } from "../../trust/tools/tool-patterns.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -22,9 +23,9 @@ export function needsOf(skill: Skill): Capabilities {
   return { ...noCapabilities, ...permissionsOf(skill) };
 }
 
-/** Everything that a skill declares: what its runs need, and the agent's tools that it lists. */
+/** Everything that a skill declares: what its runs need, and of the agent's tools those whose entries cover something. */
 export function wantsOf(skill: Skill): Capabilities {
-  return { ...needsOf(skill), tools: skill.allowedTools ?? [] };
+  return { ...needsOf(skill), tools: (skill.allowedTools ?? []).filter((entry) => readPattern(entry) !== undefined) };
 }
 
 /** A skill as trust knows it, without its bytes. */

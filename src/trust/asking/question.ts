@@ -1,3 +1,4 @@
+import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { beyond, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import type { Reach, Subject } from "../grants/grant.ts";
@@ -146,8 +147,11 @@ function toLongLine(text: string): string {
   return toLine(text, longestLine);
 }
 
-/** Control and bidirectional characters could make a title look like another one. */
+/** The braille blank draws nothing, too, and private characters what a font likes. */
+const misleading = new RegExp(`[${unseenCharacters}\\p{Co}\u{2800}]`, "gu");
+
+/** Characters that nobody sees could make a title look like another one. */
 export function toLine(text: string, longest = longestTitle): string {
-  const line = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, "\u{FFFD}");
+  const line = text.replace(/\s+/gu, " ").replace(misleading, "\u{FFFD}");
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

@@ -1,3 +1,5 @@
+import { toolsInWords } from "../tools/tools-in-words.ts";
+
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
@@ -67,25 +69,21 @@ const fewNames = 6;
  * are listed, with the number of the others.
  */
 export function inWords(capabilities: Capabilities, most = fewNames): readonly string[] {
-  const { network, secrets, project, isolation, tools } = capabilities;
+  const { network, secrets, project, isolation } = capabilities;
+  const tools = toolsInWords(capabilities.tools);
   const names = (all: readonly string[]): string => listed(all.map(shortName), most);
   return [
     ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
     ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secrets)}`]),
     ...(network.length === 0 ? [] : [`may connect to ${names(network.map(toHost))}`]),
-    ...(tools.length === 0 ? [] : [`may let the agent use ${names(tools.map(toTool))} without asking`]),
+    ...(tools.length === 0 ? [] : [`may let the agent ${names(tools)} without asking (the rest is asked)`]),
   ];
 }
 
 /** The same as one phrase: `read the secret API_KEY and connect to api.example.com`. */
 export function inOnePhrase(capabilities: Capabilities): string {
   return listed(inWords(capabilities).map((words) => words.replace(/^may /, "")));
-}
-
-/** Without words, an entry of `allowed-tools` covers everything that the tool can do. */
-function toTool(entry: string): string {
-  return entry === "Bash" ? "Bash (every command)" : entry;
 }
 
 /** HTTPS is the rule, and is not repeated. */

@@ -1,3 +1,5 @@
+import { unseenCharacters } from "../../base/unseen-characters.ts";
+
 /** A word of a shell command, without its quotes. */
 export interface CommandWord {
   readonly value: string;
@@ -8,8 +10,8 @@ export interface CommandWord {
 const longestCommand = 4_096;
 /** Characters that mean themselves in sh, bash and zsh, wherever they stand in a word. */
 const plain = /^[A-Za-z0-9_\-./:=+,@%~]$/;
-/** Control, format and unassigned characters, and all separators except the space. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+/** All separators except the space, too. */
+const unseen = new RegExp(`[${unseenCharacters}\\p{C}]|(?! )\\p{Zs}`, "u");
 
 /**
  * The words of a command that runs exactly one program, with nothing around it: no operators, redirections, substitutions, escapes,
@@ -64,31 +66,4 @@ function skipSpaces(text: string, start: number): number {
   let at = start;
   while (text[at] === " ") at++;
   return at;
-}
-
-/** Options by which common programs start others, or write files. A prefix such as `git log` does not cover them. */
-const starting: Readonly<Record<string, readonly string[]>> = {
-  git: [
-    ...["-c", "-C", "-x", "-O", "--config-env", "--exec-path", "--exec", "--extcmd", "--ext-diff", "--textconv"],
-    ...["--upload-pack", "--receive-pack", "--open-files-in-pager", "--git-dir", "--work-tree", "--output"],
-  ],
-  find: ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"],
-  tar: ["-I", "--use-compress-program", "--to-command", "--checkpoint-action", "--rsh-command"],
-  rsync: ["-e", "--rsh", "--rsync-path"],
-  sort: ["--compress-program", "-o", "--output"],
-};
-
-/**
- * Whether a word makes a common program start another one. Programs have more ways than these, such as configuration files: who allows a
- * program, allows what it can do.
- */
-export function startsAnother(program: string, { value }: CommandWord): boolean {
-  const name = program.slice(program.lastIndexOf("/") + 1);
-  const options = Object.hasOwn(starting, name) ? (starting[name] ?? []) : [];
-  const [given = ""] = value.split("=", 1);
-  return options.some((option) => {
-    // Long options can be shortened, short ones can be joined.
-    if (option.startsWith("--")) return given.length > 2 && option.startsWith(given);
-    return option.length > 2 ? value === option : /^-[^-]/.test(value) && value.includes(option.charAt(1));
-  });
 }

@@ -1,4 +1,6 @@
-import { type CommandWord, readCommand, startsAnother } from "./command-words.ts";
+import { unseenCharacters } from "../../base/unseen-characters.ts";
+import { type CommandWord, readCommand } from "./command-words.ts";
+import { canBeHarmless, isHarmless } from "./harmless-commands.ts";
 
 type FileTool = "Read" | "Edit" | "Write" | "NotebookEdit";
 
@@ -8,7 +10,6 @@ export type ToolUse =
   /** `path`: below one of the session's directories, with slashes, without `.` and `..`. */
   | { readonly tool: FileTool; readonly path: string }
   | { readonly tool: "WebFetch"; readonly url: string }
-  | { readonly tool: "WebSearch"; readonly query: string }
   /** `name`: `mcp__SERVER__TOOL`. */
   | { readonly tool: "mcp"; readonly server: string; readonly name: string };
 
@@ -20,74 +21,88 @@ export function toolUseInWords(use: ToolUse): string {
       return `Bash(${use.command})`;
     case "WebFetch":
       return `WebFetch(${use.url})`;
-    case "WebSearch":
-      return `WebSearch(${use.query})`;
     case "mcp":
       return use.name;
   }
 }
 
-/**
- * Whether an entry of `allowed-tools` covers a use of a tool. Entries are those that agents know: `Bash` (every command), `Bash(git:*)` and
- * `Bash(git add *)` (single commands that begin with these words), `Bash(npm test)` (exactly this one), `Read` and `Edit(src/**)` (files of
- * the session's directories, names with a dot only where they are spelt), `WebFetch(domain:example.com)`, `mcp__server__tool`. Any other
- * entry covers nothing, `*` and `Bash(*)` included: in case of doubt, a person is asked.
- */
-export function coversUse(pattern: string, use: ToolUse): boolean {
-  const entry = readEntry(pattern);
-  if (entry === undefined) return false;
-  if (use.tool === "mcp") return entry.body === undefined && coversMcp(entry.name, use);
-  if (entry.name !== use.tool) return false;
-  if ("path" in use) return coversPath(entry.body ?? "**", use.path);
-  switch (use.tool) {
+/** What an entry of `allowed-tools` covers. */
+export type ToolPattern =
+  /** Single commands of exactly these words, undefined for one of any kind; with `more`, others may follow. */
+  | { readonly tool: "Bash"; readonly words: readonly (string | undefined)[]; readonly more: boolean }
+  | { readonly tool: FileTool; readonly segments: readonly string[] }
+  | { readonly tool: "WebFetch"; readonly host: string; readonly isBelow: boolean }
+  | { readonly tool: "mcp" };
+
+/** Whether an entry of `allowed-tools` covers a use of a tool. */
+export function coversUse(entry: string, use: ToolUse): boolean {
+  const pattern = readPattern(entry);
+  if (pattern === undefined) return false;
+  switch (pattern.tool) {
     case "Bash":
-      return entry.body === undefined || coversCommand(entry.body, use.command);
+      return use.tool === "Bash" && coversCommand(pattern, use.command);
     case "WebFetch":
-      return coversUrl(entry.body, use.url);
-    case "WebSearch":
-      return entry.body === undefined;
+      return use.tool === "WebFetch" && coversUrl(pattern, use.url);
+    case "mcp":
+      return use.tool === "mcp" && coversMcp(entry, use);
+    default:
+      return "path" in use && use.tool === pattern.tool && coversPath(pattern.segments, use.path);
   }
 }
 
 const longestPattern = 256;
-const toolName = /^[A-Za-z][\w.-]*(?:\*)?$/;
+const entryForm = /^(Bash|Read|Edit|Write|NotebookEdit|WebFetch)\((.+)\)$/s;
+/** With `*`, what is before it is a server. */
+const mcpForm = /^mcp__(?:[\w.-]+|(?:(?!__)[\w.-])+__\*)$/;
 
-function readEntry(pattern: string): { readonly name: string; readonly body: string | undefined } | undefined {
-  if (pattern.length > longestPattern) return undefined;
-  const open = pattern.indexOf("(");
-  const name = open === -1 ? pattern : pattern.slice(0, open);
-  if (!toolName.test(name)) return undefined;
-  if (open === -1) return { name, body: undefined };
-  const body = pattern.endsWith(")") ? pattern.slice(open + 1, -1) : "";
-  return body === "" ? undefined : { name, body };
+/**
+ * Reads an entry of `allowed-tools`: `Bash(git log:*)` and `Bash(git log *)` (single commands that begin with these words), `Bash(npm test)`
+ * (exactly this one), `Edit(src/**)` (files of the session's directories, names with a dot only where they are spelt),
+ * `WebFetch(domain:example.com)`, `mcp__server__tool`. Undefined for any other, which covers nothing, such as the name of a tool alone,
+ * `Bash(*)`, `Edit(**)`, and commands with a wildcard of which nothing is known to be harmless: in case of doubt, a person is asked.
+ */
+export function readPattern(entry: string): ToolPattern | undefined {
+  if (entry.length > longestPattern) return undefined;
+  if (mcpForm.test(entry)) return { tool: "mcp" };
+  const [, tool, body = ""] = entryForm.exec(entry) ?? [];
+  switch (tool) {
+    case undefined:
+      return undefined;
+    case "Bash":
+      return readCommandPattern(body);
+    case "WebFetch": {
+      const [, wildcard, host] = domain.exec(body) ?? [];
+      return host === undefined ? undefined : { tool, host, isBelow: wildcard !== undefined };
+    }
+    default: {
+      const segments = readSegments(body.replace(/^\.\//, ""));
+      return segments && !nameless.test(body) && pathPattern.test(body)
+        ? { tool: tool as FileTool, segments }
+        : undefined;
+    }
+  }
 }
 
-/** How the words of a command are described: exactly these; with `more`, anything may follow. */
-interface CommandPattern {
-  /** Undefined for one word of any kind. */
-  readonly words: readonly (string | undefined)[];
-  readonly more: boolean;
-}
+type CommandPattern = Extract<ToolPattern, { readonly tool: "Bash" }>;
 
 const patternWord = /^[\w\-./:=+,@%~]+$/;
 
 function readCommandPattern(body: string): CommandPattern | undefined {
   const ending = [":*", " *", "*"].find((end) => body.endsWith(end));
   const fixed = ending === undefined ? body : body.slice(0, -ending.length);
-  const words = fixed.split(" ");
-  const isValid = words.every((word, place) => patternWord.test(word) || (word === "*" && place > 0));
-  if (!isValid) return undefined;
-  return { words: words.map((word) => (word === "*" ? undefined : word)), more: ending !== undefined };
+  const parts = fixed.split(" ");
+  if (!parts.every((word, place) => patternWord.test(word) || (word === "*" && place > 0))) return undefined;
+  const words = parts.map((word) => (word === "*" ? undefined : word));
+  const canCover = !words.includes(undefined) || canBeHarmless(words);
+  return canCover ? { tool: "Bash", words, more: ending !== undefined } : undefined;
 }
 
-function coversCommand(body: string, command: string): boolean {
-  const pattern = readCommandPattern(body);
+/** A command that the skill spells in full, or a harmless one. */
+function coversCommand({ words: expected, more }: CommandPattern, command: string): boolean {
   const words = readCommand(command);
-  const program = words?.[0]?.value;
-  if (pattern === undefined || words === undefined || program === undefined) return false;
-  const isLong = pattern.more ? words.length >= pattern.words.length : words.length === pattern.words.length;
-  if (!isLong || !pattern.words.every((expected, place) => isWord(words[place], expected))) return false;
-  return words.every((word, place) => pattern.words[place] === word.value || !startsAnother(program, word));
+  if (words === undefined || words.length < expected.length || (words.length > expected.length && !more)) return false;
+  if (!expected.every((value, place) => isWord(words[place], value))) return false;
+  return (words.length === expected.length && !expected.includes(undefined)) || isHarmless(words);
 }
 
 function isWord(word: CommandWord | undefined, expected: string | undefined): boolean {
@@ -97,21 +112,18 @@ function isWord(word: CommandWord | undefined, expected: string | undefined): bo
 
 const domain = /^domain:(\*\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*)$/;
 
-function coversUrl(body: string | undefined, text: string): boolean {
+function coversUrl({ host, isBelow }: Extract<ToolPattern, { readonly tool: "WebFetch" }>, text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, port, username, password } = new URL(text);
   if (protocol !== "https:" && protocol !== "http:") return false;
-  if (body === undefined) return true;
-  const [, wildcard, host] = domain.exec(body) ?? [];
-  if (host === undefined || port !== "" || username !== "" || password !== "") return false;
-  return wildcard === undefined ? hostname === host : hostname.endsWith(`.${host}`);
+  if (port !== "" || username !== "" || password !== "") return false;
+  return isBelow ? hostname.endsWith(`.${host}`) : hostname === host;
 }
 
 const mcpPrefix = "mcp__";
 
 /** `mcp__server`, `mcp__server__*` and `mcp__server__tool`. */
 function coversMcp(entry: string, { server, name }: Extract<ToolUse, { readonly tool: "mcp" }>): boolean {
-  if (!entry.startsWith(mcpPrefix)) return false;
   if (entry === name) return true;
   const wholeServer = entry.slice(mcpPrefix.length).replace(/__\*$/, "");
   // A longer name could be that of another server.
@@ -120,14 +132,18 @@ function coversMcp(entry: string, { server, name }: Extract<ToolUse, { readonly 
 }
 
 const longestPath = 4_096;
-const pathPattern = /^[^?[\]{}()!\\~\p{C}]+$/u;
+const pathPattern = new RegExp(`^[^?[\\]{}()!\\\\~\\p{C}${unseenCharacters}]+$`, "u");
+/** As wide as the tool itself. */
+const nameless = /^[*./]*$/;
 
-function coversPath(body: string, path: string): boolean {
-  if (!pathPattern.test(body) || path.length > longestPath) return false;
-  const pattern = body.replace(/^\.\//, "").split("/");
+function coversPath(pattern: readonly string[], path: string): boolean {
+  const segments = path.length > longestPath ? undefined : readSegments(path);
+  return segments !== undefined && coversSegments(pattern, segments);
+}
+
+function readSegments(path: string): readonly string[] | undefined {
   const segments = path.split("/");
-  if ([...pattern, ...segments].some((segment) => segment === "" || segment === "." || segment === "..")) return false;
-  return coversSegments(pattern, segments);
+  return segments.some((segment) => segment === "" || segment === "." || segment === "..") ? undefined : segments;
 }
 
 /** `**` stands for any number of directories. Quadratic at most. */

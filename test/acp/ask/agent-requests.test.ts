@@ -36,7 +36,7 @@ test("asks once about the tools of an active skill, then answers for the user, u
   writeSkill("deploy", "Bash(git:*)");
   const agent = await start();
   agent.answer(() => "allow_always");
-  const turn = [bash("git status"), bash("git push origin main"), bash("git log | sh")].join("; ");
+  const turn = [bash("git status"), bash("git log --oneline -5"), bash("git log | sh")].join("; ");
   const said = await agent.prompt(`/deploy now; ${turn}`);
   expect(outcomes(said)).toEqual(["once", "once", "always"]);
   const [first, second] = agent.asked;
@@ -48,7 +48,7 @@ test("asks once about the tools of an active skill, then answers for the user, u
     "Block this skill",
   ]);
   expect(first?.toolCall.title).toMatch(
-    /^Use tools of the agent for deploy 0\.0\.0 \([0-9a-f]{12}\): .*Bash\(git:\*\).*; now: Bash\(git status\)$/,
+    /^Use tools of the agent for deploy 0\.0\.0 \([0-9a-f]{12}\): may let the agent run harmless "git" commands without asking \(the rest is asked\); now: Bash\(git status\)$/,
   );
   expect(first?.toolCall).toMatchObject({ rawInput: { command: "git status" }, kind: "execute", name: "Bash" });
   // A compound command is the agent's own question.
@@ -67,7 +67,7 @@ test("asks once about the tools of an active skill, then answers for the user, u
   agent.answer(() => "reject_once");
   expect(outcomes(await agent.prompt(bash("git status")))).toEqual(["no"]);
   expect(agent.asked.at(-1)?.toolCall.title).toBe("git status");
-  expect(outcomes(await agent.prompt(`/deploy now; ${bash("git push")}`))).toEqual(["once"]);
+  expect(outcomes(await agent.prompt(`/deploy now; ${bash("git diff")}`))).toEqual(["once"]);
   expect(agent.asked).toHaveLength(3);
 
   const { stdout } = await runCli(["ledger", "--json"], { cwd: project.directory });
@@ -163,7 +163,7 @@ test("asks in ACP v2", async () => {
 });
 
 test("files are those of the session's directories, and links lead nowhere", async () => {
-  writeSkill("notes", "Edit");
+  writeSkill("notes", "Edit(*.txt) Edit(new/**) Edit(etc/**) Edit(dangling)");
   project.write("a.txt", "a");
   const agent = await start();
   agent.answer(() => "allow_always");

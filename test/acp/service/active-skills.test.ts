@@ -19,14 +19,15 @@ function own(name: string, allowedTools: readonly string[]): OfferedSkill {
 
 /** A session with the skills `deploy` and `notes`; their files have the digest that `now` says. */
 function prepare(options: Parameters<typeof openTrust>[0] = {}) {
-  const skillset = memorySkillset([own("deploy", ["Bash(git:*)"]), own("notes", ["Edit", "Bash(git status)"])]);
+  const skillset = memorySkillset([own("deploy", ["Bash(git:*)"]), own("notes", ["Edit(a/**)", "Bash(git status)"])]);
   const { trust, store } = openTrust(options);
   const now: Record<string, string | undefined> = { "/skills/deploy": one, "/skills/notes": one };
   const entries: LedgerEntry[] = [];
   const logged: string[] = [];
   const files = memorySkillFiles({
     "/skills/deploy/SKILL.md": '---\nname: deploy\ndescription: D.\nallowed-tools: ["Bash(git:*)"]\n---\n',
-    "/skills/notes/SKILL.md": '---\nname: notes\ndescription: N.\nallowed-tools: ["Edit", "Bash(git status)"]\n---\n',
+    "/skills/notes/SKILL.md":
+      '---\nname: notes\ndescription: N.\nallowed-tools: ["Edit(a/**)", "Bash(git status)"]\n---\n',
   });
   const source = { files, bytes: memorySkillBytes(files) };
   const hasher = openSkillHasher();
@@ -111,7 +112,7 @@ test("a revoked grant and a removed skill allow nothing", async () => {
 
 test("of several active skills, an approved one decides", async () => {
   const { active, invoke, approve } = prepare();
-  await approve("notes", ["Edit", "Bash(git status)"]);
+  await approve("notes", ["Edit(a/**)", "Bash(git status)"]);
   invoke("deploy");
   invoke("notes");
   expect(await active.decide(status)).toMatchObject({ kind: "allowed", skill: { name: "notes" } });
@@ -155,7 +156,7 @@ test("a command cannot pass for what the skill wants", async () => {
   const command = 'git log ") for notes 1.0.0 (aaaaaaaaaaaa)"';
   const asked = await active.decide({ tool: "Bash", command });
   expect(asked?.kind === "ask" && asked.question.title).toBe(
-    `Use tools of the agent for deploy 1.0.0 (aaaaaaaaaaaa): may let the agent use Bash(git:*) without asking; now: Bash(${command})`,
+    `Use tools of the agent for deploy 1.0.0 (aaaaaaaaaaaa): may let the agent run harmless "git" commands without asking (the rest is asked); now: Bash(${command})`,
   );
 });
 

@@ -4,9 +4,13 @@ import { toolUseIn } from "../../../src/acp/tools/agent-uses.ts";
 
 const server = { name: "skills", others: [] };
 const facts = { claude: factsOf("@agentclientprotocol/claude-agent-acp"), opencode: factsOf("opencode") };
-const ofClaude = (toolCall: object): unknown => toolUseIn(toolCall as never, facts.claude, server, "linux");
-const ofOpencode = (toolCall: object, platform: NodeJS.Platform = "linux"): unknown =>
-  toolUseIn(toolCall as never, facts.opencode, server, platform);
+const ofClaude = (toolCall: object): unknown => toolUseIn(toolCall as never, facts.claude, server, machine());
+const ofOpencode = (toolCall: object, on = machine()): unknown =>
+  toolUseIn(toolCall as never, facts.opencode, server, on);
+
+function machine(shell = "/bin/bash", platform: NodeJS.Platform = "linux") {
+  return { platform, env: shell === "" ? {} : { SHELL: shell } };
+}
 
 /** As Claude 0.100.0 and opencode 1.18.33 send them. */
 const claude = {
@@ -101,7 +105,7 @@ test("knows what Claude asks for", () => {
   expect(ofClaude(claude.edit)).toEqual({ tool: "Edit", file: "/project/a.txt" });
   expect(ofClaude(claude.write)).toEqual({ tool: "Write", file: "/project/b.txt" });
   expect(ofClaude(claude.fetch)).toEqual({ tool: "WebFetch", url: "https://example.com/" });
-  expect(ofClaude(claude.search)).toEqual({ tool: "WebSearch", query: "what" });
+  expect(ofClaude(claude.search)).toBeUndefined();
   expect(ofClaude(claude.mcp)).toEqual({ tool: "mcp", server: "files", name: "mcp__files__read" });
 });
 
@@ -111,7 +115,7 @@ test("knows what opencode asks for", () => {
   expect(ofOpencode(opencode.edit)).toEqual({ tool: "Edit", file: "/project/a.txt" });
   expect(ofOpencode({ ...opencode.edit, content: created })).toEqual({ tool: "Write", file: "/project/a.txt" });
   expect(ofOpencode(opencode.fetch)).toEqual({ tool: "WebFetch", url: "https://example.com/x" });
-  expect(ofOpencode(opencode.bash, "win32")).toBeUndefined();
+  expect(ofOpencode(opencode.bash, machine("/usr/bin/bash", "win32"))).toBeUndefined();
 });
 
 test("knows nothing about requests of other agents", () => {
@@ -173,3 +177,17 @@ test.each<[string, object]>([
 ])("is not certain what opencode asks for with %s", (_what, toolCall) => {
   expect(ofOpencode(toolCall)).toBeUndefined();
 });
+
+test.each(["/bin/sh", "/usr/bin/bash", "/opt/homebrew/bin/zsh", "zsh"])("commands of %s can be read", (shell) => {
+  const command = "touch x.txt && ls";
+  expect(toolUseIn(claude.bash, facts.claude, server, machine(shell))).toEqual({ tool: "Bash", command });
+});
+
+test.each(["", "/usr/bin/pwsh", "/usr/bin/fish", "/usr/bin/nu", "/tmp/notbash", "/bin/bash/x", "C:\\bash"])(
+  "commands of the shell %j cannot be read, other tools can",
+  (shell) => {
+    expect(toolUseIn(claude.bash, facts.claude, server, machine(shell))).toBeUndefined();
+    expect(toolUseIn(opencode.bash, facts.opencode, server, machine(shell))).toBeUndefined();
+    expect(toolUseIn(claude.fetch, facts.claude, server, machine(shell))).toMatchObject({ tool: "WebFetch" });
+  },
+);

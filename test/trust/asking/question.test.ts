@@ -27,7 +27,7 @@ test("the title names skill, version, short digest and everything that the skill
     tools: ["Bash(git:*)"],
   } as const;
   expect(titleOf({ wants })).toBe(
-    "Run deploy 1.2.0 (aaaaaaaaaaaa): may run without a sandbox, with all your rights, may change the project's files, may read the secret API_KEY, may connect to api.example and http://127.0.0.1:8080, may let the agent use Bash(git:*) without asking",
+    'Run deploy 1.2.0 (aaaaaaaaaaaa): may run without a sandbox, with all your rights, may change the project\'s files, may read the secret API_KEY, may connect to api.example and http://127.0.0.1:8080, may let the agent run harmless "git" commands without asking (the rest is asked)',
   );
 });
 
@@ -39,11 +39,16 @@ test("the title of a skill whose name looks like another one's says so", () => {
 
 test("a long list hides no other kind of capability, and the question has all of it", () => {
   const secrets = Array.from({ length: 500 }, (_, index) => `KEY_${index}_${"X".repeat(100)}`);
-  const wants = { ...noCapabilities, secrets, network: [`https://${"a.".repeat(100)}evil.example`], tools: ["Bash"] };
+  const wants = {
+    ...noCapabilities,
+    secrets,
+    network: [`https://${"a.".repeat(100)}evil.example`],
+    tools: ["Edit(src/**)"],
+  };
   const question = askAboutSkill({ about: "run", subject, wants, reach: "everywhere" });
   expect(question.title).toContain("and 494 more");
   expect(question.title).toContain("evil.example");
-  expect(question.title).toMatch(/may let the agent use Bash \(every command\) without asking$/);
+  expect(question.title).toMatch(/may let the agent edit "src\/\*\*" without asking \(the rest is asked\)$/);
   expect(question.wants.join()).toContain("KEY_499_");
 });
 
@@ -63,7 +68,22 @@ test.each(["run", "tool"] as const)(
 );
 
 const nasty = fc.string({
-  unit: fc.constantFrom("\u202e", "\u2066", "\u200b", "\n", "\u001b", "\ufeff", "a", "(", ")", "…"),
+  unit: fc.constantFrom(
+    "\u202e",
+    "\u2066",
+    "\u200b",
+    "\u3164",
+    "\u115f",
+    "\uffa0",
+    "\u2800",
+    "\n",
+    "\u001b",
+    "\ufeff",
+    "a",
+    "(",
+    ")",
+    "…",
+  ),
 });
 
 test("no text of a skill or a project gets control, invisible or bidirectional characters into a title", () => {
@@ -71,7 +91,7 @@ test("no text of a skill or a project gets control, invisible or bidirectional c
     fc.property(nasty, nasty, (tool, place) => {
       const wants = { ...noCapabilities, tools: [tool] };
       for (const title of [titleOf({ wants, use: tool, about: "tool" }), askAboutProject(place, subject, "once").title])
-        expect(title).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]*$/u);
+        expect(title).toMatch(/^[^\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]*$/u);
     }),
   );
 });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readCommand, startsAnother } from "../../../src/trust/tools/command-words.ts";
+import { readCommand } from "../../../src/trust/tools/command-words.ts";
 
 const values = (text: string): readonly string[] | undefined => readCommand(text)?.map(({ value }) => value);
 
@@ -90,32 +90,4 @@ test.each(shells)("reads the same words as %s, or none", (shell) => {
     }),
     { numRuns: 300 },
   );
-});
-
-test.each([
-  ["git", "-c"],
-  ["git", "-ccore.pager=x"],
-  ["git", "--config-env=core.pager=X"],
-  ["git", "--upload-pa=x"],
-  ["git", "--exec"],
-  ["git", "-ix"],
-  ["/usr/bin/git", "-c"],
-  ["find", "-exec"],
-  ["find", "-delete"],
-  ["rsync", "-ave"],
-  ["tar", "--to-command=x"],
-])("%s %s starts another program", (program, value) => {
-  expect(startsAnother(program, { value, isGlob: false })).toBe(true);
-});
-
-test.each([
-  ["git", "status"],
-  ["git", "-m"],
-  ["git", "--oneline"],
-  ["git", "--"],
-  ["find", "-name"],
-  ["ls", "-c"],
-  ["constructor", "-c"],
-])("%s %s does not start another program", (program, value) => {
-  expect(startsAnother(program, { value, isGlob: false })).toBe(false);
 });

@@ -8,34 +8,39 @@ const fetched = (url: string): ToolUse => ({ tool: "WebFetch", url });
 const mcp = (server: string, name: string): ToolUse => ({ tool: "mcp", server, name: `mcp__${server}__${name}` });
 
 test.each<[string, ToolUse]>([
-  ["Bash", bash("git status")],
-  ["Bash", bash("cd x && rm -rf y | tee $(z)")],
   ["Bash(git:*)", bash("git")],
   ["Bash(git:*)", bash("git status")],
   ["Bash(git:*)", bash(`git commit -m "a; b"`)],
   ["Bash(git *)", bash("git status")],
   ["Bash(git add *)", bash("git add a.txt b.txt")],
-  ["Bash(git add *)", bash("git add *.ts")],
+  ["Bash(git add *)", bash("git add ./*.ts src/* a*")],
   ["Bash(git add:*)", bash("git add .")],
   ["Bash(gh issue:*)", bash("gh issue list --limit 3")],
   ["Bash(mkdir*)", bash("mkdir -p a/b")],
   ["Bash(npm run test)", bash("npm run test")],
-  ["Bash(git * main)", bash("git push main")],
-  ["Bash(git -c color.ui=never log:*)", bash("git -c color.ui=never log -3")],
-  ["Bash(python:*)", bash(`python -c 'print(1)'`)],
-  ["Read", file("Read", "src/a.ts")],
-  ["Read", file("Read", "a.ts")],
+  ["Bash(npm test:*)", bash("npm test")],
+  ["Bash(git clone:*)", bash("git clone")],
+  ["Bash(git * main)", bash("git log main")],
+  ["Bash(git log:*)", bash("git log --oneline -5")],
+  ["Bash(git log:*)", bash(`git log -n 3 --format="%h %s" --since=yesterday main -- src`)],
+  ["Bash(git diff:*)", bash("git diff --stat HEAD~1")],
+  ["Bash(git commit -m:*)", bash(`git commit -m "Fix -c"`)],
+  ["Bash(gh issue list:*)", bash("gh issue list -L 3 --json title")],
+  ["Bash(ls*)", bash("ls -la src")],
+  ["Bash(find:*)", bash(`find . -name '*.ts' -type f`)],
+  ["Bash(rg:*)", bash("rg -n -i 'a b' src")],
+  ["Bash(grep:*)", bash("grep -rn x src")],
+  ["Bash(date*)", bash("date +%F")],
+  ["Bash(scripts/release.sh --dry-run)", bash("scripts/release.sh --dry-run")],
   ["Read(src/**)", file("Read", "src/a/b.ts")],
   ["Read(./src/*.ts)", file("Read", "src/a.ts")],
   ["Edit(**/*.md)", file("Edit", "a/b/c.md")],
   ["Edit(**/*.md)", file("Edit", "c.md")],
   ["Edit(.github/**)", file("Edit", ".github/workflows/a.yml")],
   ["Write(docs/*-notes.*)", file("Write", "docs/my-notes.md")],
-  ["WebFetch", fetched("https://example.com/a")],
   ["WebFetch(domain:example.com)", fetched("https://example.com/a?b#c")],
   ["WebFetch(domain:example.com)", fetched("https://EXAMPLE.com/")],
   ["WebFetch(domain:*.example.com)", fetched("https://docs.example.com/")],
-  ["WebSearch", { tool: "WebSearch", query: "x" }],
   ["mcp__files__read", mcp("files", "read")],
   ["mcp__files", mcp("files", "read")],
   ["mcp__chrome-devtools__*", mcp("chrome-devtools", "click")],
@@ -45,6 +50,20 @@ test.each<[string, ToolUse]>([
 
 test.each<[string, ToolUse]>([
   ["bash", bash("git status")],
+  ["Bash", bash("git status")],
+  ["Read", file("Read", "a.ts")],
+  ["Edit", file("Edit", "a.ts")],
+  ["Edit(**)", file("Edit", "a.ts")],
+  ["Edit(./**/*)", file("Edit", "a.ts")],
+  ["Edit(.*/**)", file("Edit", ".git/config")],
+  ["Write", file("Write", "a.ts")],
+  ["WebFetch", fetched("https://example.com/a")],
+  ["Bash(git * main)", bash("git push main")],
+  ["Bash(git * --output)", bash("git log --output")],
+  ["Bash(git log --output *)", bash("git log --output x")],
+  ["Bash(git -c color.ui=never log:*)", bash("git -c color.ui=never log -3")],
+  ["Bash(scripts/release.sh:*)", bash("scripts/release.sh --dry-run")],
+  ["Bash(./git:*)", bash("./git log")],
   ["*", bash("git status")],
   ["Bash(*)", bash("git status")],
   ["Bash(:*)", bash("git status")],
@@ -104,7 +123,6 @@ test.each<[string, ToolUse]>([
   ["WebFetch(domain:example.com)", fetched("https://example.com:8443/")],
   ["WebFetch(domain:*.example.com)", fetched("https://example.com/")],
   ["WebFetch(domain:*)", fetched("https://example.com/")],
-  ["WebSearch(x)", { tool: "WebSearch", query: "x" }],
   ["mcp__*", mcp("files", "read")],
   ["mcp__files__write", mcp("files", "read")],
   ["mcp__file", mcp("files", "read")],
@@ -152,7 +170,8 @@ test("a prefix covers only commands that begin with its words", () => {
   const word = fc.constantFrom("git", "add", "a", "-A", "gitx", "'git'", "*");
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
-      const begins = words[0] === "git" && words[1] === "add";
+      // An unquoted wildcard could become an option through the name of a file.
+      const begins = words[0] === "git" && words[1] === "add" && !words.includes("*");
       expect(coversUse("Bash(git add:*)", bash(words.join(" ")))).toBe(begins);
     }),
   );
@@ -189,5 +208,4 @@ test("says a use in one line", () => {
   expect(toolUseInWords(file("Edit", "a/b"))).toBe("Edit(a/b)");
   expect(toolUseInWords(fetched("https://x.org/"))).toBe("WebFetch(https://x.org/)");
   expect(toolUseInWords(mcp("files", "read"))).toBe("mcp__files__read");
-  expect(toolUseInWords({ tool: "WebSearch", query: "x" })).toBe("WebSearch(x)");
 });
