@@ -16,11 +16,11 @@ export interface CliOptions {
   readonly input?: string;
 }
 
-/** Starts the built command as a process whose environment contains only PATH. */
+/** Starts the built command as a process whose environment contains only PATH, HOME and SHELL. */
 export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [binary, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    env: { PATH: process.env.PATH, HOME: cwd, SHELL: "/bin/sh", ...env },
   });
 }
 

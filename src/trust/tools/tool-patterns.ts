@@ -45,7 +45,10 @@ export function coversUse(entry: string, use: ToolUse): boolean {
       return use.tool === "WebFetch" && coversUrl(pattern, use.url);
     case "mcp":
       return use.tool === "mcp" && coversMcp(entry, use);
-    default:
+    case "Read":
+    case "Edit":
+    case "Write":
+    case "NotebookEdit":
       return "path" in use && use.tool === pattern.tool && coversPath(pattern.segments, use.path);
   }
 }

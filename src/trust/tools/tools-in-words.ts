@@ -22,7 +22,10 @@ function inWords(entry: string): readonly string[] {
       const command = JSON.stringify(words.map((word) => word ?? "*").join(" "));
       return [isOpen ? `run harmless ${command} commands` : `run ${command}`];
     }
-    default:
+    case "Read":
+    case "Edit":
+    case "Write":
+    case "NotebookEdit":
       return [`${verbs[pattern.tool]} ${JSON.stringify(pattern.segments.join("/"))}`];
   }
 }
