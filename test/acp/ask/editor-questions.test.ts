@@ -39,7 +39,7 @@ test("reports the question as a tool call before the request, and its end after 
   const { toolCallId, title } = params.toolCall!;
   expect(take()).toMatchObject([
     { sessionUpdate: "tool_call", toolCallId, title, status: "pending" },
-    { sessionUpdate: "tool_call_update", toolCallId, title: `Not now: ${title}`, status: "failed" },
+    { sessionUpdate: "tool_call_update", toolCallId, title: `Not now: ${String(title)}`, status: "failed" },
   ]);
 });
 
@@ -54,7 +54,7 @@ test.each([
   const { id, params } = asked()[0]!;
   await selects(id, params.options.find(({ optionId }) => optionId.startsWith(`${answer}:`))?.optionId);
   expect(await reply(1)).toEqual({ answer });
-  expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${params.toolCall!.title}` }]);
+  expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${String(params.toolCall!.title)}` }]);
 });
 
 const outcome = (given: unknown): Pick<Message, "result"> => ({ result: { outcome: given } });
