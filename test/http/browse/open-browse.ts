@@ -121,6 +121,11 @@ export async function openBrowse({
       idled += 1;
     },
     ...options,
+  }).catch(async (error: unknown) => {
+    session.close();
+    await app.close();
+    rmSync(home, { recursive: true });
+    throw error;
   });
   const { origin, host, hostname, port } = new URL(server.newAddress());
 
