@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { toLine } from "../../trust/asking/question.ts";
 import type { Answer, ChangedFile, Question } from "../../trust/asking/question.ts";
@@ -41,19 +40,25 @@ export function toPermissionRequest(
   return { params: { sessionId, ...asked, options }, fields: toolCall, answers };
 }
 
-/** The options of a request, and their meaning. Nobody can guess the ids, so that a reply belongs to this question. */
+/**
+ * The ids that every editor's buttons send back: some know no others. Not `allow_always`, which sets a flag in avante.nvim by which it answers
+ * later questions itself. Which question a reply is for is said by the id of the request, which nobody can guess.
+ */
+const optionIds: Readonly<Record<Answer, string>> = {
+  once: "allow_once",
+  trust: "allow",
+  "not-now": "reject_once",
+  block: "reject_always",
+};
+
+/** The options of a request, and their meaning. */
 export function toOptions({ options }: Pick<Question, "options">): {
   readonly options: readonly JsonRecord[];
   readonly answers: ReadonlyMap<string, Answer>;
 } {
-  const answers = new Map<string, Answer>();
   return {
-    options: options.map(({ answer, label, kind }) => {
-      const optionId = `${answer}:${randomUUID()}`;
-      answers.set(optionId, answer);
-      return { optionId, name: label, kind };
-    }),
-    answers,
+    options: options.map(({ answer, label, kind }) => ({ optionId: optionIds[answer], name: label, kind })),
+    answers: new Map(options.map(({ answer }) => [optionIds[answer], answer])),
   };
 }
 

@@ -44,18 +44,22 @@ test("reports the question as a tool call before the request, and its end after 
 });
 
 test.each([
-  ["once", "completed", "Allowed once"],
-  ["trust", "completed", "Trusted"],
-  ["not-now", "failed", "Not now"],
-  ["block", "failed", "Blocked"],
-])("passes on the answer %s and shows the call as %s, titled %s", async (answer, status, said) => {
-  const { call, asked, reply, selects, take } = await askingConversation();
-  await call(1);
-  const { id, params } = asked()[0]!;
-  await selects(id, params.options.find(({ optionId }) => optionId.startsWith(`${answer}:`))?.optionId);
-  expect(await reply(1)).toEqual({ answer });
-  expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${String(params.toolCall!.title)}` }]);
-});
+  ["once", "allow_once", "completed", "Allowed once"],
+  ["trust", "allow", "completed", "Trusted"],
+  ["not-now", "reject_once", "failed", "Not now"],
+  ["block", "reject_always", "failed", "Blocked"],
+])(
+  "passes on the answer %s of the option %s and shows the call as %s, titled %s",
+  async (answer, option, status, said) => {
+    const { call, asked, reply, selects, take } = await askingConversation();
+    await call(1);
+    const { id, params } = asked()[0]!;
+    expect(params.options.map(({ optionId }) => optionId)).toContain(option);
+    await selects(id, option);
+    expect(await reply(1)).toEqual({ answer });
+    expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${String(params.toolCall!.title)}` }]);
+  },
+);
 
 const outcome = (given: unknown): Pick<Message, "result"> => ({ result: { outcome: given } });
 const unclear = "the editor's response has no valid outcome";
@@ -64,7 +68,7 @@ test.each<[string, Pick<Message, "result" | "error">, object]>([
   ["cancelled", outcome({ outcome: "cancelled" }), { missing: "cancelled" }],
   [
     "an option that was not offered",
-    outcome({ outcome: "selected", optionId: "allow_once" }),
+    outcome({ outcome: "selected", optionId: "allow_always" }),
     { missing: "failed", detail: "the editor selected an option that it was not offered" },
   ],
   [
@@ -114,14 +118,16 @@ test("counts the first of two answers, and keeps the second from the agent", asy
   expect(atAgent).toEqual([]);
 });
 
-test("does not accept the option of one question as an answer to another", async () => {
+test("takes an answer for the question whose request it answers, and for no other", async () => {
   const { call, asked, reply, selects } = await askingConversation();
   await call(1);
   await call(2);
   const [first, second] = asked();
-  await selects(second!.id, first!.params.options[0]?.optionId);
-  expect(await reply(2)).toMatchObject({ missing: "failed" });
-  await selects(first!.id, first!.params.options[0]?.optionId);
+  await selects("acp-skills:guessed", "allow");
+  await selects(second!.id, "reject_once");
+  expect(await reply(2)).toEqual({ answer: "not-now" });
+  await selects(second!.id, "allow");
+  await selects(first!.id, "allow_once");
   expect(await reply(1)).toEqual({ answer: "once" });
 });
 

@@ -51,9 +51,15 @@ test("lists all that a first version wants, and has a kind that says whether it 
   expect(toPermissionRequest(projectQuestion, where).fields).toMatchObject({ kind: "read", rawInput: {} });
 });
 
-test("chooses new option ids for each request", () => {
-  const ids = [toOptions(question), toOptions(question)].flatMap(({ answers }) => [...answers.keys()]);
-  expect(new Set(ids).size).toBe(8);
+test("uses option ids that the buttons of every editor send back, and none that lets an editor answer later questions", () => {
+  const { options, answers } = toOptions(question);
+  expect(options.map(({ optionId }) => optionId)).toEqual(["allow_once", "allow", "reject_once", "reject_always"]);
+  expect([...answers]).toEqual([
+    ["allow_once", "once"],
+    ["allow", "trust"],
+    ["reject_once", "not-now"],
+    ["reject_always", "block"],
+  ]);
 });
 
 test("shows at most 20 diffs of at most 64 KiB a side, and at most 100 other names", () => {
