@@ -55,6 +55,11 @@ export class Sessions {
     return typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
   }
 
+  /** Every session that the agent has opened, the latest first. */
+  opened(): readonly RelayedSession[] {
+    return [...this.#byId.values()].reverse();
+  }
+
   /** The editor asks for a session; `id` is undefined for a new one. */
   open(params: JsonRecord, id: string | undefined): RelayedSession {
     const session = new RelayedSession(++this.#lastKey, id, params, this.#context);

@@ -20,7 +20,7 @@ import {
 } from "./recognise-call.ts";
 
 interface PermissionContext {
-  readonly sessions: Pick<Sessions, "find" | "reportCall">;
+  readonly sessions: Pick<Sessions, "find" | "opened" | "reportCall">;
   /** `approve`: whether requests are answered for the user. */
   readonly settings: Pick<Settings, "approve" | "clock" | "log">;
   /** Sends our response to the agent. */
@@ -47,7 +47,21 @@ export function lookAtPermission(
 ): Verdict | Promise<Verdict> | undefined {
   const session = sessions.find(params);
   const toolCall = toolCallIn(params);
-  if (session?.calls === undefined || toolCall === undefined) return undefined;
+  if (toolCall === undefined) return undefined;
+  const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
+  const amend = (call: OwnCall): Verdict =>
+    toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+  if (session === undefined) {
+    // Of a child of a session, or of one that we do not know: described and never allowed for always, but not answered.
+    for (const opened of sessions.opened()) {
+      const call = opened.calls?.record(toolCall);
+      if (call === undefined) continue;
+      sessions.reportCall(opened, toolCall, call);
+      return amend(call);
+    }
+    return undefined;
+  }
+  if (session.calls === undefined) return undefined;
   const { calls } = session;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
@@ -62,8 +76,7 @@ export function lookAtPermission(
     return kept;
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
-  const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
-  const amended = toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+  const amended = amend(call);
   const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isSkillRun) : undefined;
   if (run === undefined) return amended;
   // Whoever approves the skill should not be asked by the agent, too.

@@ -475,6 +475,31 @@ test.each<[string, Parameters<typeof converse>[0], object, string]>([
   expect(conversation.atAgent).toHaveLength(sent);
 });
 
+test("never offers always for our tools, and describes the call, in a request that names a child of a session", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const rawInput = { language: "python", code: "print(1)" };
+  const toolCall = { ...listing, name: "mcp__skills__run_code", title: "run", rawInput };
+  const options = [
+    { optionId: "a", kind: "allow_always", name: "Always" },
+    { optionId: "o", kind: "allow_once", name: "Yes" },
+  ];
+  const sent = conversation.atAgent.length;
+  for (const sessionId of ["child", undefined]) {
+    conversation.agent({ id: 7, method: "session/request_permission", params: { sessionId, toolCall, options } });
+    const { params } = conversation.atEditor.at(-1) as { params: { toolCall: { title: string }; options: unknown[] } };
+    expect(params.options).toEqual([options[1]]);
+    expect(params.toolCall.title).not.toBe("run");
+  }
+  const other = { ...toolCall, name: "Bash", title: "ls", kind: "execute", rawInput: { command: "ls" } };
+  conversation.agent({
+    id: 8,
+    method: "session/request_permission",
+    params: { sessionId: "child", toolCall: other, options },
+  });
+  expect(conversation.atEditor.at(-1)).toMatchObject({ params: { toolCall: other, options } });
+  expect(conversation.atAgent).toHaveLength(sent);
+});
+
 test("forwards permission requests unchanged for a session without our server", async () => {
   const conversation = await converseV2({ mcp: {} });
   conversation.agent(asks(7, listing));
