@@ -1,11 +1,12 @@
-import type { Readable, Writable } from "node:stream";
-import type { Clock } from "../../base/clock.ts";
+import { type Readable, Writable } from "node:stream";
+import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { isSkillsError } from "../../errors.ts";
 import { readOptions, refuseUnknown, type Settings, type SkillsOptions, type Surroundings } from "../../options.ts";
 import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
+import { followInitialization } from "./initialization.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
 
 /** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
@@ -62,8 +63,30 @@ export async function wrapCommand(
   } catch (error) {
     if (!isSkillsError(error)) throw error;
     settings.log("error", error.message);
-    return { exitCode: error.code === "AGENT_NOT_FOUND" ? 127 : 126 };
+    const isMissing = error.code === "AGENT_NOT_FOUND";
+    const what = isMissing ? "not found; check its command" : "not executable; check the file";
+    await refuseStart(options, settings.clock, `Agent ${what} in your editor's settings. ${error.message}`);
+    return { exitCode: isMissing ? 127 : 126 };
   }
+}
+
+/** How long the editor's first request is waited for when there is no agent. */
+const firstRequestTime = 1_000;
+
+/** Answers the editor's `initialize` with the reason why there is no agent. */
+async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, reason: string): Promise<void> {
+  const initialization = followInitialization();
+  const ended = new Promise<unknown>((resolve) => {
+    input.once("end", resolve).once("error", resolve);
+  });
+  const relay = relayLines(input, new Writable({ write: (_lines, _encoding, done) => done() }), (lines) => {
+    initialization.editorSent(lines);
+    return [];
+  });
+  await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestTime);
+  relay.stop();
+  initialization.refuse(output, reason);
+  await flush(output);
 }
 
 async function connect(
@@ -94,9 +117,17 @@ async function connect(
       },
       toAgent: (line) => agent.stdin.write(line),
     });
-    const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
+    const initialization = followInitialization();
+    const fromEditor = relayLines(input, agent.stdin, (lines, flush) => {
+      initialization.editorSent(lines);
+      return interceptor.passFromEditor(lines, flush);
+    });
     void fromEditor.sourceEnded.then(interceptor.editorLeft);
-    const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
+    void fromEditor.sourceEnded.then(initialization.editorLeft);
+    const fromAgent = relayLines(agent.stdout, output, (lines, flush) => {
+      initialization.agentSent(lines);
+      return interceptor.passFromAgent(lines, flush);
+    });
     // A launcher has started its program when the first output arrives.
     agent.stdout.off("readable", keep).once("data", agent.look);
     const ending = endWithEditor(agent, fromEditor, output, clock);
@@ -105,7 +136,11 @@ async function connect(
       void close();
       ending.leave();
       await flush(output);
+      // How it exits says more than that it is silent.
+      if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestTime);
       if (ended.agent) return;
+      initialization.refuse(output, "Agent closed its output; run its command in a terminal. It had not started.");
+      await flush(output);
       ended.output = true;
       endOutput?.();
     });
@@ -113,6 +148,8 @@ async function connect(
     ended.agent = true;
     ending.stop();
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
+    const how = status.signal === undefined ? `exited with code ${status.exitCode}` : `was ended by ${status.signal}`;
+    initialization.refuse(output, `Agent ${how}; run its command in a terminal. It ended before it had started.`);
     await Promise.all([Promise.race([close(), toldToGo]), agent.endRest(clock, toldToGo)]);
     fromEditor.stop();
     fromAgent.stop();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
 import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
 import type { Clock } from "../../../src/base/clock.ts";
@@ -448,4 +448,63 @@ test("answers the editor's own calls during a turn", async () => {
       error: { code: -32601, data: { available: expect.arrayContaining(["_acp-skills/describe_skill"]) as string[] } },
     },
   ]);
+});
+
+describe("an agent that cannot start", () => {
+  const initialize = { jsonrpc: "2.0", id: "i-1", method: "initialize", params: { protocolVersion: 1 } };
+  const script = (text: string): Parameters<typeof wrap>[1] => ({ command: process.execPath, args: ["-e", text] });
+  const file = (): string => {
+    const made = join(root, "not-executable");
+    writeFileSync(made, "");
+    chmodSync(made, 0o644);
+    return made;
+  };
+
+  test.each<[string, () => Parameters<typeof wrap>[1], number, string]>([
+    [
+      "is not found",
+      () => ({ command: "no-such-agent" }),
+      127,
+      "Agent not found; check its command in your editor's settings. ",
+    ],
+    [
+      "is not executable",
+      () => ({ command: file() }),
+      126,
+      "Agent not executable; check the file in your editor's settings. ",
+    ],
+    ["dies at once", () => script("process.exit(3)"), 3, "Agent exited with code 3; run its command in a terminal. "],
+    [
+      "dies before it has answered",
+      () => script('process.stdin.once("data", () => process.exit(4))'),
+      4,
+      "Agent exited with code 4; run its command in a terminal. ",
+    ],
+    [
+      "is killed before it has answered",
+      () => script('process.stdin.once("data", () => process.kill(process.pid, "SIGKILL"))'),
+      137,
+      "Agent was ended by SIGKILL; run its command in a terminal. ",
+    ],
+  ])("and %s says so in the answer to initialize, in what editors show of it", async (_why, more, exitCode, said) => {
+    const wrapped = wrap([], more());
+    wrapped.input.write(`${JSON.stringify(initialize)}\n`);
+    expect(await wrapped.ended).toMatchObject({ exitCode });
+    const [answer, ...rest] = wrapped.received().trim().split("\n");
+    expect(rest).toEqual([]);
+    const { id, error } = JSON.parse(answer ?? "") as { id: string; error: { code: number; message: string } };
+    expect([id, error.code]).toEqual(["i-1", -32603]);
+    expect(said.length).toBeLessThanOrEqual(70);
+    expect(error.message.startsWith(said)).toBe(true);
+  });
+
+  test("and has answered is not answered for", async () => {
+    const answer = { jsonrpc: "2.0", id: "i-1", result: { protocolVersion: 1, agentCapabilities: {} } };
+    const text = `process.stdin.once("data", () => process.stdout.write(${JSON.stringify(`${JSON.stringify(answer)}\n`)}, () => process.exit(5)))`;
+    const wrapped = wrap([], script(text));
+    wrapped.input.write(`${JSON.stringify(initialize)}\n`);
+    expect(await wrapped.ended).toEqual({ exitCode: 5 });
+    expect(wrapped.received()).not.toContain("error");
+    expect(wrapped.received().trim().split("\n")).toHaveLength(1);
+  });
 });
