@@ -18,10 +18,13 @@ export interface Initialization {
   readonly refuse: (output: Writable, message: string) => void;
 }
 
+const lineBreak = 10;
+
 export function followInitialization(): Initialization {
   const { promise: asked, resolve } = createDeferred();
   let open: unknown;
   let isOver = false;
+  let isLineOpen = false;
   const isOpen = (): boolean => !isOver && open !== undefined;
   return {
     editorSent(lines) {
@@ -31,6 +34,7 @@ export function followInitialization(): Initialization {
     },
     agentSent(lines) {
       if (!isOpen()) return;
+      isLineOpen = lines.at(-1) !== lineBreak;
       isOver = messagesIn(lines).some(({ method, id }) => method === undefined && id === open);
     },
     asked,
@@ -41,7 +45,10 @@ export function followInitialization(): Initialization {
     refuse(output, message) {
       if (!isOpen() || output.destroyed) return;
       isOver = true;
-      output.write(`${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: -32603, message } })}\n`);
+      // An agent may have died in the middle of its answer.
+      output.write(
+        `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: -32603, message } })}\n`,
+      );
     },
   };
 }

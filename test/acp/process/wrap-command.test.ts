@@ -498,6 +498,18 @@ describe("an agent that cannot start", () => {
     expect(error.message.startsWith(said)).toBe(true);
   });
 
+  test("and dies in the middle of its answer leaves that answer on a line of its own", async () => {
+    const wrapped = wrap(
+      [],
+      script('process.stdin.once("data", () => process.stdout.write(\'{"jsonrpc":\', () => process.exit(6)))'),
+    );
+    wrapped.input.write(`${JSON.stringify(initialize)}\n`);
+    expect(await wrapped.ended).toEqual({ exitCode: 6 });
+    const [partial, answer] = wrapped.received().trim().split("\n");
+    expect(partial).toBe('{"jsonrpc":');
+    expect(JSON.parse(answer ?? "")).toMatchObject({ id: "i-1", error: { code: -32603 } });
+  });
+
   test("and has answered is not answered for", async () => {
     const answer = { jsonrpc: "2.0", id: "i-1", result: { protocolVersion: 1, agentCapabilities: {} } };
     const text = `process.stdin.once("data", () => process.stdout.write(${JSON.stringify(`${JSON.stringify(answer)}\n`)}, () => process.exit(5)))`;
