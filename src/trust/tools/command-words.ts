@@ -26,7 +26,7 @@ export function readCommand(text: string): readonly CommandWord[] | undefined {
     const isFirst = words.length === 0;
     // An assignment, or a program whose name is hidden by quotes or wildcards; zsh replaces `=name`.
     if (isFirst && (word.isQuoted || word.isGlob || word.value.includes("="))) return undefined;
-    if (text[at] === "=") return undefined;
+    if (word.value.startsWith("=")) return undefined;
     words.push({ value: word.value, isGlob: word.isGlob });
     at = word.end;
   }

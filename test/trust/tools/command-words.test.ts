@@ -54,6 +54,7 @@ test.each([
   ["a quoted program", "'git' log"],
   ["a program with a wildcard", "/bin/g?t log"],
   ["a word that zsh replaces", "git =ls"],
+  ["a word that zsh replaces, behind empty quotes", "git ''=ls"],
   ["an ANSI-C string", "git log $'x'"],
   ["a NUL", "git log\0x"],
   ["a tab", "git\tlog"],
