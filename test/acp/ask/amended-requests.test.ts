@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { AgentRequests } from "../../../src/acp/ask/agent-requests.ts";
 import { amendValue, type Verdict } from "../../../src/acp/bytes/amend.ts";
 import type { ServiceConnection, UseDecision } from "../../../src/acp/service/skill-service.ts";
@@ -7,6 +7,11 @@ import type { RelayedSession } from "../../../src/acp/session/relayed-session.ts
 import type { Question } from "../../../src/trust/asking/question.ts";
 import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import { manualClock } from "../../manual-clock.ts";
+
+beforeEach(() => {
+  vi.stubEnv("SHELL", "/bin/bash");
+  return () => vi.unstubAllEnvs();
+});
 
 const question: Question = {
   about: "tool",
