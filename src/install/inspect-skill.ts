@@ -1,9 +1,10 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { realpathSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { holdDirectory } from "../base/paths/at-real-path.ts";
+import { makeTemporary } from "../base/paths/temporary-directory.ts";
 import { SkillsError } from "../errors.ts";
 import { directoryName } from "../remote/lock/lock.ts";
 import { writeFiles } from "../remote/lock/write-files.ts";
@@ -60,7 +61,7 @@ export async function inspectSkill(
   key: string,
   level: Level = "agents",
 ): Promise<InspectedSkill> {
-  const temporary = realpathSync.native(mkdtempSync(path.join(tmpdir(), "acp-skills-add-")));
+  const temporary = makeTemporary(realpathSync.native(tmpdir()), "add");
   try {
     const root = path.join(temporary, "skills");
     const directory = path.join(root, directoryName(key));

@@ -1,5 +1,7 @@
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../base/paths/names-in.ts";
+import { sweepTemporary } from "../base/paths/temporary-directory.ts";
 import { recordNames, unfinishedChanges } from "../remote/lock/change-record.ts";
 import type { EntryChange, UnfinishedChange } from "../remote/lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../remote/lock/lock-file.ts";
@@ -23,7 +25,8 @@ export async function openSkillsDirectory(
   where: SkillsPlace,
   tell: (note: string) => void,
 ): Promise<string | undefined> {
-  // Before anything else: a damaged lock is the first to repair.
+  sweepTemporary(tmpdir(), "add");
+  // Before anything is changed: a damaged lock is the first to repair.
   readLock(where);
   const skills = findSkillsDirectory(where);
   for (const change of unfinishedChanges(where, Date.now())) await finish(where, skills, change);

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { makeHome, sweepHomes } from "./program/temporary-homes.ts";
+import { makeTemporary, sweepTemporary } from "../../base/paths/temporary-directory.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
@@ -49,7 +49,7 @@ export class Repositories {
   readonly #options: RepositoriesOptions;
   readonly #kept = new Map<string, Kept>();
   #isClosed = false;
-  #sweep: Promise<void> | undefined;
+  #isSwept = false;
 
   constructor(options: RepositoriesOptions) {
     this.#options = options;
@@ -130,8 +130,9 @@ export class Repositories {
     }
     const advertised = await this.#advertised(url, commit, signal);
     const remote = await pinRemote({ ...parseGitUrl(advertised.url), label: url.label }, network, signal);
-    await (this.#sweep ??= sweepHomes(temporaryDirectory));
-    const home = await makeHome(temporaryDirectory);
+    if (!this.#isSwept) sweepTemporary(temporaryDirectory, "git");
+    this.#isSwept = true;
+    const home = makeTemporary(temporaryDirectory, "git");
     place(home);
     try {
       await fetchCommit({ program, remote, commit, refs: advertised.refs, home, limits, clock, signal });
@@ -149,7 +150,7 @@ export class Repositories {
     const program = await find();
     if (program === undefined) throw noGit(url);
     const remote = await pinRemote(url, network, signal);
-    const home = await makeHome(temporaryDirectory);
+    const home = makeTemporary(temporaryDirectory, "git");
     try {
       return { url: url.url, refs: await listRefs({ program, remote, home, limits, clock, signal }) };
     } finally {

@@ -175,15 +175,16 @@ function isLeftover(path: string): boolean {
     const found = lstatSync(path);
     if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return false;
     return isRunning(JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as ProcessIdentity) === false;
-  } catch {
-    return isForgotten(path);
+  } catch (error) {
+    // Without an owner file, or with half of one.
+    return (error instanceof SyntaxError || systemCode(error) === "ENOENT") && isForgotten(path);
   }
 }
 
-/** Without an owner file for so long that no process is still creating or removing it. */
+/** For so long that no process is still creating or removing it. */
 function isForgotten(path: string): boolean {
   try {
-    return Date.now() - lstatSync(path).mtimeMs > forgottenMs && !readdirSync(path).includes(ownerFile);
+    return Date.now() - lstatSync(path).mtimeMs > forgottenMs;
   } catch {
     return false; // It was removed.
   }

@@ -33,11 +33,15 @@ describe.skipIf(process.platform !== "linux")("sweepLeftovers", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("removes old directories without an owner", async () => {
+  test("removes old directories without an owner, or whose process was killed while it wrote one", async () => {
     leave("acp-skills-run-forgotten");
-    utimesSync(join(directory, "acp-skills-run-forgotten"), 0, 0);
+    leave("acp-skills-run-torn", own);
+    leave("acp-skills-run-new");
+    for (const name of ["torn", "new"])
+      writeFileSync(join(directory, `acp-skills-run-${name}`, ownerFile), JSON.stringify(own).slice(0, 9));
+    for (const name of ["forgotten", "torn"]) utimesSync(join(directory, `acp-skills-run-${name}`), 0, 0);
     await sweep();
-    expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync(directory)).toEqual(["acp-skills-run-new"]);
   });
 
   test("removes each directory once when several sweeps run concurrently", async () => {

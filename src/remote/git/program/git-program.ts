@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
+import { makeTemporary } from "../../../base/paths/temporary-directory.ts";
 import type { GitProgram } from "./git-settings.ts";
-import { makeHome } from "./temporary-homes.ts";
 import { runGit } from "./run-git.ts";
 
 /** The first with `http.curloptResolve`, without which git would look up a host again after we checked its addresses. */
@@ -21,7 +21,7 @@ export async function findGit(env: NodeJS.ProcessEnv = process.env): Promise<Git
 }
 
 async function readVersion(program: GitProgram): Promise<string> {
-  const home = await makeHome(tmpdir());
+  const home = makeTemporary(tmpdir(), "git");
   try {
     const { stdout } = await runGit(program, {
       args: ["--version"],

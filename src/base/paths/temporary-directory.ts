@@ -1,0 +1,34 @@
+import { lstatSync, mkdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { isAbandoned, ownedName } from "../processes/owned-name.ts";
+import { namesIn } from "./names-in.ts";
+
+/** Creates an empty directory that only this user can enter. `purpose`: of a few letters. */
+export function makeTemporary(above: string, purpose: string): string {
+  const directory = path.join(above, `${prefixOf(purpose)}${ownedName()}`);
+  mkdirSync(directory, { mode: 0o700 });
+  return directory;
+}
+
+/** Removes those that processes of this user left there when they were killed. Does not throw. */
+export function sweepTemporary(above: string, purpose: string, now = Date.now()): void {
+  const prefix = prefixOf(purpose);
+  const user = process.getuid?.();
+  try {
+    for (const name of namesIn(above).filter((one) => one.startsWith(prefix))) {
+      const directory = path.join(above, name);
+      const stats = lstatSync(directory, { throwIfNoEntry: false });
+      // Nobody else can have changed what is in it.
+      const isOwn =
+        stats?.isDirectory() === true && (user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0));
+      if (isOwn && isAbandoned(name.slice(prefix.length), () => stats.mtimeMs, now))
+        rmSync(directory, { recursive: true, force: true });
+    }
+  } catch {
+    // Not readable, or another process removes it: the next sweep tries again.
+  }
+}
+
+function prefixOf(purpose: string): string {
+  return `acp-skills-${purpose}-`;
+}
