@@ -1,6 +1,5 @@
 import path from "node:path";
 import { diskLedger } from "../../../../ledger/disk-ledger.ts";
-import type { Ledger } from "../../../../ledger/ledger.ts";
 import type { ApprovalStore } from "../../../../trust/grants/approvals.ts";
 import { diskApprovals } from "../../../../trust/disk/disk-approvals.ts";
 import { cwd, json, notes, roots } from "../../../arguments/shared-options.ts";
@@ -12,6 +11,7 @@ import { openProcessLog } from "../../../open-log.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { grantApproval } from "./grant-approval.ts";
 import { listApprovals, showApproval } from "./list-approvals.ts";
+import { recordChanges } from "./record-changes.ts";
 import { revokeApprovals } from "./revoke-approvals.ts";
 import { exportApprovals, importApprovals } from "./transfer-approvals.ts";
 
@@ -30,7 +30,6 @@ export interface Approving {
   readonly targets: readonly string[];
   readonly options: OptionValues<typeof options>;
   readonly store: ApprovalStore;
-  readonly ledger: Ledger;
   readonly terminal: Terminal;
 }
 
@@ -75,8 +74,8 @@ export const command = defineCommand({
     const directory = dataDirectory(terminal);
     const ledger = diskLedger(path.join(directory, "ledger"), { log });
     try {
-      const store = diskApprovals(path.join(directory, "trust"), { log });
-      return await chosen.act({ targets, options: given, store, ledger, terminal });
+      const store = recordChanges(diskApprovals(path.join(directory, "trust"), { log }), ledger);
+      return await chosen.act({ targets, options: given, store, terminal });
     } finally {
       ledger.close();
     }

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { openApp } from "../../../../app.ts";
 import { localOwner } from "../../../../caller.ts";
-import type { LedgerEntry } from "../../../../ledger/ledger.ts";
 import { readOptions } from "../../../../options.ts";
 import type { Asker, CallingSkill } from "../../../../trust/authorization.ts";
 import { isNothing } from "../../../../trust/grants/capabilities.ts";
@@ -17,8 +16,8 @@ import type { InstalledVersion } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
 export async function grantApproval(given: Approving): Promise<number> {
-  const { options, ledger, terminal } = given;
-  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }));
+  const { options, store, terminal } = given;
+  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }), { approvals: store });
   let granted: Granted;
   try {
     const trust = await app.trust();
@@ -27,9 +26,7 @@ export async function grantApproval(given: Approving): Promise<number> {
   } finally {
     await app.close();
   }
-  const { told, entry, shown } = granted;
-  if (entry !== undefined)
-    ledger.record({ at: Date.now(), event: "grant", tool: "approvals", outcome: "allowed", door: "cli", ...entry });
+  const { told, shown } = granted;
   terminal.tell(told);
   if (options.json === true) await terminal.printJson(shown);
   return shown.allowed ? 0 : 1;
@@ -37,8 +34,6 @@ export async function grantApproval(given: Approving): Promise<number> {
 
 interface Granted {
   readonly told: string;
-  /** Absent where nothing was granted. */
-  readonly entry?: Pick<LedgerEntry, "skill" | "version" | "digest" | "grant" | "about">;
   /** What `--json` prints. */
   readonly shown: { readonly allowed: boolean } & Readonly<Record<string, unknown>>;
 }
@@ -50,7 +45,7 @@ async function grantProject(trust: Trust, asker: AtTerminal): Promise<Granted> {
   const authorization = await trust.trustProject(project, asker);
   if (!authorization.allowed) return refused({ project }, authorization);
   const told = `models may read the skills that came with ${project}`;
-  return { told, entry: { about: told }, shown: { allowed: true, project } };
+  return { told, shown: { allowed: true, project } };
 }
 
 async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Promise<Granted> {
@@ -83,7 +78,6 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
   return {
     told: `granted ${id}: ${title.replace(/^Run /, "")}`,
-    entry: { ...named, grant: id },
     shown: { allowed: true, id, ...named },
   };
 }

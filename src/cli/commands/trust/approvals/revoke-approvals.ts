@@ -7,7 +7,7 @@ import { nothingNamed } from "./list-approvals.ts";
 
 /** Removes grants and blocks by id or name, or the trust in a project. */
 export async function revokeApprovals(given: Approving): Promise<number> {
-  const { targets, options, store, ledger, terminal } = given;
+  const { targets, options, store, terminal } = given;
   const all = await readApprovals(store);
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
   const projects = (["shared", "separate"] as const).map((worktrees) => projectOf(directory, worktrees, terminal.home));
@@ -31,18 +31,8 @@ export async function revokeApprovals(given: Approving): Promise<number> {
       ...(trusted !== undefined && options.project !== true && { trusted }),
     }));
   }
-  for (const { id, skill, version, digest, type, project } of found) {
+  for (const { id, skill, type, project } of found) {
     const what = skill ?? project ?? "";
-    ledger.record({
-      at: Date.now(),
-      event: "revoke",
-      tool: "approvals",
-      ...(skill !== null && { skill }),
-      ...(version !== null && { version }),
-      ...(digest !== null && { digest }),
-      ...(id === null ? { about: type } : { grant: id }),
-      door: "cli",
-    });
     terminal.tell(
       type === "trusted-project"
         ? `models may no longer read the skills that came with ${what}`

@@ -44,7 +44,7 @@ export async function exportApprovals({ store, terminal }: Approving): Promise<n
 const maxBytes = 32 * 1024 * 1024;
 
 /** Adds what another machine exported. What expired, and projects that are not here, are left out, and that is told. */
-export async function importApprovals({ targets, options, store, ledger, terminal }: Approving): Promise<number> {
+export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<number> {
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
   const now = Date.now();
@@ -60,14 +60,6 @@ export async function importApprovals({ targets, options, store, ledger, termina
     const scope: ApprovalScope = project === undefined ? "everywhere" : { project };
     added += await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
   }
-  if (added > 0)
-    ledger.record({
-      at: now,
-      event: "grant",
-      tool: "approvals",
-      about: `imported ${counted(added, "answer")}`,
-      door: "cli",
-    });
   for (const project of absent) terminal.tell(`${project} does not exist here; its approvals were not imported`);
   if (expired > 0) terminal.tell(`${counted(expired, "answer")} expired, not imported`);
   terminal.tell(`imported ${counted(added, "answer")}`);
