@@ -4,6 +4,7 @@ import { systemCode } from "../../../../base/failures/system-code.ts";
 import { makeDirectories } from "../../../../base/paths/make-directories.ts";
 import { shellWord } from "../../../../base/shell-word.ts";
 import { SkillsError } from "../../../../errors.ts";
+import { makeSkillsDirectory, projectPlace } from "../../../../remote/lock/skills-place.ts";
 import { isSlug, toSlug } from "../../../../skills/names.ts";
 import { toAbsolute } from "../../../arguments/values.ts";
 import { defineCommand, usageError } from "../../../command.ts";
@@ -33,6 +34,8 @@ export const command = defineCommand({
     const inside = options.directory ?? usualDirectory;
     const directory = path.join(toAbsolute(inside), name);
     const files = options.action === true ? actionFiles : options.script === true ? scriptFiles : instructionFiles;
+    // A link of the project may lead anywhere; what the person named is followed.
+    if (options.directory === undefined) makeSkillsDirectory(projectPlace(terminal.cwd, terminal.home, process.env));
     createSkill(directory, files(name));
     const shown = shownPath(directory, terminal.cwd);
     const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;

@@ -1,4 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../../run-cli.ts";
 import type { CliRun } from "../../../run-cli.ts";
@@ -44,6 +46,18 @@ describe("acp-skills init", () => {
     expect(stdout).toContain("created 'my skills/a-b'\n");
     expect(stdout).toContain("acp-skills list --skills 'my skills'\n");
     expect(existsSync(project.at("my skills/a-b/SKILL.md"))).toBe(true);
+  });
+
+  test("follows no link of the project out of it, unless the person names it", async () => {
+    const elsewhere = mkdtempSync(path.join(tmpdir(), "acp-skills-test-elsewhere-"));
+    mkdirSync(path.join(project.directory, ".agents"));
+    symlinkSync(elsewhere, path.join(project.directory, ".agents", "skills"));
+    const { code, stderr } = await cli("init", "sort-rows");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is a symlink out of the project")]);
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect((await cli("init", "sort-rows", "--directory", ".agents/skills")).code).toBe(0);
+    expect(readdirSync(elsewhere)).toEqual(["sort-rows"]);
+    rmSync(elsewhere, { recursive: true });
   });
 
   test("overwrites nothing", async () => {
