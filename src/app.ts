@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
 import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
@@ -141,8 +142,28 @@ class SkillsApp implements App {
 
   openSession: App["openSession"] = (directories) => {
     if (this.#settings.sources.length > 0 && this.#closing === undefined) this.#sources ??= this.#openSources();
-    return this.#skillset.openSession(directories);
+    const session = this.#skillset.openSession(directories);
+    const { cwd } = directories;
+    if (cwd !== undefined) void session.catalog.ready.then(() => this.#tellUnfinished(cwd));
+    return session;
   };
+
+  /** A change of installed skills that was killed. Loads nothing where no record says that one was begun. */
+  async #tellUnfinished(cwd: string): Promise<void> {
+    const { dataDirectory, home } = this.#settings;
+    const records = path.join(dataDirectory, "changes");
+    if (!existsSync(records)) return;
+    try {
+      const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
+        import("./remote/lock/change-record.ts"),
+        import("./remote/lock/skills-place.ts"),
+      ]);
+      const words = unfinishedWords({ ...projectPlace(cwd, home, process.env), records });
+      if (words !== undefined) this.log("warning", `${cwd}: ${words}.`);
+    } catch (error) {
+      this.log("warning", `${cwd}: whether a change of its skills was interrupted is not known: ${String(error)}`);
+    }
+  }
 
   /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
   async #openSources(): Promise<Copies | undefined> {

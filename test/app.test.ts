@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
+import { ownedName } from "../src/base/processes/owned-name.ts";
 import { openLoopbackServer } from "../src/mcp/loopback/loopback-server.ts";
 import { openCatalog } from "../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "./skills/files/memory-skill-files.ts";
@@ -60,6 +61,26 @@ describe("the app", () => {
     for await (const blob of app.blobs.list()) count += blob.size > 0 ? 1 : 0;
     return count;
   };
+
+  test("a session tells that a change of the project's skills was interrupted", async () => {
+    const records = path.join(directory, "data", "changes");
+    mkdirSync(records, { recursive: true, mode: 0o700 });
+    const [project, other] = ["project", "other"].map((name) => path.join(directory, name));
+    for (const one of [project, other]) mkdirSync(one ?? "");
+    const killed = `4194304-1-${ownedName().split("-")[2]}-0123456789abcdef`;
+    const changes = ["deploy", "notes"].map((key) => ({ key }));
+    const lockFile = path.join(project ?? "", "skills-lock.json");
+    writeFileSync(path.join(records, `${killed}.jsonl`), `${JSON.stringify({ lockFile, changes })}\n`);
+    const app = open(path.join(directory, "data"));
+    for (const cwd of [other, project]) {
+      const session = app.openSession({ cwd, additionalDirectories: [] });
+      await vi.waitUntil(() => cwd === other || told.length > 0);
+      session.close();
+    }
+    expect(told).toEqual([
+      `warning ${project}: a change of deploy, notes was interrupted; the next acp-skills update, add or remove finishes it.`,
+    ]);
+  });
 
   test("stores blobs and the ledger in a private directory", async () => {
     const { toolbox, ledger } = open();

@@ -15,8 +15,6 @@ import type { LeftStaging } from "../remote/lock/staging.ts";
 import { stateOf } from "./installed-state.ts";
 import { writing } from "./replace-skills.ts";
 
-const mostNamed = 5;
-
 /**
  * The real path of the directory of skills, for a command that changes it. What was interrupted is finished first: each skill that a record
  * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and told.
@@ -69,18 +67,6 @@ async function settle(where: SkillsPlace, skills: string | undefined, settling: 
 
 function textOf({ form }: SkillsPlace, key: string, entry: LockEntry | undefined): string | undefined {
   return entry && toLockText(withEntry(emptyLock(form), key, entry));
-}
-
-/** What was interrupted in a place and is not finished yet; a sentence, or undefined. */
-export function unfinishedWords(where: SkillsPlace): string | undefined {
-  const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
-  if (keys.length === 0) return undefined;
-  const names = [...new Set(keys)];
-  const shown = [
-    ...names.slice(0, mostNamed),
-    ...(names.length > mostNamed ? [`${names.length - mostNamed} more`] : []),
-  ];
-  return `a change of ${shown.join(", ")} was interrupted; the next acp-skills update, add or remove finishes it`;
 }
 
 /** Directories that look like those of a change, which no record of this user names. */

@@ -41,6 +41,7 @@ export interface UnfinishedChange extends Recorded {
 }
 
 const suffix = ".jsonl";
+const mostNamed = 5;
 
 /** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
 export function openRecord({ records, lockFile }: SkillsPlace, recorded: Omit<Recorded, "lockFile">): ChangeRecord {
@@ -88,6 +89,18 @@ export function unfinishedChanges({ records, lockFile }: SkillsPlace, now: numbe
       throw error;
     }
   });
+}
+
+/** What was interrupted in a place and is not finished yet; a sentence, or undefined. */
+export function unfinishedWords(where: SkillsPlace): string | undefined {
+  const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
+  if (keys.length === 0) return undefined;
+  const names = [...new Set(keys)];
+  const shown = [
+    ...names.slice(0, mostNamed),
+    ...(names.length > mostNamed ? [`${names.length - mostNamed} more`] : []),
+  ];
+  return `a change of ${shown.join(", ")} was interrupted; the next acp-skills update, add or remove finishes it`;
 }
 
 /** The ids of all changes, also of those that are being made. */

@@ -1,3 +1,4 @@
+import { unfinishedWords } from "../../../remote/lock/change-record.ts";
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
@@ -5,7 +6,6 @@ import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { differenceWords, stateOf, unlockedNames } from "../../../install/installed-state.ts";
 import type { InstalledState } from "../../../install/installed-state.ts";
-import { unfinishedWords } from "../../../install/open-skills-directory.ts";
 import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
 
 export const command = defineCommand({
