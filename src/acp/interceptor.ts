@@ -144,9 +144,11 @@ export class Interceptor {
 
   agentInterest(): Interest {
     if (!this.#isOpen) return [];
-    if (this.#relayed.agreed === undefined) return "everything";
+    const { agreed } = this.#relayed;
+    if (agreed === undefined) return "everything";
     const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
-    return agentInterest({ servesTools: this.#servesTools, awaits });
+    const { streamsInput } = agreed.negotiation.facts;
+    return agentInterest({ servesTools: this.#servesTools, awaits, streamsInput });
   }
 
   /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */

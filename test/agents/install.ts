@@ -16,6 +16,7 @@ const packages = {
   gemini: "@google/gemini-cli@0.61.0",
   qwen: "@qwen-code/qwen-code@0.24.4",
   copilot: "@github/copilot@1.0.102",
+  kimi: "@moonshot-ai/kimi-code@2.1.0",
   pi: "pi-acp@0.0.34 @earendil-works/pi-coding-agent@0.87.1",
   acpx: "acpx@0.19.1",
   // What npx takes on Node 20, and on Node 22 and newer.

@@ -140,12 +140,13 @@ const completions: ModelApi = {
       choices: [{ index: 0, delta, finish_reason: finishReason }],
     });
     const isCall = "call" in said;
-    const delta = isCall ? { content: null, tool_calls: [openaiCall(said.call)] } : { content: said.text };
+    const deltas = isCall ? callInParts(said.call) : [{ content: said.text }];
     const last = {
       ...chunk({}, isCall ? "tool_calls" : "stop"),
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     };
-    return [{ data: chunk({ role: "assistant", ...delta }, null) }, { data: last }, { data: "[DONE]" }];
+    const parts = deltas.map((delta) => ({ data: chunk({ role: "assistant", ...delta }, null) }));
+    return [...parts, { data: last }, { data: "[DONE]" }];
   },
   whole(model, said) {
     const message =
@@ -156,6 +157,15 @@ const completions: ModelApi = {
     return { id: "chatcmpl-mock", object: "chat.completion", created: 0, model, choices: [choice] };
   },
 };
+
+/** A call as models stream it: first its name, then its input in pieces. */
+function callInParts({ id, name, input }: ToolUse): readonly object[] {
+  const text = JSON.stringify(input);
+  const half = Math.ceil(text.length / 2);
+  const first = { index: 0, id, type: "function", function: { name, arguments: "" } };
+  const pieces = [text.slice(0, half), text.slice(half)].map((piece) => ({ index: 0, function: { arguments: piece } }));
+  return [first, ...pieces].map((call) => ({ content: null, tool_calls: [call] }));
+}
 
 function openaiCall({ id, name, input }: ToolUse): object {
   return { index: 0, id, type: "function", function: { name, arguments: JSON.stringify(input) } };

@@ -175,6 +175,20 @@ export const copilot: RealAgent = {
   }),
 };
 
+export const kimi: RealAgent = {
+  name: "Kimi Code",
+  ownCommand: "compact",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  command: async () => [await modernNode(), join(await install("kimi"), "@moonshot-ai/kimi-code/dist/main.mjs"), "acp"],
+  environment: ({ modelUrl }) => ({
+    KIMI_MODEL_NAME: "mock",
+    KIMI_MODEL_API_KEY: "mock",
+    KIMI_MODEL_PROVIDER_TYPE: "openai",
+    KIMI_MODEL_BASE_URL: `${modelUrl}/v1`,
+  }),
+};
+
 export const pi: RealAgent = {
   name: "pi",
   ownCommand: "compact",

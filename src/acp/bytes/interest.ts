@@ -39,15 +39,24 @@ const updates: Interest = ["_comma", "user_m", "_info_"];
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const updatesAndResponses: Interest = [...updates, ...responses];
 const everyKind: Interest = [...updatesAndCalls, ...responses];
+/** The same for calls that are running, with `in_progress`. */
+const updatesCallsAndInputs: Interest = [...updatesAndCalls, "_prog"];
+const everyKindAndInputs: Interest = [...updatesCallsAndInputs, ...responses];
 
-/** The agent's messages that may concern us: more if tools are served, and while we wait for a response. */
+/**
+ * The agent's messages that may concern us: more if tools are served, while we wait for a response, and if only updates of running calls
+ * tell their input.
+ */
 export function agentInterest({
   servesTools,
   awaits,
+  streamsInput,
 }: {
   readonly servesTools: boolean;
   readonly awaits: boolean;
+  readonly streamsInput: boolean;
 }): Interest {
+  if (servesTools && streamsInput) return awaits ? everyKindAndInputs : updatesCallsAndInputs;
   if (servesTools) return awaits ? everyKind : updatesAndCalls;
   return awaits ? updatesAndResponses : updates;
 }

@@ -28,6 +28,12 @@ export interface AgentFacts {
   readonly leaksConfiguration: boolean;
   /** Its editor first hears of a call when it is asked for permission. */
   readonly asksFirst: boolean;
+  /** Texts that it adds to a permission request for a tool of ours; `{tool}` is the tool as its model knows it. */
+  readonly adds: readonly Spelling[];
+  /** Its option that allows one call and does nothing else, where it offers several. */
+  readonly allowsOnce: string | undefined;
+  /** The content of a call that is running is what its model has written of the input so far. */
+  readonly streamsInput: boolean;
   /** Whether it asks the editor before a tool runs code, by default; undefined if unknown. */
   readonly asksBeforeCode: boolean | undefined;
   /** How its permission requests say which of its own tools is to be used; undefined if that is not certain. */
@@ -73,9 +79,17 @@ const unknownAgent: AgentFacts = {
   listsCommands: false,
   leaksConfiguration: false,
   asksFirst: false,
+  adds: [],
+  allowsOnce: undefined,
+  streamsInput: false,
   asksBeforeCode: undefined,
   permissionForm: undefined,
 };
+
+/** How qwen says that the model that decides in its mode "auto" gave no answer, and why. */
+function notClassified(reason: string): Spelling {
+  return `Auto Mode couldn't classify this action (${reason}). Review it manually. Switching to Default Mode is recommended if you want to continue without the classifier.`;
+}
 
 const agents = [".agents/skills"];
 const claude = [".claude/skills"];
@@ -121,12 +135,19 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool.
+    // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool. In its mode
+    // "auto" another model decides; if that one gives no answer, the editor is asked, with an option that also changes the mode.
     agent: /^qwen-code$/,
     label: "qwen-code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
     deferral: { search: "tool_search", call: "tool_call" },
     reads: { project: agents, home: agents },
+    adds: [
+      notClassified("Classifier stage 1 unavailable"),
+      notClassified("Conversation transcript exceeds classifier context window"),
+      "Auto mode could not classify consecutive actions. Review this action manually.",
+    ],
+    allowsOnce: "proceed_once",
     asksBeforeCode: true,
   },
   {
@@ -136,6 +157,16 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     tools: { forModel: hyphen, forEditor: [hyphen] },
     passesResources: false,
     reads: { project: [...agents, ...claude], home: agents },
+    asksBeforeCode: true,
+  },
+  {
+    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before.
+    agent: /^Kimi Code CLI$/,
+    label: "Kimi Code",
+    tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
+    reads: { project: agents, home: agents },
+    adds: ["Requesting approval to Approve {tool}"],
+    streamsInput: true,
     asksBeforeCode: true,
   },
   {

@@ -5,7 +5,7 @@ import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
 import { kept, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
-import type { AgentFacts } from "../session/agents.ts";
+import { type AgentFacts, spell } from "../session/agents.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
 import {
@@ -127,9 +127,11 @@ export function approve(
   if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
   if (!isAllowed(call.tool, input, toolCall)) return undefined;
   const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
-  const option = options.find((candidate) => isRecord(candidate) && candidate["kind"] === "allow_once");
-  const optionId = isRecord(option) ? option["optionId"] : undefined;
-  return typeof optionId === "string" ? { tool: call.tool, optionId } : undefined;
+  const once = options.filter(isRecord).filter(({ kind }) => kind === "allow_once");
+  // Of several, the others also change something, such as the agent's mode.
+  const meant = once.length > 1 ? once.filter((option) => option["optionId"] === facts.allowsOnce) : once;
+  const [{ optionId } = {}] = meant as readonly JsonRecord[];
+  return typeof optionId === "string" && meant.length === 1 ? { tool: call.tool, optionId } : undefined;
 }
 
 /** v1 asks about a tool call; v2 about a subject, which may be one. */
@@ -173,9 +175,17 @@ function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownSer
   if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
   if (!isGiven(content)) return true;
   if (!Array.isArray(content)) return false;
-  if (content.length === 0) return true;
+  if (content.length === 0 || isAdded(content, tool, server, facts)) return true;
   const shown = inputOf({ content });
   return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
+}
+
+/** Whether the content is only what the agent always says about such a call. */
+function isAdded(content: readonly unknown[], tool: string, { name }: KnownServer, facts: AgentFacts): boolean {
+  const called = facts.tools === undefined ? tool : spell(facts.tools.forModel, name, tool);
+  return facts.adds.some((text) =>
+    isDeepStrictEqual(content, [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }]),
+  );
 }
 
 /** The tool's name, our title of it, or its input. */

@@ -137,7 +137,9 @@ export class KnownCalls {
     const isOther = found === undefined && (toolCall["sessionUpdate"] === "tool_call" || namesTool(toolCall));
     const before = isOther ? undefined : this.#calls.get(toolCallId);
     const tool = found?.tool ?? before?.tool;
-    const input = found?.input ?? inputOf(toolCall) ?? (before?.tool === tool ? before?.input : undefined);
+    const isInput = this.facts.streamsInput && status === "in_progress";
+    const told = inputOf(isInput ? { ...toolCall, status: "pending" } : toolCall);
+    const input = found?.input ?? told ?? (before?.tool === tool ? before?.input : undefined);
     const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
     if (call !== undefined && status === "completed") this.#learn(call, toolCall);
     if (call === undefined || status === "completed" || status === "failed") this.#calls.delete(toolCallId);

@@ -8,11 +8,12 @@ const names = [
   "gemini-cli",
   "qwen-code",
   "Copilot",
+  "Kimi Code CLI",
   "pi-acp",
 ];
 
-test("knows seven agents by the names in their initialize responses", () => {
-  const labels = ["Claude", "opencode", "Codex", "Gemini CLI", "qwen-code", "Copilot", "pi"];
+test("knows eight agents by the names in their initialize responses", () => {
+  const labels = ["Claude", "opencode", "Codex", "Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"];
   expect(names.map((name) => factsOf(name).label)).toEqual(labels);
   expect(knownAgents.map(({ label }) => label)).toEqual(labels);
 });

@@ -235,3 +235,65 @@ test.each(["create_blob", "read_blob"])("allows %s only if the input is known", 
   expect(approve({ toolCall: opencode(tool), options }, ours)).toBeUndefined();
   expect(approve({ toolCall: claude(tool, { rawInput: undefined }), options }, ours)).toBeUndefined();
 });
+
+const adding = (text: string): object => ({ content: [{ type: "content", content: { type: "text", text } }] });
+
+/** A permission request of Kimi Code 2.1.0, which has neither a kind nor an input. */
+const ofKimi = (tool: string, more: object = {}): object => ({
+  toolCallId: "0:call_1",
+  title: `mcp__skills__${tool}`,
+  ...adding(`Requesting approval to Approve mcp__skills__${tool}`),
+  ...more,
+});
+const kimiKnows = (call: OwnCall | undefined) => ({ ...gemini, facts: factsOf("Kimi Code CLI"), known: call });
+
+test("allows reads and runs with the sentence that Kimi Code adds to each request", () => {
+  for (const tool of readOnly)
+    expect(approve({ toolCall: ofKimi(tool), options }, kimiKnows({ tool, input: {} }))?.optionId).toBe("once");
+  const run = { tool: "execute_skill", input: { name: "deploy" } };
+  expect(approve({ toolCall: ofKimi(run.tool), options }, kimiKnows(run), () => true)?.optionId).toBe("once");
+});
+
+test.each<[string, object]>([
+  ["a sentence about another tool", adding("Requesting approval to Approve mcp__skills__run_code")],
+  ["a sentence about another server's tool", adding("Requesting approval to Approve mcp__others__list_skills")],
+  ["more text", adding("Requesting approval to Approve mcp__skills__list_skills and rm")],
+  ["a diff", { content: [{ type: "diff", path: "/etc/passwd", oldText: "", newText: "x" }] }],
+])("does not allow a call of Kimi Code with %s", (_what, more) => {
+  const known = { tool: "list_skills", input: {} };
+  expect(approve({ toolCall: ofKimi("list_skills", more), options }, kimiKnows(known))).toBeUndefined();
+});
+
+test("does not take Kimi Code's sentence from another agent, or for a call whose input is unknown", () => {
+  const known = { tool: "list_skills", input: {} };
+  expect(approve({ toolCall: ofKimi("list_skills"), options }, { ...gemini, known })).toBeUndefined();
+  const unknown = kimiKnows({ tool: "list_skills", input: undefined });
+  expect(approve({ toolCall: ofKimi("list_skills"), options }, unknown)).toBeUndefined();
+});
+
+/** What qwen-code 0.24.4 offers in its mode "auto" when the model that decides there did not answer. */
+const withSwitch = [
+  { optionId: "proceed_once_and_switch_to_default", kind: "allow_once", name: "Switch to Default Mode and allow once" },
+  { optionId: "proceed_once", kind: "allow_once", name: "Allow" },
+  { optionId: "cancel", kind: "reject_once", name: "Reject" },
+];
+const notClassified = adding(
+  "Auto Mode couldn't classify this action (Classifier stage 1 unavailable). Review it manually. Switching to Default Mode is recommended if you want to continue without the classifier.",
+);
+
+test("takes the option of qwen that does not change its mode", () => {
+  const toolCall = ofQwen("list_skills", {}, notClassified);
+  expect(approve({ toolCall, options: withSwitch }, qwen)?.optionId).toBe("proceed_once");
+});
+
+test.each<[string, readonly unknown[], object]>([
+  ["of several that allow once, none is the plain one", withSwitch.map((one) => ({ ...one, optionId: "x" })), {}],
+  ["two have the id of the plain one", [...withSwitch, ...withSwitch], {}],
+  ["the model that decides refused the call", withSwitch, adding("Auto mode reached its session denial limit.")],
+])("asks the person if %s", (_what, offered, more) => {
+  expect(approve({ toolCall: ofQwen("list_skills", {}, more), options: offered }, qwen)).toBeUndefined();
+});
+
+test("asks the person if an agent that is not known offers several that allow once", () => {
+  expect(approve({ toolCall: claude("list_skills"), options: withSwitch }, ours)).toBeUndefined();
+});

@@ -130,6 +130,35 @@ const recorded: readonly [string, readonly object[]][] = [
       },
     ],
   ],
+  [
+    "Kimi Code CLI",
+    [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: "0:call_4",
+        title: "mcp__skills__execute_skill",
+        kind: "other",
+        status: "pending",
+        content: [{ type: "content", content: { type: "text", text: "" } }],
+      },
+      ...['{"name":"rows', '{"name":"rows.clean"}'].map((text) => ({
+        sessionUpdate: "tool_call_update",
+        toolCallId: "0:call_4",
+        status: "in_progress",
+        content: [{ type: "content", content: { type: "text", text } }],
+      })),
+      {
+        toolCallId: "0:call_4",
+        title: "mcp__skills__execute_skill",
+        content: [
+          {
+            type: "content",
+            content: { type: "text", text: "Requesting approval to Approve mcp__skills__execute_skill" },
+          },
+        ],
+      },
+    ],
+  ],
 ];
 
 test.each(recorded)(

@@ -517,6 +517,18 @@ test("includes a text of every permission request and tool name in agentInterest
     expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
 });
 
+test("includes a text of every update of a running call in agentInterest if only those tell its input", async () => {
+  const running = JSON.stringify({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "in_progress" });
+  const looks = async (name: string): Promise<boolean> => {
+    const conversation = converse({ tools: fakeTools() });
+    const result = { protocolVersion: 1, agentCapabilities: http, agentInfo: { name, version: "1" } };
+    await conversation.exchange("initialize", { protocolVersion: 1 }, result);
+    return (conversation.interceptor.agentInterest() as string[]).some((piece) => running.includes(piece));
+  };
+  expect(await looks("Kimi Code CLI")).toBe(true);
+  expect(await looks("OpenCode")).toBe(false);
+});
+
 test("advertises and serves tools but sends no skills with emit none", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools, emit: "none" }, http);
