@@ -5,6 +5,7 @@ import { readOptions } from "../src/options.ts";
 import type { FullTrustRequest } from "../src/trust/authorization.ts";
 import { noCapabilities } from "../src/trust/grants/capabilities.ts";
 import { noPolicy } from "../src/trust/policy/policy.ts";
+import { asPerson } from "../src/trust/asking/question.ts";
 import type { Reply } from "../src/trust/asking/question.ts";
 import { memoryApprovals } from "./trust/grants/memory-approvals.ts";
 
@@ -62,6 +63,16 @@ test("the ledger has a question and the answer with the grant that it gave", asy
     ask,
     { ...facts, event: "answer", outcome: "allowed", answer: "trust", grant },
   ]);
+});
+
+test("the ledger says that the editor answered, and not the person", async () => {
+  const [, answered] = await recorded(asPerson({ answer: "trust" }, 1));
+  expect(answered).toMatchObject({
+    event: "answer",
+    outcome: "allowed",
+    answer: "once, by the editor itself",
+    grant: "once",
+  });
 });
 
 test("the ledger has a question that was answered by no, and one that was not answered, with the reason", async () => {

@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
-import { toLine } from "../trust/asking/question.ts";
+import { asPerson, toLine } from "../trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 
 /** How long a person has to answer. */
@@ -35,7 +35,9 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
     const stopTimer = clock.after(answerTime, () => over.abort(late));
     try {
       const request = { method: "elicitation/create", params: { ...toForm(question) } } as const;
-      return toReply(await send(request, { signal: over.signal, timeout: libraryTime }), question);
+      const askedAt = clock.now();
+      const response = await send(request, { signal: over.signal, timeout: libraryTime });
+      return asPerson(toReply(response, question), clock.now() - askedAt);
     } catch (error) {
       signal.throwIfAborted();
       if (over.signal.reason === late) return { missing: "timeout" };

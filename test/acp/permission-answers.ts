@@ -13,3 +13,8 @@ export function choose({ id, method, params }: PermissionRequest, kind: AnswerOp
   const optionId = options.find((option) => option.kind === kind)?.optionId;
   return { jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } };
 }
+
+/** Answers as a person does, who has to read the question first: sooner, nothing that lasts is taken for their answer. */
+export function afterReading(answer: () => void): void {
+  setTimeout(answer, 450);
+}

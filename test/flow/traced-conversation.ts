@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { AnswerOption } from "../../src/trust/asking/question.ts";
-import { choose } from "../acp/permission-answers.ts";
+import { afterReading, choose } from "../acp/permission-answers.ts";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
@@ -49,10 +49,11 @@ export function openTracedConversation(
     for (const line of lines) {
       trace.push(`< ${summarise(line, project)}`);
       const response = choice && choose(JSON.parse(line) as object, choice);
-      if (response !== undefined) {
-        trace.push(`> ${summarise(JSON.stringify(response), project)}`);
-        input.write(`${JSON.stringify(response)}\n`);
-      }
+      if (response !== undefined)
+        afterReading(() => {
+          trace.push(`> ${summarise(JSON.stringify(response), project)}`);
+          input.write(`${JSON.stringify(response)}\n`);
+        });
       for (const one of waiting) {
         if (!one.holds(line)) continue;
         waiting.delete(one);

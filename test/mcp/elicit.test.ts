@@ -53,9 +53,10 @@ const forms = { elicitation: {} };
 test.each(["2025-06-18", "2025-11-25"])(
   "a client of %s that shows forms is asked, and its answer counts",
   async (revision) => {
-    const { client, call, wait, input, ended } = await open(revision, forms);
+    const { client, call, wait, input, ended, clock } = await open(revision, forms);
     const called = call();
     const { id, params } = await wait();
+    clock.pass(400);
     expect(params).toMatchObject({
       message: [question.title, "New: may read the secret KEY", "It may read the secret KEY", "Changed: main.py"].join(
         "\n",

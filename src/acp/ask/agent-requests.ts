@@ -1,7 +1,8 @@
 import { withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Settings } from "../../options.ts";
-import type { Answer, Question, Reply } from "../../trust/asking/question.ts";
+import { asPerson } from "../../trust/asking/question.ts";
+import type { Answer, Question } from "../../trust/asking/question.ts";
 import { sessionUpdate, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import { type Amendment, kept, type Path, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
@@ -37,6 +38,7 @@ interface AskedUse {
   readonly ticket: number;
   readonly answers: ReadonlyMap<string, Answer>;
   readonly options: AgentOptions;
+  readonly askedAt: number;
 }
 
 /** How long a request waits until we know whether it is for us: after that, it is forwarded unchanged. */
@@ -76,7 +78,7 @@ export class AgentRequests {
       if (decision.kind === "allowed") return this.#allow(id, params, { decision, toolCall, options, session });
       const { ticket, question } = decision;
       const { options: ours, answers } = toOptions(question);
-      this.#asked.set(id, { key: session.key, ticket, answers, options });
+      this.#asked.set(id, { key: session.key, ticket, answers, options, askedAt: settings.clock.now() });
       return toVerdict(amendRequest(params, toolCall, question, ours, protocol));
     };
     if (!(deciding instanceof Promise)) return act(deciding);
@@ -92,9 +94,9 @@ export class AgentRequests {
     return this.#settle(message, asked);
   }
 
-  async #settle(message: JsonRecord, { key, ticket, answers, options }: AskedUse): Promise<Verdict> {
+  async #settle(message: JsonRecord, { key, ticket, answers, options, askedAt }: AskedUse): Promise<Verdict> {
     const { service, settings } = this.#options;
-    const reply: Reply = toReply(readEditorReply(message), answers);
+    const reply = asPerson(toReply(readEditorReply(message), answers), settings.clock.now() - askedAt);
     const keeping = Promise.resolve(service.useAnswered(key, ticket, reply));
     const isAllowed = (await withinTime(keeping, settings.clock, keepingTime)) === true;
     // An error, and a cancelled request, are the same to the agent whoever asked.

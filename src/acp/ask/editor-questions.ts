@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
+import { asPerson } from "../../trust/asking/question.ts";
 import type { Answer, Ask, Question, Reply } from "../../trust/asking/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
@@ -10,7 +11,7 @@ import { type EditorReply, toReply } from "./editor-reply.ts";
 import { toPermissionRequest } from "./permission-request.ts";
 
 interface EditorQuestionsOptions {
-  readonly outlet: Pick<ServiceOutlet, "send" | "request" | "withdraw">;
+  readonly outlet: Pick<ServiceOutlet, "send" | "request" | "withdraw" | "log">;
   readonly clock: Clock;
 }
 
@@ -30,6 +31,7 @@ interface AskedSession {
 interface OpenQuestion {
   readonly sessionId: string;
   readonly answers: ReadonlyMap<string, Answer>;
+  readonly askedAt: number;
   readonly settle: (reply: Reply) => void;
 }
 
@@ -47,6 +49,7 @@ export class EditorQuestions {
   /** By the ids of the requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
+  #isTold = false;
 
   constructor(options: EditorQuestionsOptions) {
     this.#options = options;
@@ -59,7 +62,14 @@ export class EditorQuestions {
   /** The editor's response to a request. Unknown ids are ignored. */
   replied(id: string, reply: EditorReply): void {
     const question = this.#open.get(id);
-    question?.settle(toReply(reply, question.answers));
+    if (question === undefined) return;
+    const { clock, outlet } = this.#options;
+    const counted = asPerson(toReply(reply, question.answers), clock.now() - question.askedAt);
+    if (counted.answer !== undefined && counted.byItself === true && !this.#isTold) {
+      this.#isTold = true;
+      outlet.log("warning", "The editor answered a question before a person could read it, which counts once at most.");
+    }
+    question.settle(counted);
   }
 
   /** The session ended. */
@@ -92,7 +102,7 @@ export class EditorQuestions {
       settle({ missing: "cancelled" });
     };
     signal.addEventListener("abort", abort, { once: true });
-    this.#open.set(id, { sessionId, answers, settle });
+    this.#open.set(id, { sessionId, answers, askedAt: clock.now(), settle });
     try {
       // First the call, as agents report theirs: editors drop an update of a call that they do not know.
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });

@@ -7,6 +7,7 @@ import { isGiven } from "../tools/recognise-call.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import type { AgentToolUse } from "../tools/agent-uses.ts";
 import type { Directories, UseDecision } from "./skill-service.ts";
+import { answerWords } from "../../trust/asking/question.ts";
 import type { Reply } from "../../trust/asking/question.ts";
 import type * as Permissions from "./tool-permissions.ts";
 import type { OpenUse } from "./tool-permissions.ts";
@@ -97,7 +98,7 @@ export class ActiveSkills {
       // The skill changed while its question was open.
       app.log("warning", `Nothing was allowed: ${error instanceof Error ? error.message : String(error)}`);
     }
-    const answer = reply.answer ?? reply.missing;
+    const answer = answerWords(reply);
     await this.#record(open, { event: "answer", outcome: grant === undefined ? "denied" : "allowed", answer, grant });
     return grant !== undefined;
   }

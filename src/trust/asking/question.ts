@@ -8,12 +8,29 @@ export type Answer = "once" | "trust" | "not-now" | "block";
 
 /** The reply to a question: an answer, or why there is none; without an answer nothing is allowed. */
 export type Reply =
-  | { readonly answer: Answer }
+  /** `byItself`: it came too fast for a person, see `asPerson`. */
+  | { readonly answer: Answer; readonly byItself?: true }
   | {
       readonly answer?: undefined;
       readonly missing: "nobody" | "cancelled" | "timeout" | "failed";
       readonly detail?: string;
     };
+
+/** Nobody has read a question and pressed a button in that time. */
+const readingMs = 400;
+const lastingAs: Readonly<Partial<Record<Answer, Answer>>> = { trust: "once", block: "not-now" };
+
+/** A program can answer once in place of a person, as it is set up to; what lasts takes somebody who could read the question. */
+export function asPerson(reply: Reply, elapsedMs: number): Reply {
+  if (reply.answer === undefined || elapsedMs >= readingMs) return reply;
+  return { answer: lastingAs[reply.answer] ?? reply.answer, byItself: true };
+}
+
+/** What was answered, or why there is no answer, for the record. */
+export function answerWords(reply: Reply): string {
+  if (reply.answer === undefined) return reply.missing;
+  return reply.byItself === true ? `${reply.answer}, by the editor itself` : reply.answer;
+}
 
 /** Asks a person. Must not throw, except the reason of `signal`. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Reply>;

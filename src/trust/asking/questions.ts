@@ -1,5 +1,6 @@
 import type { Asker, Authorization, TrustEvent } from "../authorization.ts";
 import type { Subject } from "../grants/grant.ts";
+import { answerWords } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
 
 /** One thing to be decided. */
@@ -64,7 +65,7 @@ export class Questions {
       tell({
         type: "answered",
         allowed: outcome.allowed,
-        answer: reply.answer ?? reply.missing,
+        answer: answerWords(reply),
         detail: outcome.allowed ? outcome.by : outcome.why,
       });
       return outcome;

@@ -121,6 +121,21 @@ test.each<[string, (ours: string) => object]>([
   expect(await answered(respond(params.options[0]?.optionId ?? ""))).toEqual(selected(7, "no"));
 });
 
+test("an answer that nobody can have read the question for counts once at most", async () => {
+  for (const [place, elapsed, reply] of [
+    [1, 399, { answer: "once", byItself: true }],
+    [1, 400, { answer: "trust" }],
+    [3, 1, { answer: "not-now", byItself: true }],
+  ] as const) {
+    const replies: unknown[] = [];
+    const { amended, answered, clock } = prepare({ useAnswered: (_key, _ticket, given) => replies.push(given) > 0 });
+    const { params } = await amended();
+    clock.pass(elapsed);
+    await answered(selected(7, params.options[place]?.optionId));
+    expect(replies).toEqual([reply]);
+  }
+});
+
 test("a cancelled request and an error reach the agent as they are", async () => {
   for (const response of [
     { jsonrpc: "2.0", id: 7, result: { outcome: { outcome: "cancelled" } } },

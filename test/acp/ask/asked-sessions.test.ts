@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { beforeEach, expect, test } from "vitest";
 import { skillText, useTemporaryProject } from "../../cli/temporary-project.ts";
-import { choose } from "../permission-answers.ts";
+import { afterReading, choose } from "../permission-answers.ts";
 import { type AskingEditor, openAskingEditor } from "./asking-editor.ts";
 
 const files = useTemporaryProject();
@@ -136,6 +136,7 @@ test("grants nothing where one of two windows blocks the skill while the other o
   const questions = [one.asked(), two.asked()];
   const calls = [fetchPage(one), fetchPage(two)];
   const [first, second] = await Promise.all(questions);
+  await new Promise<void>(afterReading);
   one.send(choose(first!, "reject_always")!);
   expect(await calls[0]).toEqual(denied("blocked"));
   two.send(choose(second!, "allow_always")!);

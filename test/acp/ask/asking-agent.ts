@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { afterReading } from "../permission-answers.ts";
 import { startCli } from "../../cli/run-cli.ts";
 
 interface Option {
@@ -69,11 +70,9 @@ export async function startAskingAgent(
     const request = params as unknown as PermissionRequest;
     asked.push(request);
     const answer = choose(request);
-    if (typeof answer !== "string") send({ id, ...answer });
-    else {
-      const optionId = request.options.find(({ kind }) => kind === answer)?.optionId;
-      send({ id, result: { outcome: { outcome: "selected", optionId } } });
-    }
+    const optionId = request.options.find(({ kind }) => kind === answer)?.optionId;
+    const response = typeof answer === "string" ? { result: { outcome: { outcome: "selected", optionId } } } : answer;
+    afterReading(() => send({ id, ...response }));
   });
   const ask = (method: string, params: object): Promise<Message> => {
     const id = ++lastId;

@@ -6,7 +6,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import type { AnswerOption } from "../../../src/trust/asking/question.ts";
 import { startCli } from "../../cli/run-cli.ts";
 import { openStdioClient, type StdioMessage } from "../../mcp/stdio-client.ts";
-import { choose } from "../permission-answers.ts";
+import { afterReading, choose } from "../permission-answers.ts";
 
 const agent = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 
@@ -36,7 +36,9 @@ export async function openAskingEditor(
   let choice: Choice = first;
   const respond = (message: StdioMessage): object | undefined => {
     if (message.method !== "session/request_permission" || choice === "never") return undefined;
-    return typeof choice === "function" ? choice(message) : choose(message, choice);
+    const answer = typeof choice === "function" ? choice(message) : choose(message, choice);
+    if (answer !== undefined) afterReading(() => client.send(answer));
+    return undefined;
   };
   const { input, output, ended } = inProcess ? wrapHere(directory) : wrapThere(directory);
   const client = openStdioClient(input, output, respond);

@@ -34,7 +34,7 @@ test("reports the question as a tool call before the request, and its end after 
   take();
   await call(1);
   const { id, params } = asked()[0]!;
-  await selects(id, params.options[2]?.optionId);
+  await selects(id, params.options[2]?.optionId, 0);
   await settled();
   const { toolCallId, title } = params.toolCall!;
   expect(take()).toMatchObject([
@@ -60,6 +60,20 @@ test.each([
     expect(take("tool_call_update")).toMatchObject([{ status, title: `${said}: ${String(params.toolCall!.title)}` }]);
   },
 );
+
+test.each([
+  ["allow", "once", "Allowed once"],
+  ["reject_always", "not-now", "Not now"],
+  ["allow_once", "once", "Allowed once"],
+])("takes %s, sent before anybody can have read the question, for %s", async (option, answer, said) => {
+  const { call, asked, reply, selects, take } = await askingConversation();
+  for (let count = 1; count <= 100; count += 1) {
+    await call(count);
+    await selects(asked().at(-1)!.id, option, count === 1 ? 399 : 1);
+    expect(await reply(count)).toEqual({ answer, byItself: true });
+  }
+  expect(take("tool_call_update").at(-1)).toMatchObject({ title: expect.stringMatching(`^${said}: `) as string });
+});
 
 const outcome = (given: unknown): Pick<Message, "result"> => ({ result: { outcome: given } });
 const unclear = "the editor's response has no valid outcome";

@@ -62,7 +62,7 @@ export interface AskingConversation extends Conversation {
   readonly asked: () => (Message & { readonly id: string; readonly params: AskedParams })[];
   /** The response to a call. */
   readonly reply: (id: number) => Promise<unknown>;
-  readonly selects: (id: string, optionId: unknown) => Promise<void>;
+  readonly selects: (id: string, optionId: unknown, afterMs?: number) => Promise<void>;
 }
 
 /** Waits until all pending work that needs no timer is done. */
@@ -72,7 +72,7 @@ export const settled = (): Promise<void> => new Promise(setImmediate);
 export async function askingConversation(about: Question = question): Promise<AskingConversation> {
   const tools = fakeTools(async ({ caller, signal }) => (await caller.ask?.(about, signal)) ?? "cannot ask");
   const conversation = await converseInSession({}, { tools });
-  const { editor, atEditor } = conversation;
+  const { clock, editor, atEditor } = conversation;
   return {
     ...conversation,
     async call(id, sessionId) {
@@ -91,7 +91,8 @@ export async function askingConversation(about: Question = question): Promise<As
       await settled();
       return atEditor.find((message) => message.id === `call-${id}`)?.result;
     },
-    async selects(id, optionId) {
+    async selects(id, optionId, afterMs = 400) {
+      clock.pass(afterMs);
       await editor({ id, result: { outcome: { outcome: "selected", optionId } } });
     },
   };

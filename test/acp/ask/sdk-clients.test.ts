@@ -7,6 +7,7 @@ import { interceptStream } from "../../../src/acp/bytes/intercept-stream.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { readOptions } from "../../../src/options.ts";
 import type { Question, Reply } from "../../../src/trust/asking/question.ts";
+import { manualClock } from "../../manual-clock.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 import { streamPair } from "../stream-pair.ts";
@@ -101,7 +102,8 @@ test.each(cases)("asks the user of a client of $name about $about", async ({ nam
   const errors = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const { open, protocol } = editors[name];
   const [editorSide, agentSide] = streamPair();
-  const settings = readOptions({ emit: "none" });
+  const clock = manualClock();
+  const settings = readOptions({ emit: "none" }, { clock });
   const tools = fakeTools();
   const service = openLocalService(settings, { skillset: memorySkillset([offer("pdf")]), tools });
   const agent = serve(interceptStream(agentSide, service, settings), protocol);
@@ -111,6 +113,7 @@ test.each(cases)("asks the user of a client of $name about $about", async ({ nam
     editorSide,
     ({ options }) => {
       choices.push(options.map(({ kind }) => kind));
+      clock.pass(400);
       return options.find(({ kind }) => kind === "allow_always")?.optionId ?? "";
     },
     (update) => updates.push(update),

@@ -122,5 +122,5 @@ export const avante = openPlugin({
       })
     end
   end`,
-  next: "Restart Neovim, and open avante with an ACP provider.",
+  next: "Restart Neovim, and open avante with an ACP provider. avante answers all questions by itself, and nobody is asked, unless its setup has behaviour = { auto_approve_tool_permissions = false }.",
 });
