@@ -11,7 +11,7 @@ import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } fro
 
 /** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
-/** How long an agent has to exit after its stdin was closed, and again after SIGTERM. */
+/** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
 const gracePeriod = 5_000;
 
 /** The source of signals: `process`. */
@@ -98,9 +98,10 @@ async function connect(
 ): Promise<ExitStatus> {
   const { promise: toldToGo, resolve: tellToGo } = createDeferred();
   const ended = { agent: false, output: false };
+  const ending = openEnding(agent, clock);
   const forward = (signal: NodeJS.Signals): void => {
     if (ended.agent) tellToGo();
-    else agent.kill(signal);
+    else ending.tell(signal);
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
@@ -130,7 +131,8 @@ async function connect(
     });
     // A launcher has started its program when the first output arrives.
     agent.stdout.off("readable", keep).once("data", agent.look);
-    const ending = endWithEditor(agent, fromEditor, output, clock);
+    void fromEditor.ended.then(ending.leave);
+    output.once("error", ending.leave).once("close", ending.leave);
     void fromAgent.ended.then(async () => {
       // No more output: there is nothing left to serve, and nothing for the editor to wait for.
       void close();
@@ -157,6 +159,7 @@ async function connect(
     else if (status.exitCode !== 0) log("error", `The agent exited with code ${status.exitCode}.`);
     return status;
   } finally {
+    output.off("error", ending.leave).off("close", ending.leave);
     for (const signal of forwardedSignals) signals.off(signal, forward);
   }
 }
@@ -164,36 +167,45 @@ async function connect(
 const keep = (): void => undefined;
 
 interface Ending {
-  /** Closes the agent's stdin, then terminates it after a while. */
+  /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
   readonly leave: () => void;
+  /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
+  readonly tell: (signal: NodeJS.Signals) => void;
   /** The agent has exited. */
   readonly stop: () => void;
 }
 
-/** When the editor leaves, the agent's stdin is closed; after a grace period it gets SIGTERM, then SIGKILL. */
-function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): Ending {
+function openEnding(agent: AgentProcess, clock: Clock): Ending {
   let stop = (): void => undefined;
   let isLeaving = false;
-  const leave = (): void => {
-    if (isLeaving) return;
-    isLeaving = true;
-    agent.look();
-    agent.stdin.end();
+  let isTerminated = false;
+  const killLater = (): void => {
+    if (isTerminated) return;
+    isTerminated = true;
+    stop();
     stop = clock.after(gracePeriod, () => {
-      agent.killTree("SIGTERM");
-      stop = clock.after(gracePeriod, () => {
-        agent.killTree("SIGKILL");
-      });
+      agent.killTree("SIGKILL");
     });
   };
-  void fromEditor.ended.then(leave);
-  output.once("error", leave).once("close", leave);
   return {
-    leave,
+    leave() {
+      if (isLeaving) return;
+      isLeaving = true;
+      agent.look();
+      agent.stdin.end();
+      if (isTerminated) return;
+      stop = clock.after(gracePeriod, () => {
+        agent.killTree("SIGTERM");
+        killLater();
+      });
+    },
+    tell(signal) {
+      agent.kill(signal);
+      if (signal === "SIGTERM") killLater();
+    },
     stop() {
       isLeaving = true;
       stop();
-      output.off("error", leave).off("close", leave);
     },
   };
 }

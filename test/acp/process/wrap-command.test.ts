@@ -184,6 +184,35 @@ test("sends SIGTERM, then SIGKILL, to an agent that ignores the end of stdin", a
   expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
 });
 
+test("sends SIGKILL 5 s after SIGTERM to an agent that ignores it, however often it is told", async () => {
+  const clock = manualClock();
+  const wrapped = wrap(["stubborn"], { clock });
+  await inSession(wrapped);
+  const before = clock.pending;
+  wrapped.signals.emit("SIGTERM", "SIGTERM");
+  expect(clock.pending).toBe(before + 1);
+  clock.pass(4_000);
+  wrapped.signals.emit("SIGTERM", "SIGTERM");
+  wrapped.input.end();
+  clock.pass(1_000);
+  expect(await wrapped.ended).toEqual({ exitCode: 137, signal: "SIGKILL" });
+});
+
+test.each(["SIGINT", "SIGHUP", "SIGUSR2"] as const)(
+  "sets no time limit after %s, which need not end it",
+  async (signal) => {
+    const clock = manualClock();
+    const wrapped = wrap(["stubborn"], { clock });
+    await inSession(wrapped);
+    const before = clock.pending;
+    wrapped.signals.emit(signal, signal);
+    expect(clock.pending).toBe(before);
+    wrapped.signals.emit("SIGTERM", "SIGTERM");
+    clock.pass(5_000);
+    await wrapped.ended;
+  },
+);
+
 test("ends the agent when the editor's stream fails", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
