@@ -1,4 +1,13 @@
 /** The editors that `setup` knows, apart from what it knows about them: completion needs the names only. */
-export const editorNames = ["zed", "jetbrains", "codecompanion", "avante", "agent-shell", "vscode", "acpx"] as const;
+export const editorNames = [
+  "zed",
+  "jetbrains",
+  "codecompanion",
+  "avante",
+  "agentic",
+  "agent-shell",
+  "vscode",
+  "acpx",
+] as const;
 
 export type EditorName = (typeof editorNames)[number];

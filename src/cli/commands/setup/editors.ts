@@ -7,7 +7,7 @@ import type { EditorName } from "./editor-names.ts";
 import { acpx } from "./editors/acpx.ts";
 import { agentShell } from "./editors/agent-shell.ts";
 import { jetbrains } from "./editors/jetbrains.ts";
-import { avante, codecompanion } from "./editors/neovim.ts";
+import { agentic, avante, codecompanion } from "./editors/neovim.ts";
 import { vscode } from "./editors/vscode.ts";
 import { zed } from "./editors/zed.ts";
 
@@ -16,6 +16,7 @@ const editors: Readonly<Record<EditorName, Editor>> = {
   jetbrains,
   codecompanion,
   avante,
+  agentic,
   "agent-shell": agentShell,
   vscode,
   acpx,

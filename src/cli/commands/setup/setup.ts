@@ -37,7 +37,7 @@ export const command = defineCommand({
     `EDITOR is ${oneOf(editorNames)}.`,
     "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
     "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept, links are followed.",
-    "For CodeCompanion and avante.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
+    "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
     "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
     "Exits with 1 if there is nothing to set up, or a file cannot be read or written.",

@@ -103,14 +103,12 @@ export const codecompanion = openPlugin({
       end
     end
   end`,
-  next: "Restart Neovim, open a chat with an ACP adapter, and type /.",
+  next: "Restart Neovim, open a chat with an ACP adapter, and type \\.",
 });
 
-/** `acp_providers` maps names to `{ command, args, env }`. */
-export const avante = openPlugin({
-  title: "avante.nvim",
-  module: "avante",
-  body: `  local providers = require("avante.config").acp_providers or {}
+/** Lua: wraps `acp_providers` of a module, which maps names to `{ command, args, env }`. */
+function wrapProviders(config: string): string {
+  return `  local providers = require(${luaString(config)}).acp_providers or {}
   for provider_name, provider in pairs(providers) do
     if type(provider) == "table" and type(provider.command) == "string" then
       local command = { provider.command }
@@ -121,6 +119,19 @@ export const avante = openPlugin({
         args = vim.list_slice(words, 2),
       })
     end
-  end`,
+  end`;
+}
+
+export const avante = openPlugin({
+  title: "avante.nvim",
+  module: "avante",
+  body: wrapProviders("avante.config"),
   next: "Restart Neovim, and open avante with an ACP provider. avante answers all questions by itself, and nobody is asked, unless its setup has behaviour = { auto_approve_tool_permissions = false }.",
+});
+
+export const agentic = openPlugin({
+  title: "agentic.nvim",
+  module: "agentic",
+  body: wrapProviders("agentic.config"),
+  next: "Restart Neovim, and open agentic with an ACP provider.",
 });

@@ -28,6 +28,10 @@ const plugins = {
   return setmetatable({ setup = function()
     options.acp_providers = { goose = { command = "goose", args = { "acp" } }, codex = { command = "codex-acp", env = { A = "b" } } }
   end }, { __index = function(_, key) return options[key] end })`,
+  "agentic/init.lua": `return { setup = function(options)
+    for name, provider in pairs(options.acp_providers) do require("agentic.config").acp_providers[name] = provider end
+  end }`,
+  "agentic/config.lua": `return { acp_providers = { ["opencode-acp"] = { command = "opencode", args = { "acp" } } } }`,
 } as const;
 
 /** Starts a real Neovim with the configuration of the home, and prints what a Lua expression yields. */
@@ -86,6 +90,15 @@ describe.skipIf(!isHere)("in a real Neovim", () => {
       });
   });
 
+  test("wraps the providers of agentic.nvim, its own and the person's", async () => {
+    await setUp("agentic");
+    const init = `require("agentic").setup({ acp_providers = { mine = { command = "mine" } } })`;
+    expect(await inNeovim(init, `require("agentic.config").acp_providers`)).toEqual({
+      "opencode-acp": { command: wrapper[0], args: [...wrapper.slice(1), "opencode", "acp"] },
+      mine: { command: wrapper[0], args: [...wrapper.slice(1), "mine"] },
+    });
+  });
+
   test("does not load a plugin that nobody loads", async () => {
     await setUp("avante");
     expect(await inNeovim("", `package.loaded["avante"] == nil`)).toBe(true);
@@ -98,4 +111,11 @@ test("--undo removes the file", async () => {
   expect(readFileSync(home.at(file), "utf8")).toContain(JSON.stringify(binary));
   const { code, stdout } = await runCli(["setup", "avante", "--undo"], { cwd: home.directory });
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`deleted ~/${file}`) as unknown });
+});
+
+test("says by which key each plugin completes skills", async () => {
+  mkdirSync(home.at(".config/nvim"), { recursive: true });
+  const next = async (editor: string) => (await runCli(["setup", editor, "--write"], { cwd: home.directory })).stderr;
+  expect(await next("codecompanion")).toMatch(/and type \\\.\n$/);
+  expect(await next("agentic")).toContain("open agentic with an ACP provider");
 });
