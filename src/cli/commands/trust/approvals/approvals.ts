@@ -9,7 +9,7 @@ import type { OptionValues } from "../../../command.ts";
 import { dataDirectory } from "../../../data-directory.ts";
 import { openProcessLog } from "../../../open-log.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { grantApproval } from "./grant-approval.ts";
+import { blockSkill, grantApproval } from "./grant-approval.ts";
 import { listApprovals, showApproval } from "./list-approvals.ts";
 import { recordChanges } from "./record-changes.ts";
 import { revokeApprovals } from "./revoke-approvals.ts";
@@ -38,6 +38,7 @@ const actions: Readonly<Record<string, { act(given: Approving): Promise<number>;
   list: { act: listApprovals, least: 0, most: 0 },
   show: { act: showApproval, least: 1, most: 1 },
   grant: { act: grantApproval, least: 0, most: 1 },
+  block: { act: blockSkill, least: 1, most: 1 },
   revoke: { act: revokeApprovals, least: 0, most: Infinity },
   export: { act: exportApprovals, least: 0, most: 0 },
   import: { act: importApprovals, least: 1, most: 1 },
@@ -52,14 +53,16 @@ export const command = defineCommand({
     "approvals list",
     "approvals grant deploy --expires 30d",
     "approvals grant --project",
+    "approvals block deploy",
     "approvals revoke deploy",
     "approvals export > approvals.json",
   ],
   notes: [
     "list: what you allowed and blocked, everywhere and in every project. show NAME|ID: the same of one skill, and what changed since.",
     "grant NAME or NAME@DIGEST: allow exactly the version that is installed to do all that it requests: everywhere if it is your own and requests no access to the project, else in the project of --cwd.",
+    "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer.",
     "revoke NAME|ID…: remove grants and blocks; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
-    "Exits with 1 if there is nothing to show or revoke, or if it cannot be granted or imported.",
+    "Exits with 1 if there is nothing to show or revoke, or if it cannot be granted, blocked or imported.",
     notes.roots,
     notes.data,
   ],

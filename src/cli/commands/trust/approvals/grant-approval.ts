@@ -10,32 +10,52 @@ import type { Trust } from "../../../../trust/trust.ts";
 import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
 import { openProcessLog } from "../../../open-log.ts";
+import { isNamed, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";
 import { copiedVersion, installedSkill } from "./find-installed.ts";
 import type { InstalledVersion } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
 export async function grantApproval(given: Approving): Promise<number> {
+  return await answer(given, given.options.project === true ? grantProject : grantSkill);
+}
+
+/** Blocks the skills of a name, as a person's answer would: for editors that do not show this answer. */
+export async function blockSkill(given: Approving): Promise<number> {
+  return await answer(given, async (trust, asker, { targets: [name = ""], store }) => {
+    for (const { request } of (await installedSkill(name, given)).versions)
+      await trust.answered(request(), asker, { answer: "block" });
+    const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamed(one, name));
+    if (blocks.length > 0) return { told: `blocked ${name}`, shown: { blocked: true, blocks } };
+    return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
+  });
+}
+
+const hint = "The warning above says what to correct in the data directory.";
+
+type Answer = (trust: Trust, asker: AtTerminal, given: Approving) => Promise<Granted>;
+
+async function answer(given: Approving, act: Answer): Promise<number> {
   const { options, store, terminal } = given;
   const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }), { approvals: store });
   let granted: Granted;
   try {
     const trust = await app.trust();
     const asker = { owner: localOwner, directory: path.resolve(terminal.cwd, options.cwd ?? "."), door: "cli" };
-    granted = await (options.project === true ? grantProject(trust, asker) : grantSkill(trust, asker, given));
+    granted = await act(trust, asker, given);
   } finally {
     await app.close();
   }
   const { told, shown } = granted;
   terminal.tell(told);
   if (options.json === true) await terminal.printJson(shown);
-  return shown.allowed ? 0 : 1;
+  return shown["allowed"] === false ? 1 : 0;
 }
 
 interface Granted {
   readonly told: string;
   /** What `--json` prints. */
-  readonly shown: { readonly allowed: boolean } & Readonly<Record<string, unknown>>;
+  readonly shown: Readonly<Record<string, unknown>>;
 }
 
 type AtTerminal = Asker & { readonly directory: string };
@@ -70,7 +90,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   if (!id.startsWith("grant_")) {
     if (["project", "everywhere"].includes(trust.policyFor(asker.directory).approvals)) {
       const why = `The approval of ${skill} could not be stored: nothing was granted.`;
-      return refused(named, { why, hint: "The warning above says what to correct in the data directory." });
+      return refused(named, { why, hint });
     }
     const why = `The policy lets you approve ${skill} only when it asks.`;
     return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });

@@ -57,6 +57,39 @@ describe("acp-skills approvals", () => {
     expect((await cli("ledger")).stdout).toMatch(/grant +deploy[^]*revoke +deploy/);
   });
 
+  test("blocks every version of a skill, until that is revoked", async () => {
+    await approvals("grant", "deploy");
+    expect(await approvals("block", "deploy")).toMatchObject({ code: 0, stderr: "acp-skills: blocked deploy\n" });
+    project.write("own/deploy/main.py", "def main(): return 2\n");
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ type: "block", skill: "deploy", from: "own", scope: "everywhere", via: "cli" }),
+    );
+    const refused = await approvals("grant", "deploy");
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("The user blocked the skill deploy") as string,
+    });
+    expect((await cli("ledger")).stdout).toMatch(/deploy.*block/);
+    expect((await approvals("revoke", "deploy")).stderr).toContain("revoked the block of deploy");
+    expect(await approvals("grant", "deploy")).toMatchObject({ code: 0 });
+  });
+
+  test("blocks a skill of the project in the project only, and one that needs no approval", async () => {
+    project.write(".agents/skills/plain/SKILL.md", "---\nname: plain\ndescription: Of the project.\n---\n");
+    expect(await cli("approvals", "block", "plain", "--json")).toMatchObject({ code: 0 });
+    expect(await listed()).toMatchObject([
+      { type: "block", skill: "plain", from: "project", project: project.directory },
+    ]);
+    expect(await approvals("block", "deploi")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("deploy") as string,
+    });
+    expect(await approvals("block")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("missing NAME") as string,
+    });
+  });
+
   test("a grant names bytes: it is shown as another version after a change, with what changed", async () => {
     await approvals("grant", "deploy");
     expect((await approvals("show", "deploy")).stdout).toMatch(/^installed +yes$/m);
