@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
+import { statSync } from "node:fs";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -85,7 +86,7 @@ async function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Pro
   try {
     return { child: await spawnProcess(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
   } catch (error) {
-    throw toSkillsError({ command, cwd }, error);
+    throw toSkillsError({ command, cwd, env }, error);
   }
 }
 
@@ -110,7 +111,7 @@ function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitS
   return signal === null ? { exitCode: code ?? 1 } : { exitCode: 128 + constants.signals[signal], signal };
 }
 
-function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsError {
+function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): SkillsError {
   if (isSkillsError(error)) return new SkillsError("AGENT_NOT_EXECUTABLE", error.message, { cause: error });
   const code = systemCode(error);
   const facts = { command, reason: code === "" ? undefined : code };
@@ -119,10 +120,28 @@ function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsEr
     const message = `The agent command ${JSON.stringify(command)} was not found${where}. Check its spelling and your PATH.`;
     return new SkillsError("AGENT_NOT_FOUND", message, { cause: error, facts });
   }
+  const file = code === "EACCES" && process.platform !== "win32" ? findNotExecutable({ command, cwd, env }) : undefined;
+  const hint =
+    file && `chmod +x ${/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`}`;
   const reason =
     code === "EACCES" ? "it is not an executable file" : error instanceof Error ? error.message : String(error);
   const message = `The agent command ${JSON.stringify(command)} could not be started: ${reason}.`;
-  return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts });
+  return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts: { ...facts, hint } });
+}
+
+/** The file that a command means, if it only lacks the permission. */
+function findNotExecutable({ command, cwd = "", env = process.env }: AgentCommand): string | undefined {
+  const places = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
+  return places.map((place) => resolve(cwd, place, command)).find(lacksPermission);
+}
+
+function lacksPermission(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return stats.isFile() && (stats.mode & 0o111) === 0;
+  } catch {
+    return false; // Absent or not accessible.
+  }
 }
 
 /**

@@ -65,7 +65,9 @@ export async function wrapCommand(
     settings.log("error", error.message);
     const isMissing = error.code === "AGENT_NOT_FOUND";
     const what = isMissing ? "not found; check its command" : "not executable; check the file";
-    await refuseStart(options, settings.clock, `Agent ${what} in your editor's settings. ${error.message}`);
+    const { hint } = error.facts;
+    const fix = typeof hint === "string" ? `not executable; fix: ${hint}` : `${what} in your editor's settings`;
+    await refuseStart(options, settings.clock, `Agent ${fix}. ${error.message}`);
     return { exitCode: isMissing ? 127 : 126 };
   }
 }

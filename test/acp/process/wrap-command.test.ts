@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -482,14 +482,14 @@ test("answers the editor's own calls during a turn", async () => {
 describe("an agent that cannot start", () => {
   const initialize = { jsonrpc: "2.0", id: "i-1", method: "initialize", params: { protocolVersion: 1 } };
   const script = (text: string): Parameters<typeof wrap>[1] => ({ command: process.execPath, args: ["-e", text] });
-  const file = (): string => {
-    const made = join(root, "not-executable");
+  const file = (name: string): string => {
+    const made = join(root, name);
     writeFileSync(made, "");
     chmodSync(made, 0o644);
     return made;
   };
 
-  test.each<[string, () => Parameters<typeof wrap>[1], number, string]>([
+  test.each<[string, () => Parameters<typeof wrap>[1], number, string | (() => string)]>([
     [
       "is not found",
       () => ({ command: "no-such-agent" }),
@@ -498,7 +498,25 @@ describe("an agent that cannot start", () => {
     ],
     [
       "is not executable",
-      () => ({ command: file() }),
+      () => ({ command: file("agent") }),
+      126,
+      () => `Agent not executable; fix: chmod +x ${join(root, "agent")}. `,
+    ],
+    [
+      "is not executable and has a name that shells split",
+      () => ({ command: file("it's an agent") }),
+      126,
+      () => `Agent not executable; fix: chmod +x '${join(root, String.raw`it'\''s an agent`)}'. `,
+    ],
+    [
+      "is found in PATH, and not executable",
+      () => ({ command: "agent", env: { PATH: dirname(file("agent")) } }),
+      126,
+      () => `Agent not executable; fix: chmod +x ${join(root, "agent")}. `,
+    ],
+    [
+      "is a directory",
+      () => ({ command: root }),
       126,
       "Agent not executable; check the file in your editor's settings. ",
     ],
@@ -523,8 +541,9 @@ describe("an agent that cannot start", () => {
     expect(rest).toEqual([]);
     const { id, error } = JSON.parse(answer ?? "") as { id: string; error: { code: number; message: string } };
     expect([id, error.code]).toEqual(["i-1", -32603]);
-    expect(said.length).toBeLessThanOrEqual(70);
-    expect(error.message.startsWith(said)).toBe(true);
+    const text = typeof said === "string" ? said : said();
+    expect(text.replace(root, "/usr/bin").length).toBeLessThanOrEqual(70);
+    expect(error.message.startsWith(text)).toBe(true);
   });
 
   test("and dies in the middle of its answer leaves that answer on a line of its own", async () => {
