@@ -8,6 +8,7 @@ import { defaultRunLimits, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import { openRunEnvironment } from "../../runs/run-environment.ts";
 import { findCommand, findPython } from "../../sandbox/find/find-programs.ts";
 import { findCgroups } from "../../sandbox/processes/cgroups.ts";
+import { agentCommands } from "../agent-commands.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";
 import { cwd, json, roots } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
@@ -18,20 +19,6 @@ import { openProcessLog } from "../open-log.ts";
 import { labelled } from "../report/columns.ts";
 import { homePath } from "../../base/paths/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
-
-/** Commands of agents that speak ACP. */
-const agents: readonly string[] = [
-  "claude-agent-acp",
-  "claude-code-acp",
-  "codex-acp",
-  "gemini",
-  "goose",
-  "opencode",
-  "qwen",
-  "kimi",
-  "cursor-agent",
-  "auggie",
-];
 
 const mebibyte = 1024 * 1024;
 
@@ -83,7 +70,7 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
     roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
     skills: catalog.snapshot.skills.length,
     grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
-    agents: agents.flatMap((name) => {
+    agents: [...agentCommands.keys()].flatMap((name) => {
       const path = findCommand(name);
       return path === undefined ? [] : [{ name, path }];
     }),

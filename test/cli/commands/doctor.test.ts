@@ -51,7 +51,7 @@ test("reports grants that have no effect", async () => {
 
 test("reports which agents ask before a tool runs code", async () => {
   const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
-  expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot: /);
+  expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot, Kimi Code: /);
   expect(stdout).toMatch(/do not ask +opencode, Codex/);
 });
 

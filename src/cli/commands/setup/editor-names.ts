@@ -7,6 +7,7 @@ export const editorNames = [
   "agentic",
   "agent-shell",
   "vscode",
+  "obsidian",
   "acpx",
 ] as const;
 

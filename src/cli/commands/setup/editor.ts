@@ -1,9 +1,15 @@
 /** Where the command runs. Injected, so that tests never touch a real home. */
 export interface Surroundings {
   readonly home: string;
+  /** The directory of the project, for editors that have settings there. */
+  readonly cwd: string;
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exists: (path: string) => boolean;
+  /** The text of a file that tells where an editor has its files; undefined if it cannot be read. */
+  readonly read: (path: string) => string | undefined;
+  /** The absolute path of a program on `PATH`. */
+  readonly find: (program: string) => string | undefined;
   /** The words of a command that runs this program whatever PATH its caller has. */
   readonly wrapper: readonly [string, ...string[]];
 }
@@ -38,12 +44,14 @@ interface Done {
 /** An editor, or a plugin of one. Everything here is pure, except that it asks which paths exist. */
 export interface Editor {
   readonly title: string;
-  /** The files that may configure agents, in the order in which they are looked for. The first is created if there is none. */
+  /** The files that may configure agents, in the order in which they are looked for. Agents are added to the first. */
   places(where: Surroundings): readonly string[];
   /** Whether every one of these files counts, instead of the first that exists. */
   readonly readsAll?: boolean;
   /** Paths of which at least one exists where the editor is used. Without it, one of `places` has to exist. */
   marks?(where: Surroundings): readonly string[];
+  /** Whether it has agents of its own where a person configured none: then each known one that is on `PATH` is added. */
+  readonly hasDefaults?: boolean;
   /** The change of one file, whose text is undefined if it does not exist. Throws UNREADABLE if the text cannot be understood. */
   plan(text: string | undefined, where: Surroundings): Plan;
   /** The same with one more agent. Absent where agents are configured by a program, which is not for us to write. */

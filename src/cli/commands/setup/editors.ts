@@ -8,6 +8,7 @@ import { acpx } from "./editors/acpx.ts";
 import { agentShell } from "./editors/agent-shell.ts";
 import { jetbrains } from "./editors/jetbrains.ts";
 import { agentic, avante, codecompanion } from "./editors/neovim.ts";
+import { obsidian } from "./editors/obsidian.ts";
 import { vscode } from "./editors/vscode.ts";
 import { zed } from "./editors/zed.ts";
 
@@ -19,6 +20,7 @@ const editors: Readonly<Record<EditorName, Editor>> = {
   agentic,
   "agent-shell": agentShell,
   vscode,
+  obsidian,
   acpx,
 };
 
@@ -31,6 +33,10 @@ const aliases: Readonly<Record<string, EditorName>> = {
   pycharm: "jetbrains",
   webstorm: "jetbrains",
   code: "vscode",
+  "code-server": "vscode",
+  codium: "vscode",
+  cursor: "vscode",
+  windsurf: "vscode",
 };
 
 /** Throws INVALID_OPTIONS for a name that is not an editor's. */

@@ -17,11 +17,13 @@ export interface EntryForm {
 }
 
 /** An editor that is configured by JSON. */
-export interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "next"> {
+export interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "marks" | "hasDefaults" | "next"> {
   /** Whether it reads comments and commas before a closing bracket. */
   readonly lenient: boolean;
   /** Keys of the objects and lists of agents. A new agent is added to the first. */
   readonly holders: readonly [string, ...string[]];
+  /** Keys of objects that are one agent each. */
+  readonly single?: readonly string[];
   readonly form: EntryForm;
   /** The entry of a new agent, besides its command. */
   readonly blank: Entry;
@@ -50,11 +52,15 @@ export function stringsOf(value: unknown): readonly string[] {
 }
 
 export function openJsonEditor(editor: JsonEditor): Editor {
-  const { title, places, readsAll, next, lenient, form, blank, holders } = editor;
+  const { title, lenient, form, blank, holders, single = [], ...shared } = editor;
   const find = (text: string): readonly Placed[] => {
     const settings = readSettings(text, lenient);
-    refuseTwins(text, holders);
-    return holders.flatMap((holder) => [...entriesOf(text, settings, holder)]);
+    refuseTwins(text, [...single, ...holders]);
+    const alone = single.flatMap((key) => {
+      const entry = settings[key];
+      return entry === undefined ? [] : [{ path: [key], name: nameIn(entry) ?? key, entry }];
+    });
+    return [...alone, ...holders.flatMap((holder) => [...entriesOf(text, settings, holder)])];
   };
   const plan = (text = "", where: Surroundings): Plan => {
     const agents: PlannedAgent[] = [];
@@ -92,10 +98,8 @@ export function openJsonEditor(editor: JsonEditor): Editor {
     }
   };
   return {
+    ...shared,
     title,
-    places,
-    next,
-    ...(readsAll !== undefined && { readsAll }),
     plan,
     add(text = "", agent, where) {
       const before = plan(text, where);
@@ -137,15 +141,17 @@ function setKeys(path: JSONPath, keys: Entry): JsonChange[] {
   return Object.entries(keys).map(([key, value]) => ({ path: [...path, key], value }));
 }
 
+function nameIn(entry: unknown): string | undefined {
+  const { displayName, name, id } = isObject(entry) ? entry : {};
+  return [displayName, name, id].find((one) => typeof one === "string" && one !== "") as string | undefined;
+}
+
 function* entriesOf(text: string, settings: Entry, holder: string): Generator<Placed, void> {
   const held = settings[holder];
   if (held === undefined || held === null) return;
   if (Array.isArray(held)) {
-    for (const [index, entry] of (held as readonly unknown[]).entries()) {
-      const { name, id } = isObject(entry) ? entry : {};
-      const named = [name, id].find((one) => typeof one === "string");
-      yield { path: [holder, index], name: named ?? String(index), entry };
-    }
+    for (const [index, entry] of (held as readonly unknown[]).entries())
+      yield { path: [holder, index], name: nameIn(entry) ?? String(index), entry };
   } else if (isObject(held)) {
     for (const [name, entry] of Object.entries(held)) yield { path: [holder, name], name, entry };
   } else throw wrongType(text, [holder], "an object");

@@ -1,18 +1,20 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { findCommand } from "../../../sandbox/find/find-programs.ts";
 import { SkillsError, isSkillsError } from "../../../errors.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import { homePath } from "../../../base/paths/shown-path.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { describeChange, frameOf, toJson } from "./describe-change.ts";
+import { describeChange, toJson } from "./describe-change.ts";
 import type { Change } from "./describe-change.ts";
 import type { Editor, NewAgent, Plan, Surroundings } from "./editor.ts";
 import { editorNames } from "./editor-names.ts";
 import { editorNamed } from "./editors.ts";
+import { filesOf, planFor, planFound } from "./plan-files.ts";
+import type { Context } from "./plan-files.ts";
 import { dropRecord, keepRecord, readRecords } from "./records.ts";
-import { readSettingsFile, withoutMark, writeSettingsFile } from "./settings-file.ts";
+import { writeSettingsFile } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { planUndo } from "./undo.ts";
 import { isTransient, ownWords } from "./wrapper.ts";
@@ -36,6 +38,7 @@ export const command = defineCommand({
   notes: [
     `EDITOR is ${oneOf(editorNames)}.`,
     "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
+    "For VS Code, its forks, code-server and its servers on other machines, and the project's .vscode/settings.json; where no agent is configured, adds each known one that is on PATH.",
     "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept, links are followed.",
     "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
@@ -53,9 +56,17 @@ export const command = defineCommand({
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
       throw usageError(
-        `${editor.title} is configured by a program: configure the agent there, then run this without --`,
+        `${editor.title} takes no agents from here: configure the agent there, then run this without --`,
       );
-    const where = { home: terminal.home, platform: process.platform, env: process.env, exists: existsSync };
+    const where = {
+      home: terminal.home,
+      cwd: terminal.cwd,
+      platform: process.platform,
+      env: process.env,
+      exists: existsSync,
+      read: readIfThere,
+      find: findCommand,
+    };
     const context = {
       name,
       editor,
@@ -67,19 +78,21 @@ export const command = defineCommand({
   },
 });
 
-interface Context {
-  readonly name: string;
-  readonly editor: Editor;
-  readonly where: Surroundings;
-  readonly terminal: Terminal;
-  readonly json: boolean;
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {
   const { name, editor, where, terminal } = context;
   const files = filesOf(editor, where, agent);
   if (files.length === 0) throw notThere(name, editor, where);
-  const planned = files.map((file) => ({ file, ...planFor(context, file, agent) }));
+  const found = files.map((file) => ({ file, ...planFor(context, file, agent) }));
+  const added = found.every(({ agents }) => agents.length === 0) ? planFound(context) : undefined;
+  const planned = added === undefined ? found : [added];
   const changes: Change[] = [];
   for (const { file, text, agents } of planned) {
     if (agents.length === 0) continue;
@@ -118,31 +131,6 @@ function writeWithBackup(
   return backup;
 }
 
-/** The files to change: those that exist, or the first if it is to be created. */
-function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | undefined): readonly SettingsFile[] {
-  const places = editor.places(where);
-  const found = places.filter(where.exists);
-  const isUsed = editor.marks?.(where).some(where.exists) === true;
-  const created = agent !== undefined || isUsed ? places : [];
-  const chosen = found.length > 0 ? found : created;
-  return (editor.readsAll === true && agent === undefined ? chosen : chosen.slice(0, 1)).map(readSettingsFile);
-}
-
-function planFor({ editor, where, terminal }: Context, file: SettingsFile, agent: NewAgent | undefined): Plan {
-  const [mark, text] = withoutMark(file.text);
-  try {
-    const plan =
-      agent === undefined || editor.add === undefined ? editor.plan(text, where) : editor.add(text, agent, where);
-    return { ...plan, text: mark + plan.text };
-  } catch (error) {
-    if (!isSkillsError(error) || error.code !== "UNREADABLE" || typeof error.facts["line"] !== "number") throw error;
-    const { line, column } = error.facts;
-    terminal.echo(frameOf(text ?? "", { line, column: Number(column) }, terminal));
-    const place = `${homePath(file.place, where.home)}:${line}:${Number(column)}`;
-    throw new SkillsError("UNREADABLE", `${place}: ${error.message}. Nothing was changed.`, { cause: error });
-  }
-}
-
 function notThere(name: string, editor: Editor, where: Surroundings): SkillsError {
   const looked = (editor.marks?.(where) ?? editor.places(where)).map((place) => homePath(place, where.home));
   const advice =
@@ -167,7 +155,7 @@ async function sayNoAgents(
   if (json) await terminal.printJson({ editor: name, files: [] });
   else if (sample !== undefined) await terminal.print([`${sample}\n`]);
   terminal.tell(
-    `${editor.title} has no agents in ${places}; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`,
+    `${editor.title} has no agents in ${places}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
   );
   return 1;
 }

@@ -214,6 +214,64 @@ describe("the other editors", () => {
       });
   });
 
+  test("wraps the agents of the project at hand for VS Code, too", async () => {
+    home.write(".vscode/settings.json", '{"acp.agents": {"A": {"command": "a"}}}');
+    expect((await setup("vscode", "--write")).code).toBe(0);
+    expect(JSON.parse(read(".vscode/settings.json"))).toEqual({
+      "acp.agents": { A: { command: wrapper[0], args: [wrapper[1], "--", "a"] } },
+    });
+  });
+
+  test("adds each known agent that is on PATH to a VS Code whose extension has only its own", async () => {
+    for (const name of ["gemini", "goose", "not-known"]) chmodSync(home.write(`bin/${name}`, "#!/bin/sh\n"), 0o755);
+    const user = ".local/share/code-server/User";
+    mkdirSync(home.at(user), { recursive: true });
+    home.write(".vscode/settings.json", "{}");
+    const inPath = async (...args: readonly string[]) =>
+      await runCli(["setup", "vscode", ...args], { cwd: home.directory, env: { PATH: home.at("bin") } });
+    expect((await inPath()).stdout).toContain("✓ gemini with skills is added");
+    expect(existsSync(home.at(user, "settings.json"))).toBe(false);
+    expect((await inPath("--write")).code).toBe(0);
+    const entry = (...words: readonly string[]) => ({ command: wrapper[0], args: [wrapper[1], "--", ...words] });
+    expect(JSON.parse(read(`${user}/settings.json`))).toEqual({
+      "acp.agents": {
+        "gemini with skills": entry(home.at("bin/gemini"), "--acp"),
+        "goose with skills": entry(home.at("bin/goose"), "acp"),
+      },
+    });
+    expect(read(".vscode/settings.json")).toBe("{}");
+    expect((await inPath("--write")).stdout.match(/already/g)).toHaveLength(2);
+    expect((await inPath("--undo")).stdout).toContain(`deleted ~/${user}/settings.json`);
+  });
+
+  test("wraps the agents of Obsidian's plugin, its own and the person's, and takes that back", async () => {
+    const file = "notes/.obsidian/plugins/agent-client/data.json";
+    const mine = { id: "mine", displayName: "Mine", command: "mine", args: ["--acp"], env: [] };
+    const claude = {
+      id: "claude-code-acp",
+      displayName: "Claude Code",
+      command: "claude-agent-acp",
+      args: [],
+      env: [],
+    };
+    const text = JSON.stringify({ claude, gemini: { command: "" }, customAgents: [mine], debugMode: false }, null, 2);
+    home.write(file, text);
+    home.write(".config/obsidian/obsidian.json", JSON.stringify({ vaults: { a: { path: home.at("notes") } } }));
+    const { stdout } = await setup("obsidian", "--write");
+    expect(stdout).toContain("✓ Claude Code is started through acp-skills\n");
+    const args = (...words: readonly string[]) => ({ command: wrapper[0], args: [wrapper[1], "--", ...words] });
+    expect(JSON.parse(read(file))).toMatchObject({
+      claude: { ...claude, ...args("claude-agent-acp") },
+      gemini: { command: "" },
+      customAgents: [{ ...mine, ...args("mine", "--acp") }],
+      debugMode: false,
+    });
+    home.write(file, read(file).replace("false", "true"));
+    expect((await setup("obsidian", "--undo")).code).toBe(0);
+    expect(JSON.parse(read(file))).toMatchObject({ claude: { command: "claude-agent-acp" }, customAgents: [mine] });
+    expect((await setup("obsidian", "--", "x")).code).toBe(2);
+  });
+
   test("keeps each form in which acpx has commands", async () => {
     const agents = { a: { argv: ["x", "y z"] }, b: { command: "x", args: ["y"] }, c: { command: "npx 'my agent'" } };
     home.write(".acpx/config.json", JSON.stringify({ agents }));
@@ -237,7 +295,7 @@ describe("bad input", () => {
     [["zed", "--"], "missing agent after --"],
     [["zed", "--name", "x"], "--name is the name of an agent to add"],
     [["zed", "--undo", "--write"], "--undo takes neither --write nor an agent"],
-    [["avante", "--", "x"], "avante.nvim is configured by a program"],
+    [["avante", "--", "x"], "avante.nvim takes no agents from here"],
   ])("%j is a usage error", async (args, message) => {
     const { code, stderr } = await setup(...args);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as unknown });

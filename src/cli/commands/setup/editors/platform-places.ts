@@ -9,6 +9,12 @@ export function configDirectory({ home, env }: Places, program: string): string 
   return path.join(path.isAbsolute(given) ? given : path.join(home, ".config"), program);
 }
 
+/** A program's directory below `$XDG_DATA_HOME`, likewise, or `~/.local/share`. */
+export function dataDirectory({ home, env }: Places, program: string): string {
+  const { XDG_DATA_HOME: given = "" } = env;
+  return path.join(path.isAbsolute(given) ? given : path.join(home, ".local", "share"), program);
+}
+
 /** A program's directory below `%APPDATA%`. */
 export function roamingDirectory({ home, env }: Places, program: string): string {
   return path.join(env["APPDATA"] || path.join(home, "AppData", "Roaming"), program);

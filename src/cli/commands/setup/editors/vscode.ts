@@ -2,9 +2,11 @@ import path from "node:path";
 import type { Surroundings } from "../editor.ts";
 import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
 import { withSkills } from "./agent-names.ts";
-import { configDirectory, roamingDirectory } from "./platform-places.ts";
+import { configDirectory, dataDirectory, localDirectory, roamingDirectory } from "./platform-places.ts";
 
-const products = ["Code", "Code - Insiders", "VSCodium", "Cursor"] as const;
+const products = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf"] as const;
+/** On a machine to which VS Code is connected. */
+const remotes = [".vscode-server", ".vscode-server-insiders"] as const;
 
 function productDirectory(where: Surroundings, product: string): string {
   if (where.platform === "win32") return roamingDirectory(where, product);
@@ -12,14 +14,35 @@ function productDirectory(where: Surroundings, product: string): string {
   return configDirectory(where, product);
 }
 
+/** The directories of a person's settings, those that are in use first. */
+function directories(where: Surroundings): readonly string[] {
+  const { home, platform, exists } = where;
+  const served =
+    platform === "win32"
+      ? path.join(localDirectory(where, "code-server"), "Data")
+      : dataDirectory(where, "code-server");
+  const all = [
+    ...[...products.map((product) => productDirectory(where, product)), served].map((one) => path.join(one, "User")),
+    ...remotes.map((remote) => path.join(home, remote, "data", "Machine")),
+  ];
+  const rank = (directory: string): number => [settingsIn(directory), directory].filter(exists).length;
+  return all.toSorted((one, other) => rank(other) - rank(one));
+}
+
+function settingsIn(directory: string): string {
+  return path.join(directory, "settings.json");
+}
+
 /**
- * Extensions that are ACP clients: `acp.agents` is that of formulahendry.acp-client, `agent_servers` that of strato-space's ACP,
- * `vscodeAcp.agents` (a list) that of foxweimin.vscode-acp-client.
+ * Extensions that are ACP clients: `acp.agents` is that of formulahendry.acp-client, which has agents of its own and adds a person's to
+ * them, `agent_servers` that of strato-space's ACP, `vscodeAcp.agents` (a list) that of foxweimin.vscode-acp-client.
  */
 export const vscode = openJsonEditor({
   title: "VS Code",
-  places: (where) => products.map((product) => path.join(productDirectory(where, product), "User", "settings.json")),
+  places: (where) => [...directories(where), path.join(where.cwd, ".vscode")].map(settingsIn),
+  marks: directories,
   readsAll: true,
+  hasDefaults: true,
   lenient: true,
   holders: ["acp.agents", "agent_servers", "vscodeAcp.agents"],
   form: commandAndArgs,

@@ -2,14 +2,27 @@ import { expect, test } from "vitest";
 import type { Surroundings } from "../../../../../src/cli/commands/setup/editor.ts";
 import { editorNamed } from "../../../../../src/cli/commands/setup/editors.ts";
 
+function placesWith(name: string, given: Partial<Surroundings>): readonly string[] {
+  return editorNamed(name).editor.places({
+    home: "/home/me",
+    cwd: "/project",
+    platform: "linux",
+    env: {},
+    exists: () => false,
+    read: () => undefined,
+    find: () => undefined,
+    wrapper: ["/node", "/main.js"],
+    ...given,
+  });
+}
+
 function placesOf(
   name: string,
   platform: NodeJS.Platform,
   env: Surroundings["env"] = {},
   home = "/home/me",
 ): readonly string[] {
-  const where = { home, platform, env, exists: () => false, wrapper: ["/node", "/main.js"] as const };
-  return editorNamed(name).editor.places(where);
+  return placesWith(name, { home, platform, env });
 }
 
 test.each([
@@ -29,10 +42,35 @@ test.each([
   expect(placesOf(name, platform, env)[0]).toBe(place);
 });
 
-test("every product of VS Code has its own directory on each platform", () => {
+test("every product of VS Code has its own directory on each platform, and the project comes last", () => {
   for (const platform of ["linux", "darwin", "win32"] as const) {
     const places = placesOf("vscode", platform);
-    expect(new Set(places).size).toBe(4);
-    expect(places.join()).toContain("Cursor/User/settings.json");
+    expect(new Set(places).size).toBe(10);
+    for (const product of [
+      "Cursor/User",
+      "Windsurf/User",
+      "Code - OSS/User",
+      ".vscode-server/data/Machine",
+      "code-server",
+    ])
+      expect(places.join()).toContain(product);
+    expect(places.at(-1)).toBe("/project/.vscode/settings.json");
   }
+  expect(placesOf("vscode", "linux")).toContain("/home/me/.local/share/code-server/User/settings.json");
+});
+
+test("a product of VS Code that has settings comes first, then one that was used", () => {
+  const [used, set] = ["/home/me/.local/share/code-server/User", "/home/me/.config/Windsurf/User"];
+  const there = [used, set, `${set}/settings.json`];
+  const places = placesWith("vscode", { exists: (one) => there.includes(one) });
+  expect(places.slice(0, 2)).toEqual([`${set}/settings.json`, `${used}/settings.json`]);
+});
+
+test("Obsidian is looked for in every vault that it knows, and here", () => {
+  const vaults = { a: { path: "/notes" }, b: { path: "/work", open: true }, c: { path: "relative" }, d: 7 };
+  const read = (file: string): string | undefined =>
+    file === "/home/me/.config/obsidian/obsidian.json" ? JSON.stringify({ vaults }) : undefined;
+  const file = ".obsidian/plugins/agent-client/data.json";
+  expect(placesWith("obsidian", { read })).toEqual([`/notes/${file}`, `/work/${file}`, `/project/${file}`]);
+  expect(placesWith("obsidian", { read: () => "{" })).toEqual([`/project/${file}`]);
 });

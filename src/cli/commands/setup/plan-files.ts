@@ -1,0 +1,61 @@
+import { homePath } from "../../../base/paths/shown-path.ts";
+import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { agentCommands } from "../../agent-commands.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { frameOf } from "./describe-change.ts";
+import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
+import { readSettingsFile, withoutMark } from "./settings-file.ts";
+import type { SettingsFile } from "./settings-file.ts";
+
+export interface Context {
+  readonly name: string;
+  readonly editor: Editor;
+  readonly where: Surroundings;
+  readonly terminal: Terminal;
+  readonly json: boolean;
+}
+
+/** The files to change: those that exist, or the first if it is to be created, or if an agent is added. */
+export function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | undefined): readonly SettingsFile[] {
+  const places = editor.places(where);
+  const found = places.filter(where.exists);
+  const first = found.length > 0 && editor.readsAll !== true ? found.slice(0, 1) : places.slice(0, 1);
+  if (agent !== undefined || (found.length === 0 && isUsed(editor, where))) return first.map(readSettingsFile);
+  return (editor.readsAll === true ? found : found.slice(0, 1)).map(readSettingsFile);
+}
+
+function isUsed(editor: Editor, where: Surroundings): boolean {
+  return editor.marks?.(where).some(where.exists) === true;
+}
+
+/** Adds the known agents that are here to an editor that has only its own; undefined if that is not to be done. */
+export function planFound(context: Context): (Plan & { readonly file: SettingsFile }) | undefined {
+  const { editor, where } = context;
+  if (editor.hasDefaults !== true || !isUsed(editor, where)) return undefined;
+  const [file] = editor.places(where).slice(0, 1).map(readSettingsFile);
+  const agents: PlannedAgent[] = [];
+  let text = file?.text;
+  for (const [program, args] of agentCommands) {
+    const command = where.find(program);
+    if (file === undefined || command === undefined) continue;
+    const plan = planFor(context, { ...file, text }, { name: undefined, words: [command, ...args] });
+    text = plan.text;
+    agents.push(...plan.agents.slice(-1));
+  }
+  return file === undefined || text === undefined || agents.length === 0 ? undefined : { file, text, agents };
+}
+
+export function planFor({ editor, where, terminal }: Context, file: SettingsFile, agent: NewAgent | undefined): Plan {
+  const [mark, text] = withoutMark(file.text);
+  try {
+    const plan =
+      agent === undefined || editor.add === undefined ? editor.plan(text, where) : editor.add(text, agent, where);
+    return { ...plan, text: mark + plan.text };
+  } catch (error) {
+    if (!isSkillsError(error) || error.code !== "UNREADABLE" || typeof error.facts["line"] !== "number") throw error;
+    const { line, column } = error.facts;
+    terminal.echo(frameOf(text ?? "", { line, column: Number(column) }, terminal));
+    const place = `${homePath(file.place, where.home)}:${line}:${Number(column)}`;
+    throw new SkillsError("UNREADABLE", `${place}: ${error.message}. Nothing was changed.`, { cause: error });
+  }
+}
