@@ -5,7 +5,8 @@ import { blocks, kindOf } from "./grants/grant.ts";
 import type { Block, Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
-import { directoryOf } from "./refusals.ts";
+import { directoryOf, enoughAsked } from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
 import { ofRepository } from "./project-repository.ts";
 import { SessionTrusts } from "./session-trust.ts";
 
@@ -21,6 +22,9 @@ export interface DecisionsOptions {
   readonly now: () => number;
   readonly log: Log;
 }
+
+/** Answers that are not a yes, in one turn. */
+const mostRefusals = 3;
 
 /** A skill whose bytes do not count. */
 type Versionless = Omit<Subject, "digest">;
@@ -97,12 +101,20 @@ export class Decisions {
     }
   }
 
-  /** Remembers a refusal: "not now" until the next prompt, a block for good. `key`: of what was asked. */
-  async refuse(key: string, subject: Versionless, asker: Asker, reply: Reply, policy: Policy): Promise<void> {
-    if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
-    const { refused } = this.sessions.of(asker.owner);
+  /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
+  enough(owner: string): Refusal | undefined {
+    return (this.sessions.get(owner)?.refusals ?? 0) < mostRefusals ? undefined : enoughAsked;
+  }
+
+  /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `placeOf`. */
+  async refuse(place: string, subject: Versionless, asker: Asker, reply: Reply, policy: Policy): Promise<void> {
+    if (reply.answer === undefined && reply.missing === "nobody") return;
+    const session = this.sessions.of(asker.owner);
+    const { refused } = session;
+    session.refusals += 1;
+    if (session.refusals === mostRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
-      refused.set(key, reply);
+      refused.set(place, reply);
       return;
     }
     const { name } = subject;
@@ -117,7 +129,7 @@ export class Decisions {
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
-    if (!isStored) refused.set(key, reply);
+    if (!isStored) refused.set(place, reply);
   }
 
   /** Removes a grant, or the blocks of a skill, also from what counts for the session only. Throws as `ApprovalStore.change`. */

@@ -8,6 +8,7 @@ import { askAboutProject } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
 import type { Questions } from "./asking/questions.ts";
 import { least, reachIndex } from "./grants/reach.ts";
+import { placeOf } from "./session-trust.ts";
 import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
 
 /** A skill that a model wants to read. `directory`: of the skill. */
@@ -45,7 +46,7 @@ export class ProjectReading {
       asker,
       signal,
       event: { about: "read", subject: skill },
-      decide: () => this.#decide(wish, asker),
+      decide: async () => (await this.#decide(wish, asker)) ?? this.#options.decisions.enough(asker.owner),
       ask: () => Promise.resolve(questionOf(wish, asker)),
       keep: (reply) => this.#keep(wish, asker, reply),
     });
@@ -79,7 +80,7 @@ export class ProjectReading {
     if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
     const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
     if (isLasting && (await decisions.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
-    const refused = session?.refused.get(key);
+    const refused = session?.refused.get(placeOf("read", project));
     return refused && unreadable(skill, project, whyRefused(refused));
   }
 
@@ -88,7 +89,7 @@ export class ProjectReading {
     const { skill, project, policy, key } = wish;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      await decisions.refuse(key, skill, asker, reply, policy);
+      await decisions.refuse(placeOf("read", project), skill, asker, reply, policy);
       return answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
     }
     // Another window may have blocked it meanwhile.

@@ -5,7 +5,13 @@ import type { Capabilities } from "./grants/capabilities.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Reply } from "./asking/question.ts";
 
-type Refusal = Extract<Authorization, { readonly allowed: false }>;
+export type Refusal = Extract<Authorization, { readonly allowed: false }>;
+
+export const enoughAsked: Refusal = {
+  allowed: false,
+  why: "Three questions of this turn were not answered with yes: no more are asked until the user writes again.",
+  hint: "Go on without it, or tell the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
+};
 
 export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): Refusal {
   const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
@@ -40,10 +46,12 @@ export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
   const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
   const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  const again =
+    reply.answer === undefined ? "" : ` They are asked again in this session if they write /${subject.slug}.`;
   return {
     allowed: false,
     why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}${again && `.${again}`}`,
   };
 }
 

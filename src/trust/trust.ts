@@ -17,6 +17,7 @@ import type { Question, Reply } from "./asking/question.ts";
 import { Questions } from "./asking/questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./grants/reach.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
+import { placeOf } from "./session-trust.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
 
@@ -51,9 +52,9 @@ export interface Trust {
   mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization>;
   /** A person lets models read the skills that came with the project of a directory. */
   trustProject(directory: string, asker: Asker): Promise<Authorization>;
-  /** A person invoked this skill: the models of the session may read it. `directory`: of the skill. */
+  /** A person invoked this skill: the models of the session may read it, and what was refused is asked again. `directory`: of the skill. */
   consent(owner: string, directory: string): void;
-  /** A person wrote a new prompt: what they refused before may be asked again. */
+  /** A person wrote a new prompt: what they did not answer may be asked again. */
   newTurn(owner: string): void;
   /** Forgets what was approved for a session. */
   endSession(owner: string): void;
@@ -106,7 +107,7 @@ class PersonalTrust implements Trust {
       asker,
       signal,
       event: { about: request.about, subject: request.subject },
-      decide: () => this.decide(request, asker),
+      decide: async () => (await this.decide(request, asker)) ?? this.#decisions.enough(asker.owner),
       ask: () => this.questionFor(request, asker),
       keep: (reply) => this.answered(request, asker, reply),
     });
@@ -144,13 +145,13 @@ class PersonalTrust implements Trust {
       const grant = stored.flatMap(({ grants, project }) => (isWithin(policy, project) ? grants : [])).find(isAllowed);
       if (grant !== undefined) return { allowed: true, by: grant.id };
     }
-    const refused = session?.refused.get(keyOf(request));
+    const refused = session?.refused.get(placeAsked(request));
     return refused && refusalOf(request, refused);
   }
 
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
     const policy = this.policyFor(asker.directory);
-    if (!policy.prompts || asker.ask === undefined) return undefined;
+    if (!policy.prompts || asker.ask === undefined || this.#decisions.enough(asker.owner)) return undefined;
     const { subject, calledBy } = request;
     const stored = await this.#decisions.stored(asker.directory, policy);
     const before = stored
@@ -174,7 +175,7 @@ class PersonalTrust implements Trust {
     const { subject, wants, calledBy } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      await this.#decisions.refuse(keyOf(request), subject, asker, reply, this.policyFor(asker.directory));
+      await this.#decisions.refuse(placeAsked(request), subject, asker, reply, this.policyFor(asker.directory));
       return refusalOf(request, reply);
     }
     // Another window may have blocked it meanwhile, and the skill may be another one now.
@@ -220,13 +221,11 @@ class PersonalTrust implements Trust {
   }
 
   consent(owner: string, directory: string): void {
-    this.#decisions.sessions.of(owner).consents.add(directory);
+    this.#decisions.sessions.consent(owner, directory);
   }
 
   newTurn(owner: string): void {
-    const session = this.#decisions.sessions.get(owner);
-    session?.refused.clear();
-    session?.readable.clear();
+    this.#decisions.sessions.newTurn(owner);
   }
 
   endSession(owner: string): void {
@@ -268,6 +267,10 @@ class PersonalTrust implements Trust {
 
 function keyOf({ about, subject, wants, calledBy }: TrustRequest): string {
   return JSON.stringify([about, subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
+}
+
+function placeAsked({ about, subject, calledBy }: TrustRequest): string {
+  return placeOf(about, subject.directory, calledBy?.name);
 }
 
 /** An older grant of the same version that says no more than the new one. */

@@ -343,7 +343,7 @@ describe("skills that came with a project", () => {
     expect(questions.map(({ about }) => about)).toEqual(["read"]);
   });
 
-  it("are not read after a refusal, and the person is not asked again in this turn", async () => {
+  it("are not read after a refusal, and the person is not asked again", async () => {
     const { trust } = openTrust();
     const ask = answers("not-now");
     const { client, caller } = await openHost(skills, { origin: "project", project: "/", caller: { ask }, trust });
@@ -352,7 +352,7 @@ describe("skills that came with a project", () => {
     expect(questions).toHaveLength(1);
     trust.newTurn(caller.owner);
     await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow("not now");
-    expect(questions).toHaveLength(2);
+    expect(questions).toHaveLength(1);
   });
 
   it("are read without a question after the person invoked them", async () => {

@@ -164,15 +164,45 @@ describe("an answer", () => {
     expect(await stricter.authorize(requestOf(), nobody, signal)).toMatchObject({ allowed: false });
   });
 
-  test("not now: refuses, and is not asked again until the person's next prompt", async () => {
+  test("not now: refuses, and is not asked again, changed or not, until the person invokes the skill", async () => {
     const { trust } = openTrust();
     const person = personWith("not-now", "once");
     const refused = { allowed: false, why: expect.stringContaining("The user answered: not now.") as string };
     expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
     expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
-    expect(person.asked).toHaveLength(1);
     trust.newTurn(person.owner);
-    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "once" });
+    const changed = requestOf({ subject: { ...subject, digest: digest("b") } });
+    expect(await trust.authorize(changed, person, signal)).toMatchObject({
+      ...refused,
+      hint: expect.stringMatching(/They are asked again in this session if they write \/deploy\.$/) as string,
+    });
+    expect(person.asked).toHaveLength(1);
+    trust.consent(person.owner, "/elsewhere");
+    expect(await trust.authorize(changed, person, signal)).toMatchObject(refused);
+    trust.consent(person.owner, subject.directory);
+    expect(await trust.authorize(changed, person, signal)).toEqual({ allowed: true, by: "once" });
+  });
+
+  test("after three answers that are no yes, nothing is asked until the person's next prompt", async () => {
+    const logged: string[] = [];
+    const { trust } = openTrust({ log: (_level, message) => void logged.push(message) });
+    const person = personWith("not-now", "once", "not-now", "not-now", "once");
+    const of = (place: number): FullTrustRequest =>
+      requestOf({ subject: { ...subject, name: `deploy-${place}`, directory: `/skills/deploy-${place}` } });
+    for (let place = 1; place <= 60; place += 1)
+      expect(await trust.authorize(of(place), person, signal)).toMatchObject({ allowed: place === 2 });
+    expect(person.asked).toHaveLength(4);
+    const why =
+      "Three questions of this turn were not answered with yes: no more are asked until the user writes again.";
+    expect(await trust.authorize(of(60), person, signal)).toMatchObject({ allowed: false, why });
+    expect(
+      await trust.mayRead({ ...subject, isOwn: false, source: "/work/shop/.agents/skills" }, person, signal),
+    ).toMatchObject({ allowed: false, why });
+    expect(await trust.questionFor(of(60), person)).toBeUndefined();
+    expect(logged.filter((line) => line === why)).toHaveLength(1);
+    trust.newTurn(person.owner);
+    expect(await trust.authorize(of(60), person, signal)).toMatchObject({ allowed: true });
+    expect(await trust.authorize(of(1), person, signal)).toMatchObject({ allowed: false });
   });
 
   test("block: refuses every version of the skill from there, also in other sessions, until it is revoked", async () => {
@@ -188,14 +218,22 @@ describe("an answer", () => {
     expect(await trust.authorize(newer, person, signal)).toMatchObject({ allowed: true });
   });
 
-  test("a question that was not answered in time is not asked again in that turn, and the reason stays the same", async () => {
-    const { trust } = openTrust();
-    const person = personWith({ missing: "timeout" }, "trust");
-    const refused = { allowed: false, why: expect.stringContaining("The user did not answer in time.") as string };
-    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
-    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
-    expect(person.asked).toHaveLength(1);
-  });
+  test.each([
+    ["timeout", "The user did not answer in time."],
+    ["cancelled", "The question was cancelled."],
+  ] as const)(
+    "a question with the answer %s is not asked again in that turn, and the reason stays the same",
+    async (missing, why) => {
+      const { trust } = openTrust();
+      const person = personWith({ missing }, "once");
+      const refused = { allowed: false, why: expect.stringContaining(why) as string };
+      expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+      expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+      expect(person.asked).toHaveLength(1);
+      trust.newTurn(person.owner);
+      expect(await trust.authorize(requestOf(), person, signal)).toMatchObject({ allowed: true });
+    },
+  );
 
   test.each(["cancelled", "timeout", "failed"] as const)("%s: allows nothing", async (missing) => {
     const { trust, store } = openTrust();
@@ -424,7 +462,7 @@ test("every question, answer and refusal is recorded", async () => {
   const { trust, events } = openTrust();
   await trust.authorize(requestOf(), personWith("not-now"), signal);
   await trust.authorize(requestOf(), nobody, signal);
-  trust.newTurn(nobody.owner);
+  trust.consent(nobody.owner, subject.directory);
   await trust.authorize(requestOf(), personWith("once"), signal);
   await trust.authorize(requestOf(), nobody, signal);
   expect(events.map(({ type, answer, subject: { digest: bytes } }) => [type, answer, bytes])).toEqual([

@@ -53,16 +53,18 @@ test("asks once before the model reads skills of a project, and not again in ano
   await second.close();
 });
 
-test("tells the model why, and asks no more in a turn after the user refused", async () => {
+test("tells the model why, and asks no more after the user refused", async () => {
   const editor = await openAskingEditor(project, { first: "reject_once" });
   const call = 'tool read_skill_file {"name":"pdf","path":"SKILL.md"}';
   const said = await editor.prompt(`${call}; ${call}`);
   expect(said.match(/The user answered: not now/g)?.length).toBeGreaterThanOrEqual(2);
   expect(editor.titles()).toHaveLength(1);
-  // A new prompt may be about something else.
+  // Nor in the next, until the user invokes it.
   editor.choose("allow_once");
+  expect(await editor.prompt(call)).toContain("The user answered: not now");
+  await editor.prompt("/pdf say hello");
   expect(await readPdf(editor)).toMatchObject({ encoding: "utf-8" });
-  expect(editor.titles()).toHaveLength(2);
+  expect(editor.titles()).toHaveLength(1);
   await editor.close();
 });
 
