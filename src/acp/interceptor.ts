@@ -91,7 +91,6 @@ export class Interceptor {
       logOnce: this.#once.tellOnce,
     });
     this.#relayed = new RelayedRequests({
-      service: this.#service,
       settings,
       sessions: this.#sessions,
       logOnce: this.#once.tellOnce,

@@ -163,13 +163,15 @@ function openConnection(
   }
 
   return {
-    prepare() {
-      tools?.prepare();
-    },
     open(key, directories) {
       if (isOpen) sessions.set(key, new ServedSession(key, directories, context));
     },
-    equip: (key, request) => sessions.get(key)?.equip(request),
+    async equip(key, request) {
+      const entry = await sessions.get(key)?.equip(request);
+      // Only now: the agent waits for the entry, and its model will not call a tool at once.
+      tools?.prepare();
+      return entry;
+    },
     begin(key, request) {
       sessions.get(key)?.begin(request);
     },

@@ -131,8 +131,6 @@ export type UseDecision =
 
 /** What one connection asks of the service. Nothing rejects or throws. */
 export interface ServiceConnection {
-  /** The agent has answered `initialize`: loads what the first session needs. */
-  prepare(): void;
   /** A request to open a session is on its way to the agent. */
   open(key: SessionKey, directories: Directories): void;
   /** Opens our MCP server for the session: its entry for `mcpServers`. Undefined if it could not be opened; the reason is logged. */

@@ -50,7 +50,7 @@ export interface OpenedSession {
 /** The tools of one connection, for its editor and for the agent's model. */
 export interface AgentTools {
   readonly bridge: Bridge;
-  /** Loads the modules that a session needs while the agent starts. Never throws. */
+  /** Loads the modules that calls need. Never throws. */
   prepare(): void;
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
@@ -75,7 +75,7 @@ const ownBridge: Bridge = {
 };
 
 /**
- * Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. `isTaught`: models learn about skills
+ * Opens the tools. The MCP library is loaded when a session first needs a server. `isTaught`: models learn about skills
  * in prompts, so that the instructions of servers have no index.
  */
 export function openAgentTools(
@@ -112,7 +112,7 @@ export function openAgentTools(
     bridge,
     prepare() {
       // A failure is reported when they are needed.
-      Promise.all([load(), app.load()]).catch(() => undefined);
+      app.load().catch(() => undefined);
     },
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);

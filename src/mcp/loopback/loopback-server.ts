@@ -8,7 +8,6 @@ import { isRefusal, refuse } from "../../wire/http/refusal.ts";
 import { newToken, toTokenDigest } from "../../wire/http/token.ts";
 import { admitRequest, toPathKey } from "./admit-request.ts";
 import type { Guarded } from "./admit-request.ts";
-import { openHttpMcp } from "../streamable-http.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 
@@ -105,7 +104,14 @@ export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackSe
       const path = `/mcp/${newToken()}`;
       const token = newToken();
       const key = toPathKey(path);
-      sessions.set(key, { ...openHttpMcp(door, caller), tokenDigest: toTokenDigest(token) });
+      // Much code, which is loaded while the agent gets the address.
+      const mcp = import("../streamable-http.ts").then(({ openHttpMcp }) => openHttpMcp(door, caller));
+      mcp.catch(() => undefined);
+      sessions.set(key, {
+        answer: async (...exchange) => await (await mcp).answer(...exchange),
+        close: async () => await (await mcp.catch(() => undefined))?.close(),
+        tokenDigest: toTokenDigest(token),
+      });
       return {
         url: `http://127.0.0.1:${port}${path}`,
         headers: { Authorization: `Bearer ${token}` },

@@ -8,7 +8,6 @@ import { SkillsError } from "../../errors.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { makePrivateDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../../wire/http/token.ts";
-import { serveMcp } from "../serve-mcp.ts";
 
 /** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
 export interface SocketAddress {
@@ -77,6 +76,8 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     const gone = new AbortController();
     socket.once("close", () => gone.abort()).on("error", () => undefined);
     try {
+      const { serveMcp } = await import("../serve-mcp.ts");
+      if (socket.destroyed) return;
       await serveMcp(door, caller, { input: socket.pipe(input), output: socket, gone: gone.signal });
     } catch (error) {
       door.log("warning", `Serving MCP over a socket failed: ${String(error)}`);
@@ -89,6 +90,8 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     async open(caller) {
       const address = isClosed ? undefined : await listen(caller);
       if (address !== undefined) sessions.add(address);
+      // Much code, which is loaded while the agent gets the path; a failure is told to the first that connects.
+      import("../serve-mcp.ts").catch(() => undefined);
       if (!isClosed && address !== undefined) return address;
       await address?.close();
       throw new SkillsError("CLOSED", "The MCP server was closed.");

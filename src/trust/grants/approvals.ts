@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../../errors.ts";
-import { blockSchema, grantSchema } from "./grant.ts";
+import { blockSchema, grantSchema } from "./grant-schema.ts";
 
 /** A person's answers of one scope, as they are stored. */
 const approvalsSchema = z.strictObject({

@@ -1,0 +1,49 @@
+import * as z from "zod";
+
+const text = z.string().min(1);
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const time = z.iso.datetime();
+
+const caller = z.strictObject({ skill: text, digest });
+
+const texts = z.array(z.string()).readonly();
+
+const capabilitiesSchema = z.strictObject({
+  network: texts.default([]),
+  secrets: texts.default([]),
+  project: z.enum(["none", "read", "write"]).default("none"),
+  isolation: z.literal("none").exactOptional(),
+  tools: texts.default([]),
+});
+
+/** Allows exactly these bytes to do exactly this. */
+export const grantSchema = z.strictObject({
+  /** `grant_` and 16 hexadecimal digits. */
+  id: z.string().regex(/^grant_[0-9a-f]{16}$/),
+  /** Canonical name. */
+  skill: text,
+  version: text,
+  digest,
+  capabilities: capabilitiesSchema,
+  /** The skill whose code calls it. Absent: calls of people and models. */
+  calledBy: caller.exactOptional(),
+  /** The user's name on this machine. */
+  who: text,
+  when: time,
+  /** Where it was given: `editor`, `terminal`, `import`, `policy`. */
+  via: text,
+  expires: time.exactOptional(),
+});
+
+export type Grant = z.infer<typeof grantSchema>;
+
+/** A skill that a person blocked: all its versions. `from`: one of the person's own, of a project, or of a source on the network. */
+export const blockSchema = z.strictObject({
+  skill: text,
+  from: z.enum(["own", "project", "remote"]),
+  who: text,
+  when: time,
+  via: text,
+});
+
+export type Block = z.infer<typeof blockSchema>;
