@@ -100,20 +100,25 @@ async function readWhole(file: string): Promise<string | undefined> {
 /**
  * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Keeps
  * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
- * or one of its parent directories.
+ * or one of its parent directories. `temporary`: the name of what is written beside it first.
  */
-export function replaceFile(real: string, text: string): void {
+export function replaceFile(real: string, text: string, temporary = temporaryOf(real)): void {
   const directory = holdDirectory(path.dirname(real));
   try {
-    replaceIn(directory.path, path.basename(real), text);
+    replaceIn(directory.path, path.basename(real), text, temporary);
   } finally {
     directory.close();
   }
 }
 
-function replaceIn(directory: string, name: string, text: string): void {
+/** A new name beside a file. */
+export function temporaryOf(real: string): string {
+  return `.${path.basename(real)}.${randomBytes(6).toString("hex")}.tmp`;
+}
+
+function replaceIn(directory: string, name: string, text: string, temporaryName: string): void {
   const target = path.join(directory, name);
-  const temporary = path.join(directory, `.${name}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = path.join(directory, temporaryName);
   const stats = lstatSync(target);
   if (!stats.isFile())
     throw new SkillsError("UNREADABLE", `${name} was replaced by something that is not a regular file.`);

@@ -46,7 +46,8 @@ export function* describeChange(
   }
   const target =
     file.real === file.place ? place : `${safeText(homePath(file.real, home))}, to which ${place} is a link`;
-  if (undone !== undefined) yield `${text === null ? "deleted" : "restored"} ${target}${undoneWords[undone]}\n`;
+  if (undone === "exactly" && before === after) yield `${target} is exactly as it was\n`;
+  else if (undone !== undefined) yield `${text === null ? "deleted" : "restored"} ${target}${undoneWords[undone]}\n`;
   else if (written)
     yield `wrote ${target}${backup === undefined ? "" : `; backup: ${safeText(homePath(backup, home))}`}\n`;
 }

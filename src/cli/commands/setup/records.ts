@@ -1,19 +1,25 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
-import { systemCode } from "../../../base/failures/system-code.ts";
 import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { namesIn } from "../../../base/paths/names-in.ts";
+import { temporaryOf } from "../../../skills/check/fix-files.ts";
 import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
-/** What `setup --write` did to one file, so that it can be undone. */
+/** What `setup --write` does to one file, written before it does, so that it can be undone at every moment. */
 const recordSchema = z.object({
   place: z.string(),
   /** Whether the file existed before. */
   existed: z.boolean(),
-  /** SHA-256 of the text that was written. */
+  /** SHA-256 of the text before; absent if there was no file, and in records of older versions. */
+  before: z.string().exactOptional(),
+  /** SHA-256 of the text that is written, and of those that calls before wrote. */
   after: z.string(),
+  earlier: z.array(z.string()).default([]),
+  /** The path of what is written beside the file first. */
+  temporary: z.string().exactOptional(),
   /** Whether the backup is the text before everything that we did. */
   exact: z.boolean(),
   wrapped: z.array(z.string()),
@@ -26,31 +32,28 @@ export interface SetupRecord extends z.infer<typeof recordSchema> {
   readonly backup: string;
 }
 
-/** The records of an editor. Those that cannot be read are left out: their backups stay where they are. */
+/**
+ * The records of an editor. Those that cannot be read are left out: their backups stay where they are. Removes what a killed process left
+ * that had not begun to change anything.
+ */
 export function readRecords(data: string, editor: string): readonly SetupRecord[] {
   const all = path.join(data, "setup");
-  const names = namesIn(all).filter((name) => new RegExp(`^${editor}-[0-9a-f]{12}$`).test(name));
+  const names = [...namesIn(all)].sort().filter((name) => new RegExp(`^${editor}-[0-9a-f]{12}$`).test(name));
   return names.flatMap((name) => {
-    const found = recordIn(path.join(all, name));
-    return found === undefined ? [] : [found];
+    const directory = path.join(all, name);
+    if (!existsSync(path.join(directory, recordName))) rmSync(directory, { recursive: true, force: true });
+    return recordIn(directory) ?? [];
   });
 }
 
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).sort();
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
+const recordName = "record.json";
 
 function recordIn(directory: string): SetupRecord | undefined {
   try {
-    const parsed = recordSchema.parse(JSON.parse(readFileSync(path.join(directory, "record.json"), "utf8")));
+    const parsed = recordSchema.parse(JSON.parse(readFileSync(path.join(directory, recordName), "utf8")));
     return { ...parsed, directory, backup: path.join(directory, path.basename(parsed.place)) };
   } catch {
-    // Half written, or of another version.
+    // None, or of another version.
     return undefined;
   }
 }
@@ -58,8 +61,21 @@ function recordIn(directory: string): SetupRecord | undefined {
 /** A backup that was made. */
 export interface KeptRecord {
   readonly backup: string;
+  /** The name of what is to be written beside the file first. */
+  readonly temporary: string;
   /** Restores the record and the backup that there were before, because the file could not be written. */
   readonly revert: () => void;
+}
+
+/** Removes what a killed process was about to put in the place of the file. */
+export function sweepTemporary({ temporary }: SetupRecord): void {
+  if (temporary !== undefined) rmSync(temporary, { force: true });
+}
+
+/** A reader finds the old bytes or the new ones, also after a crash. */
+function replaceOwn(file: string, bytes: string | Uint8Array): void {
+  writeFileSync(`${file}.new`, bytes, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
 }
 
 /**
@@ -73,40 +89,63 @@ export function keepRecord(
   const name = createHash("sha256").update(file.place).digest("hex").slice(0, 12);
   const directory = path.join(data, "setup", `${editor}-${name}`);
   const backup = path.join(directory, path.basename(file.place));
-  const before = recordIn(directory);
-  const continues = before !== undefined && file.text !== undefined && hashOf(file.text) === before.after;
+  const found = recordIn(directory);
+  if (found !== undefined) sweepTemporary(found);
+  // What was killed before it changed anything does not count.
+  const before = found?.exact === true && isUntouched(found, file.text) ? undefined : found;
+  const continues = before !== undefined && isOurs(before, file.text);
   makeOwnDirectories(directory, 0o700);
-  const kept = path.join(directory, "record.json");
+  const kept = path.join(directory, recordName);
   const earlier = [kept, backup].map((one) => [one, existsSync(one) ? readFileSync(one) : undefined] as const);
-  if (!continues && file.text !== undefined) writeFileSync(backup, file.text, { mode: 0o600 });
+  if (!continues && file.text !== undefined) replaceOwn(backup, file.text);
   const keys = (...outcomes: readonly string[]): string[] =>
     agents.filter(({ outcome }) => outcomes.includes(outcome)).map(({ key }) => key);
+  const temporary = temporaryOf(file.real);
+  const known = continues ? before.before : file.text === undefined ? undefined : hashOf(file.text);
   const record: z.infer<typeof recordSchema> = {
     place: file.place,
     existed: continues ? before.existed : file.text !== undefined,
+    ...(known !== undefined && { before: known }),
     after: hashOf(text),
+    earlier: continues ? [...before.earlier, before.after] : [],
+    temporary: path.join(path.dirname(file.real), temporary),
     exact: continues ? before.exact : before === undefined,
     wrapped: [...new Set([...(before?.wrapped ?? []), ...keys("wrap", "repair")])],
     added: [...new Set([...(before?.added ?? []), ...keys("add")])],
   };
-  writeFileSync(kept, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  replaceOwn(kept, `${JSON.stringify(record, null, 2)}\n`);
   const revert = (): void => {
     for (const [one, bytes] of earlier)
       if (bytes === undefined) rmSync(one, { force: true });
-      else writeFileSync(one, bytes, { mode: 0o600 });
+      else replaceOwn(one, bytes);
   };
-  return { backup, revert };
+  return { backup, temporary, revert };
 }
 
-export function dropRecord({ directory }: SetupRecord): void {
+/** The backup goes first: without a record, nobody would find it. */
+export function dropRecord({ directory, backup }: SetupRecord): void {
+  rmSync(backup, { force: true });
   rmSync(directory, { recursive: true, force: true });
 }
 
-export function hashOf(text: string): string {
+/** Whether a file is as it was before the change. */
+export function isUntouched({ existed, before }: SetupRecord, text: string | undefined): boolean {
+  return existed ? text !== undefined && hashOf(text) === before : text === undefined;
+}
+
+/** Whether a file is as we wrote it. */
+export function isOurs({ after, earlier }: SetupRecord, text: string | undefined): boolean {
+  return text !== undefined && [after, ...earlier].includes(hashOf(text));
+}
+
+function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The text before the change; null if there was no file. */
-export function textBefore({ existed, backup }: SetupRecord): string | null {
-  return existed ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(readFileSync(backup)) : null;
+/** The text before the change; null if there was no file. Undefined if the backup is of another change, or is gone. */
+export function textBefore({ existed, backup, before }: SetupRecord): string | null | undefined {
+  if (!existed) return null;
+  if (!existsSync(backup)) return undefined;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(readFileSync(backup));
+  return before === undefined || hashOf(text) === before ? text : undefined;
 }

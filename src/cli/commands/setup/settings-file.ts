@@ -4,7 +4,7 @@ import { systemCode } from "../../../base/failures/system-code.ts";
 import { writeReasons } from "../../../base/failures/write-reasons.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../../errors.ts";
-import { replaceFile } from "../../../skills/check/fix-files.ts";
+import { replaceFile, temporaryOf } from "../../../skills/check/fix-files.ts";
 
 /** A file that configures an editor. */
 export interface SettingsFile {
@@ -58,9 +58,9 @@ function refusal(place: string, reason: string): SkillsError {
 
 /**
  * Writes the new text, or deletes the file for null, unless it has changed since it was read. Atomic; keeps the mode. Throws UNREADABLE
- * and leaves the file as it is if that is not possible.
+ * and leaves the file as it is if that is not possible. `temporary`: the name of what is written beside it first.
  */
-export function writeSettingsFile(file: SettingsFile, text: string | null): void {
+export function writeSettingsFile(file: SettingsFile, text: string | null, temporary = temporaryOf(file.real)): void {
   const { place, real } = file;
   const now = readSettingsFile(place);
   if (now.text !== file.text || now.real !== real)
@@ -69,8 +69,8 @@ export function writeSettingsFile(file: SettingsFile, text: string | null): void
   if (isReadOnly) throw refusal(place, `it is read-only; allow writing first: chmod u+w ${real}`);
   try {
     if (text === null) rmSync(real);
-    else if (file.text === undefined) createFile(real, text);
-    else replaceFile(real, text);
+    else if (file.text === undefined) createFile(real, text, temporary);
+    else replaceFile(real, text, temporary);
   } catch (error) {
     const code = systemCode(error);
     throw code === "" ? error : refusal(place, `it cannot be written: ${reasons[code] ?? code}`);
@@ -82,9 +82,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "a file stands where its directory should be",
 };
 
-function createFile(real: string, text: string): void {
+function createFile(real: string, text: string, temporaryName: string): void {
   makeDirectories(path.dirname(real), 0o755);
-  const temporary = `${real}.${process.pid}.tmp`;
+  const temporary = path.join(path.dirname(real), temporaryName);
   try {
     writeFileSync(temporary, text, { flag: "wx", mode: 0o644 });
     renameSync(temporary, real);

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { findCommand } from "../../../sandbox/find/find-programs.ts";
 import { SkillsError, isSkillsError } from "../../../errors.ts";
 import { json } from "../../arguments/shared-options.ts";
@@ -13,7 +14,7 @@ import { editorNames } from "./editor-names.ts";
 import { editorNamed } from "./editors.ts";
 import { filesOf, planFor, planFound } from "./plan-files.ts";
 import type { Context } from "./plan-files.ts";
-import { dropRecord, keepRecord, readRecords } from "./records.ts";
+import { dropRecord, keepRecord, readRecords, sweepTemporary } from "./records.ts";
 import { writeSettingsFile } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { planUndo } from "./undo.ts";
@@ -121,9 +122,9 @@ function writeWithBackup(
   { name, where }: Context,
   { file, text, agents }: Plan & { readonly file: SettingsFile },
 ): string {
-  const { backup, revert } = keepRecord(dataDirectory(where), { editor: name, file, text, agents });
+  const { backup, temporary, revert } = keepRecord(dataDirectory(where), { editor: name, file, text, agents });
   try {
-    writeSettingsFile(file, text);
+    writeSettingsFile(file, text, temporary);
   } catch (error) {
     revert();
     throw error;
@@ -171,8 +172,10 @@ async function undo(context: Context): Promise<number> {
   let isComplete = true;
   for (const record of records) {
     try {
+      sweepTemporary(record);
       const { file, text, exact } = planUndo(editor, record, where);
-      writeSettingsFile(file, text);
+      const { temporary } = record;
+      if (text !== (file.text ?? null)) writeSettingsFile(file, text, temporary && path.basename(temporary));
       dropRecord(record);
       changes.push({ file, text, agents: [], written: true, backup: undefined, undone: exact ? "exactly" : "in part" });
     } catch (error) {

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../errors.ts";
 import type { Editor, Surroundings } from "./editor.ts";
-import { hashOf, textBefore } from "./records.ts";
+import { isOurs, isUntouched, textBefore } from "./records.ts";
 import type { SetupRecord } from "./records.ts";
 import { readSettingsFile, withoutMark } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
@@ -20,9 +20,12 @@ export interface Undoing {
 export function planUndo(editor: Editor, record: SetupRecord, where: Surroundings): Undoing {
   const file = readSettingsFile(record.place);
   const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
+  // It was changed back, or never changed.
+  if (record.exact && isUntouched(record, file.text)) return { file, text: file.text ?? null, exact: true };
   if (file.text === undefined)
     throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${kept}.`);
-  if (record.exact && hashOf(file.text) === record.after) return { file, text: textBefore(record), exact: true };
+  const before = record.exact && isOurs(record, file.text) ? textBefore(record) : undefined;
+  if (before !== undefined) return { file, text: before, exact: true };
   const [mark, unmarked = ""] = withoutMark(file.text);
   const text = editor.takeOut(unmarked, record, where);
   if (text !== undefined) return { file, text: text === null ? null : mark + text, exact: false };
