@@ -124,7 +124,7 @@ try {
   await editor.until(() => names().includes("status-fetch"));
   const refused = await editor.call("execute_skill", { name: "status.fetch" }).then(
     () => false,
-    () => editor.asked().includes("may connect to http://127.0.0.1:8787"),
+    () => editor.asked().includes("Host http://127.0.0.1:8787: run status.fetch"),
   );
   note("a skill that wants the network asks first", refused, "answered: not now");
 } finally {

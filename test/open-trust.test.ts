@@ -54,7 +54,7 @@ const ask = {
   ...facts,
   event: "ask",
   outcome: "asked",
-  about: expect.stringContaining("may connect to example.org") as string,
+  about: expect.stringContaining("Host example.org: run") as string,
 };
 
 test("the ledger has a question and the answer with the grant that it gave", async () => {

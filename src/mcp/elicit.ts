@@ -57,7 +57,7 @@ const maxFiles = 20;
 /** One choice; every client shows the message before it. */
 export function toForm(question: Question): ElicitRequestFormParams {
   const { title, wants, widened, changed, options } = question;
-  const unseen = wants.filter((words) => !title.includes(words));
+  const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     title,
     ...widened.map((words) => `New: ${toLine(words)}`),

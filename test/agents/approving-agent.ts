@@ -77,14 +77,14 @@ export function describeApprovingAgent(agent: RealAgent): void {
         { tool: "read_skill_file", input: { name: "status.fetch", path: "SKILL.md" } },
         { tool: "execute_skill", input: { name: "status.fetch" } },
       ];
-      const isOurs = (title: unknown): boolean => /^(Run status\.fetch 1|Let the model read)/.test(String(title));
+      const isOurs = (title: unknown): boolean => /: run status\.fetch 1|^Let the model read/.test(String(title));
       const ours = (of: Editor): readonly unknown[] => titles(of).filter(isOurs);
       editor.answerWith("allow_always", ({ toolCall }) => isOurs(toolCall.title));
       model.plan([...calls, ...calls]);
       await editor.prompt(sessionId, "Read and run it twice.");
       expect(ours(editor)).toEqual([
         expect.stringContaining("Let the model read the instructions of status.fetch"),
-        expect.stringMatching(/^Run status\.fetch 1\.0\.0 \([0-9a-f]{12}, from this project\): may connect to /),
+        expect.stringMatching(/^Host .*: run status\.fetch 1\.0\.0 \([0-9a-f]{12}, from this project\)/),
       ]);
       expect(model.results.every((result) => !result.includes("PERMISSION_DENIED"))).toBe(true);
 

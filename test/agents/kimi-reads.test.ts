@@ -23,5 +23,5 @@ test("Kimi Code's person is asked about a skill once, and not about reads", asyn
   ]);
   expect(await editor.prompt(sessionId, "Fetch it.")).toBe("end_turn");
   expect(model.results.at(-1)).toContain('"status":"completed"');
-  expect(editor.permissions.map(({ title }) => title)).toEqual([expect.stringMatching(/^Run status\.fetch 1\.0\.0/)]);
+  expect(editor.permissions.map(({ title }) => title)).toEqual([expect.stringMatching(/: run status\.fetch 1\.0\.0/)]);
 });

@@ -11,6 +11,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
+import { afterReading } from "../acp/permission-answers.ts";
 import { startWrapped } from "./wrapped-process.ts";
 import type { WrappedProcess } from "./wrapped-process.ts";
 
@@ -49,9 +50,10 @@ export async function openEditor(
       updates.set(sessionId, [...(updates.get(sessionId) ?? []), update]);
       wrapped.lookAgain();
     })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       permissions.push(params.toolCall);
       requests.push(params);
+      await new Promise<void>(afterReading);
       const chosen = params.options.find(({ kind }) => kind === answer(params));
       return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
     })

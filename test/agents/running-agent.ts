@@ -50,7 +50,7 @@ export function describeRunningAgent(agent: RealAgent): void {
 
     test("gets an error for a skill that the person refuses, and runs it when they allow it, or with --grant", async () => {
       const statusCall = [{ tool: "execute_skill", input: { name: "status.fetch" } }];
-      const isOurs = (title: unknown): boolean => String(title).startsWith("Run status.fetch 1.0.0");
+      const isOurs = (title: unknown): boolean => String(title).includes(": run status.fetch 1.0.0");
       const refused = await open();
       refused.editor.answerWith("reject_once", ({ toolCall }) => isOurs(toolCall.title));
       refused.model.plan(statusCall);
@@ -63,7 +63,7 @@ export function describeRunningAgent(agent: RealAgent): void {
 
       refused.editor.answerWith("allow_always", ({ toolCall }) => isOurs(toolCall.title));
       refused.model.plan([...statusCall, ...statusCall]);
-      await refused.editor.prompt(refused.sessionId, "Fetch it twice.");
+      await refused.editor.prompt(refused.sessionId, "/status-fetch Fetch it twice.");
       expect(refused.editor.permissions.filter(({ title }) => isOurs(title))).toHaveLength(2);
       expect(fetches(refused.model)).toBe(2);
 

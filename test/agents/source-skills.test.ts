@@ -30,7 +30,7 @@ test.each(agents)("the model of %s reads a skill of another server, and runs it 
     .poll(() => editor.commands(sessionId).map(({ name }) => name), { timeout: 60_000 })
     .toContain("line-count");
 
-  const isOurs = (title: unknown): boolean => String(title).startsWith("Run line-count");
+  const isOurs = (title: unknown): boolean => String(title).includes(": run line-count");
   editor.answerWith("reject_once", ({ toolCall }) => isOurs(toolCall.title));
   model.plan([
     { tool: "describe_skill", input: { name: "line-count", detail: "full" } },
@@ -42,7 +42,7 @@ test.each(agents)("the model of %s reads a skill of another server, and runs it 
 
   editor.answerWith("allow_once", ({ toolCall }) => isOurs(toolCall.title));
   model.plan([{ tool: "execute_skill", input: count }]);
-  expect(await editor.prompt(sessionId, "Count them again.")).toBe("end_turn");
+  expect(await editor.prompt(sessionId, "/line-count Count them again.")).toBe("end_turn");
   expect(model.results.at(-1)).toContain("lines: 2");
   expect(editor.requests.filter(({ toolCall }) => isOurs(toolCall.title))).toHaveLength(2);
 });

@@ -12,7 +12,7 @@ import type { StdioMessage } from "./stdio-client.ts";
 
 const question: Question = {
   about: "run",
-  title: "Run deploy 1.0.0 (0123456789ab): may connect to api.example.com",
+  title: "NEW: secret KEY; as before: host api.example.com: run deploy 1.0.0 (0123456789ab)",
   options: [
     { answer: "once", label: "Run once", kind: "allow_once" },
     { answer: "trust", label: "Trust this exact version", kind: "allow_always" },
@@ -58,9 +58,12 @@ test.each(["2025-06-18", "2025-11-25"])(
     const { id, params } = await wait();
     clock.pass(400);
     expect(params).toMatchObject({
-      message: [question.title, "New: may read the secret KEY", "It may read the secret KEY", "Changed: main.py"].join(
-        "\n",
-      ),
+      message: [
+        question.title,
+        "New: may read the secret KEY",
+        "It may connect to api.example.com",
+        "Changed: main.py",
+      ].join("\n"),
       requestedSchema: {
         properties: { answer: { enum: ["Run once", "Trust this exact version", "Not now", "Block this skill"] } },
         required: ["answer"],

@@ -51,7 +51,7 @@ describe("running a skill from a source", () => {
     const person = personWith("trust");
     expect(await trust.authorize(requestOf(), person, signal)).toMatchObject({ allowed: true });
     expect(person.asked.map(({ title }) => title)).toEqual([
-      `Run rows 1.2.0 (aaaaaaaaaaaa, from ${source}): may run in its sandbox`,
+      `Only its sandbox: run rows 1.2.0 (aaaaaaaaaaaa, from ${source})`,
     ]);
   });
 

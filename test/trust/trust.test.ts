@@ -63,7 +63,7 @@ describe("what needs no answer", () => {
     const person = personWith("trust");
     const request = requestOf({ needs: noCapabilities, wants: noCapabilities });
     expect(await trust.authorize(request, person, signal)).toMatchObject({ allowed: true });
-    expect(person.asked.map(({ title }) => title)).toEqual(["Run deploy 1.2.0 (aaaaaaaaaaaa): may run in its sandbox"]);
+    expect(person.asked.map(({ title }) => title)).toEqual(["Only its sandbox: run deploy 1.2.0 (aaaaaaaaaaaa)"]);
     await trust.authorize(request, person, signal);
     expect(person.asked).toHaveLength(1);
   });
@@ -280,7 +280,7 @@ describe("a version that changed", () => {
     expect(person.asked).toMatchObject([
       {
         title:
-          "Run deploy 1.3.0 (bbbbbbbbbbbb), changed since 1.2.0 (aaaaaaaaaaaa) was approved: NEW: may read the secret API_KEY, may connect to evil.example; as before: may connect to api.example",
+          "NEW: secret API_KEY, host evil.example; as before: host api.example: run deploy 1.3.0 (bbbbbbbbbbbb), changed since 1.2.0 (aaaaaaaaaaaa) was approved",
         widened: ["may read the secret API_KEY", "may connect to evil.example"],
         changed: [
           { path: "SKILL.md", before: before.text, after: after.text },

@@ -39,11 +39,11 @@ function promptOf({ options }: Question): string {
 }
 
 function inText({ title, wants, widened, changed, options }: Question): string {
-  const unseen = wants.filter((words) => !title.includes(words));
+  const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     `acp-skills: ${safeText(title)}`,
     ...unseen.map((words) => `  it ${safeText(words)}`),
-    ...widened.filter((words) => !title.includes(words)).map((words) => `  new: ${safeText(words)}`),
+    ...widened.map((words) => `  new: ${safeText(words)}`),
     ...changed.slice(0, mostFiles).map((file) => `  ${wordOf(file)}: ${safeText(file.path)}`),
     ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),

@@ -1,5 +1,5 @@
 import { unseenCharacters } from "../../base/unseen-characters.ts";
-import { beyond, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
+import { beyond, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import type { Reach, Subject } from "../grants/grant.ts";
 
@@ -100,13 +100,13 @@ export function askAboutSkill(asked: Asked): Question {
   const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
   const { name, version, digest, isOwn, origin, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
-  const verb = about === "tool" ? "Use tools of the agent for" : "Run";
   const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
   const from = origin !== undefined ? `, from ${origin.source}` : isOwn ? "" : ", from this project";
+  const other = lookAlike === undefined ? "" : `, not the same as ${lookAlike}, which has a similar name,`;
   const parts = [
-    `${verb} ${name} ${version} (${shortDigest(digest)}${from})${since ?? ""}: ${whatOf(wants, before && news)}`,
+    // First what it wants: some editors show 38 characters.
+    `${whatOf(wants, before && news)}: ${about === "tool" ? "for" : "run"} ${name}${other} ${version} (${shortDigest(digest)}${from})${since ?? ""}`,
     ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
-    ...(lookAlike === undefined ? [] : [`not the same as ${lookAlike}, which has a similar name`]),
     // Last, because a model chooses its words: they cannot pass for another skill's name or wishes.
     ...(use === undefined ? [] : [`now: ${use}`]),
   ];
@@ -151,11 +151,14 @@ function wordsOf(reach: Reach): string {
 
 /** Everything that a skill wants; what is new first. */
 function whatOf(wants: Capabilities, news: Capabilities | undefined): string {
-  if (isNothing(wants)) return "may run in its sandbox";
-  if (news === undefined || isNothing(news)) return inWords(wants).join(", ");
+  if (isNothing(wants)) return "Only its sandbox";
+  if (news === undefined || isNothing(news)) return capitalised(inShort(wants));
   const before = beyond(news, wants);
-  const old = isNothing(before) ? "" : `; as before: ${inWords(before).join(", ")}`;
-  return `NEW: ${inWords(news).join(", ")}${old}`;
+  return `NEW: ${inShort(news)}${isNothing(before) ? "" : `; as before: ${inShort(before)}`}`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const longestLine = 64 * 1024;

@@ -81,6 +81,40 @@ export function inWords(capabilities: Capabilities, most = fewNames): readonly s
   ];
 }
 
+/** Some editors show no more of a title. */
+const shownLength = 38;
+
+/**
+ * The same for the start of a title that may be cut off, secrets and hosts first: `secret API_KEY, host api.example.com`, or numbers first
+ * where the names do not fit: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`.
+ */
+export function inShort({ network, secrets, project, isolation, tools }: Capabilities): string {
+  const hosts = network.map((origin) => shortName(toHost(origin)));
+  const keys = secrets.map(shortName);
+  const kinds = (key: string, host: string): string =>
+    [
+      ...(isolation === undefined ? [] : ["all your rights"]),
+      ...(keys.length === 0 ? [] : [key]),
+      ...(hosts.length === 0 ? [] : [host]),
+      ...(project === "none" ? [] : [project === "write" ? "file changes" : "file reading"]),
+      ...(tools.length === 0 ? [] : ["agent tools"]),
+    ].join(", ");
+  const named = kinds(`secret ${listed(keys)}`, `host ${listed(hosts)}`);
+  const isShort = keys.length < 2 && hosts.length < 2 && named.length <= shownLength;
+  const allowed = toolsInWords(tools).map(shortName);
+  const names = [
+    ...(isShort || keys.length === 0 ? [] : [listed(keys, fewNames)]),
+    ...(isShort || hosts.length === 0 ? [] : [listed(hosts, fewNames)]),
+    ...(allowed.length === 0 ? [] : [`${listed(allowed, fewNames)} without asking, the rest is asked`]),
+  ];
+  const shown = isShort ? named : kinds(counted(keys.length, "secret"), counted(hosts.length, "host"));
+  return names.length === 0 ? shown : `${shown} (${names.join("; ")})`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** The same as one phrase: `read the secret API_KEY and connect to api.example.com`. */
 export function inOnePhrase(capabilities: Capabilities): string {
   return listed(inWords(capabilities).map((words) => words.replace(/^may /, "")));

@@ -48,7 +48,7 @@ test("asks once about the tools of an active skill, then answers for the user, u
     "Block this skill",
   ]);
   expect(first?.toolCall.title).toMatch(
-    /^Use tools of the agent for deploy 0\.0\.0 \([0-9a-f]{12}\): may let the agent run harmless "git" commands without asking \(the rest is asked\); now: Bash\(git status\)$/,
+    /^Agent tools \(run harmless "git" commands without asking, the rest is asked\): for deploy 0\.0\.0 \([0-9a-f]{12}\); now: Bash\(git status\)$/,
   );
   expect(first?.toolCall).toMatchObject({ rawInput: { command: "git status" }, kind: "execute", name: "Bash" });
   // A compound command is the agent's own question.

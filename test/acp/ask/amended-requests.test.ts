@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const question: Question = {
   about: "tool",
-  title: "Use tools of the agent for deploy 1.0.0 (abc): may let the agent use Bash(git:*) without asking",
+  title: "Agent tools (use Bash(git:*) without asking, the rest is asked): for deploy 1.0.0 (abc)",
   options: [
     { answer: "once", label: "Run once", kind: "allow_once" },
     { answer: "trust", label: "Trust this exact version", kind: "allow_always" },

@@ -175,7 +175,7 @@ test("asks about a run once, although the agent asks for permission, too", async
   expect(await permit("web.fetch")).toContain('"optionId":"once"');
   expect(editor.titles()).toEqual([]);
   expect(await fetchPage(editor)).toMatchObject({ status: "completed" });
-  expect(editor.titles()).toEqual([expect.stringContaining("Run web.fetch 1.0.0")]);
+  expect(editor.titles()).toEqual([expect.stringContaining("run web.fetch 1.0.0")]);
   // Approved: neither the agent nor we ask again.
   expect(await permit("web.fetch")).toContain('"optionId":"once"');
   expect(await fetchPage(editor)).toMatchObject({ status: "completed" });

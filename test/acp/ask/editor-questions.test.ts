@@ -12,7 +12,7 @@ test("asks the editor in the session, options in order and everything essential 
   expect(request?.params.sessionId).toBe("s");
   expect(request?.params.toolCall).toMatchObject({
     toolCallId: expect.stringMatching(/^acp-skills:question-[0-9a-f-]{36}$/) as string,
-    title: "Run web.fetch 1.0.0 (aaaaaaaaaaaa): may read the secret API_KEY, may connect to api.example.com",
+    title: "Secret API_KEY, host api.example.com: run web.fetch 1.0.0 (aaaaaaaaaaaa)",
     kind: "execute",
     status: "pending",
     content: [{ type: "content" }],

@@ -59,7 +59,7 @@ test("asks the user through the chain, and runs the skill once it is allowed", {
     {
       params: {
         toolCall: {
-          title: expect.stringMatching(/^Run web\.fetch 1\.0\.0 .*may connect to api\.example\.com$/) as string,
+          title: expect.stringMatching(/^Host api\.example\.com: run web\.fetch 1\.0\.0 /) as string,
         },
       },
     },

@@ -36,7 +36,8 @@ test("shows the question and its answers, and takes the number of one", async ()
   expect(await ask(question, signal)).toEqual({ answer: "trust" });
   expect(shown()).toBe(
     [
-      "acp-skills: Run deploy 1.2.0 (aaaaaaaaaaaa): may connect to api.example",
+      "acp-skills: Host api.example: run deploy 1.2.0 (aaaaaaaaaaaa)",
+      "  it may connect to api.example",
       "  1  Run once",
       "  2  Trust this exact version",
       "  3  Not now",
@@ -71,7 +72,7 @@ test("says once what a changed skill wants beyond the version that was approved"
   const output = new PassThrough();
   input.end("3\n");
   await askAtTerminal(input, output, noProgress)(askAboutSkill({ ...asked, before }), signal);
-  expect(String(output.read()).match(/api\.example/g)).toHaveLength(1);
+  expect(String(output.read()).match(/may connect to api\.example/g)).toHaveLength(1);
 });
 
 test("progress does not overwrite the prompt while a person thinks", async () => {

@@ -78,7 +78,7 @@ test("a person is asked before the run, with everything that the skill wants", a
   expect(asked).toMatchObject([
     {
       title: expect.stringMatching(
-        /^Run deploy 1\.2\.0 \([0-9a-f]{12}, from this project\): may change the project's files, may read the secret KEY, may connect to api\.example$/,
+        /^1 secret, 1 host, file changes \(KEY; api\.example\): run deploy 1\.2\.0 \([0-9a-f]{12}, from this project\)$/,
       ) as string,
       options: [
         { answer: "once", label: "Run once", kind: "allow_once" },
@@ -115,7 +115,7 @@ test("a skill that calls one with capabilities is a question of its own that nam
   await report({ ask });
   expect(asked.map(({ title }) => title)).toEqual([
     expect.stringMatching(
-      /^Run deploy 1\.2\.0 \([0-9a-f]{12}\): may connect to api\.example; called by report \([0-9a-f]{12}\)$/,
+      /^Host api\.example: run deploy 1\.2\.0 \([0-9a-f]{12}\); called by report \([0-9a-f]{12}\)$/,
     ),
   ]);
   expect(calls).toEqual(["deployed"]);
@@ -247,7 +247,7 @@ test("code of a project that is mounted beside a skill with capabilities needs t
   });
   expect(await call("run_code", code, { door: "cli", ask })).toMatchObject({ output: "deployed" });
   expect(asked.map(({ title }) => title)).toEqual([
-    expect.stringMatching(/may connect to api\.example$/),
+    expect.stringMatching(/^Host api\.example: run /),
     expect.stringMatching(/; called by helper \([0-9a-f]{12}\)$/),
   ]);
 });

@@ -18,23 +18,88 @@ function titleOf(changes: Partial<Asked>): string {
   return askAboutSkill({ about: "run", subject, wants: noCapabilities, reach: "everywhere", ...changes }).title;
 }
 
-test("the title names skill, version, short digest and everything that the skill wants, the most dangerous first", () => {
-  const wants = {
-    network: ["https://api.example", "http://127.0.0.1:8080"],
-    secrets: ["API_KEY"],
-    project: "write",
-    isolation: "none",
-    tools: ["Bash(git:*)"],
-  } as const;
-  expect(titleOf({ wants })).toBe(
-    'Run deploy 1.2.0 (aaaaaaaaaaaa): may run without a sandbox, with all your rights, may change the project\'s files, may read the secret API_KEY, may connect to api.example and http://127.0.0.1:8080, may let the agent run harmless "git" commands without asking (the rest is asked)',
+const everything = {
+  network: ["https://api.example", "http://127.0.0.1:8080"],
+  secrets: ["API_KEY"],
+  project: "write",
+  isolation: "none",
+  tools: ["Bash(git:*)"],
+} as const;
+
+test("the title says what the skill wants, the most dangerous first, then skill, version and short digest", () => {
+  expect(titleOf({ wants: everything })).toBe(
+    'All your rights, 1 secret, 2 hosts, file changes, agent tools (API_KEY; api.example and http://127.0.0.1:8080; run harmless "git" commands without asking, the rest is asked): run deploy 1.2.0 (aaaaaaaaaaaa)',
   );
 });
 
 test("the title of a skill whose name looks like another one's says so", () => {
   expect(titleOf({ subject: { ...subject, name: "dep1oy" }, lookAlike: "deploy" })).toBe(
-    "Run dep1oy 1.2.0 (aaaaaaaaaaaa): may run in its sandbox; not the same as deploy, which has a similar name",
+    "Only its sandbox: run dep1oy, not the same as deploy, which has a similar name, 1.2.0 (aaaaaaaaaaaa)",
   );
+});
+
+const hosts = Array.from({ length: 40 }, (_, index) => `https://host-${index}.example.com`);
+const long = { ...subject, name: "n".repeat(64) };
+const small = { ...noCapabilities, secrets: ["API_KEY"], network: ["https://api.example.com"] };
+const large = { ...noCapabilities, secrets: ["API_KEY", "DB_KEY"], network: hosts, project: "write" } as const;
+const before = { version: "1.1.0", digest: `sha256:${"b".repeat(64)}` };
+
+test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 80 characters", () => {
+  const cases: readonly Partial<Asked>[] = [
+    { wants: small },
+    { wants: large, subject: long },
+    { wants: { ...small, secrets: ["K".repeat(100)] }, subject: long },
+    { wants: { ...noCapabilities, network: hosts }, subject: long },
+    { wants: { ...noCapabilities, project: "write" } },
+    { wants: large, before: { ...before, capabilities: { ...large, secrets: ["API_KEY"] } } },
+    { wants: small, before: { ...before, capabilities: small } },
+    { wants: { ...noCapabilities, tools: ["Bash(git log:*)"] }, about: "tool", use: "git log" },
+  ];
+  const cut = (title: string, length: number): string => title.slice(0, length);
+  expect(cases.map((asked) => [38, 57, 80].map((length) => cut(titleOf(asked), length)))).toMatchInlineSnapshot(`
+    [
+      [
+        "Secret API_KEY, host api.example.com: ",
+        "Secret API_KEY, host api.example.com: run deploy 1.2.0 (a",
+        "Secret API_KEY, host api.example.com: run deploy 1.2.0 (aaaaaaaaaaaa)",
+      ],
+      [
+        "2 secrets, 40 hosts, file changes (API",
+        "2 secrets, 40 hosts, file changes (API_KEY and DB_KEY; ho",
+        "2 secrets, 40 hosts, file changes (API_KEY and DB_KEY; host-0.example.com, host-",
+      ],
+      [
+        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKK",
+        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKKKKKKKKKKKK…KKKKKKKK",
+        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKKKKKKKKKKKK…KKKKKKKKKKKKKKKKKKKKKKKKKKKKKKK",
+      ],
+      [
+        "40 hosts (host-0.example.com, host-1.e",
+        "40 hosts (host-0.example.com, host-1.example.com, host-2.",
+        "40 hosts (host-0.example.com, host-1.example.com, host-2.example.com, host-3.exa",
+      ],
+      [
+        "File changes: run deploy 1.2.0 (aaaaaa",
+        "File changes: run deploy 1.2.0 (aaaaaaaaaaaa)",
+        "File changes: run deploy 1.2.0 (aaaaaaaaaaaa)",
+      ],
+      [
+        "NEW: secret DB_KEY; as before: 1 secre",
+        "NEW: secret DB_KEY; as before: 1 secret, 40 hosts, file c",
+        "NEW: secret DB_KEY; as before: 1 secret, 40 hosts, file changes (API_KEY; host-0",
+      ],
+      [
+        "Secret API_KEY, host api.example.com: ",
+        "Secret API_KEY, host api.example.com: run deploy 1.2.0 (a",
+        "Secret API_KEY, host api.example.com: run deploy 1.2.0 (aaaaaaaaaaaa), changed s",
+      ],
+      [
+        "Agent tools (run harmless "git log" co",
+        "Agent tools (run harmless "git log" commands without aski",
+        "Agent tools (run harmless "git log" commands without asking, the rest is asked):",
+      ],
+    ]
+  `);
 });
 
 test("a long list hides no other kind of capability, and the question has all of it", () => {
@@ -46,9 +111,10 @@ test("a long list hides no other kind of capability, and the question has all of
     tools: ["Edit(src/**)"],
   };
   const question = askAboutSkill({ about: "run", subject, wants, reach: "everywhere" });
+  expect(question.title).toMatch(/^500 secrets, 1 host, agent tools \(/);
   expect(question.title).toContain("and 494 more");
   expect(question.title).toContain("evil.example");
-  expect(question.title).toMatch(/may let the agent edit "src\/\*\*" without asking \(the rest is asked\)$/);
+  expect(question.title).toContain('edit "src/**" without asking, the rest is asked');
   expect(question.wants.join()).toContain("KEY_499_");
 });
 

@@ -97,7 +97,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   }
   const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
   return {
-    told: `granted ${id}: ${title.replace(/^Run /, "")}`,
+    told: `granted ${id}: ${title}`,
     shown: { allowed: true, id, ...named },
   };
 }

@@ -34,7 +34,7 @@ describe("acp-skills approvals", () => {
     const granted = await approvals("grant", "deploy", "--json");
     expect(granted).toMatchObject({ code: 0 });
     expect(granted.stderr).toMatch(
-      /^acp-skills: granted grant_[0-9a-f]{16}: deploy 1\.0\.0 \([0-9a-f]{12}\): may connect to api\.example\n$/,
+      /^acp-skills: granted grant_[0-9a-f]{16}: Host api\.example: run deploy 1\.0\.0 \([0-9a-f]{12}\)\n$/,
     );
     const { id, digest } = JSON.parse(granted.stdout) as { id: string; digest: string };
     expect(await listed()).toMatchObject([
