@@ -35,7 +35,7 @@ export interface Artifacts {
 }
 
 /** Bytes of artifacts that are kept in memory; others are made again when they are asked for. */
-const maxKept = 128 * 1024 * 1024;
+const maxKept = 16 * 1024 * 1024;
 /** How long clients with an older index can still fetch what was replaced. */
 export const graceMs = 10 * 60 * 1_000;
 

@@ -4,7 +4,7 @@ import type { Steps } from "../../base/slices.ts";
 import { isSkillsError } from "../../errors.ts";
 import { skillLimits } from "../../remote/skill-bytes.ts";
 import type { SkillFile } from "../../remote/skill-bytes.ts";
-import type { SkillSource } from "../../skills/files/skill-files.ts";
+import type { FileStamp, SkillSource } from "../../skills/files/skill-files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import type { WalkedFile } from "../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../skills/skill.ts";
@@ -25,10 +25,12 @@ export interface SkillContents {
 export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | LeftOut> {
   return yield* orLeftOut(function* () {
     const walked = yield* walk(source, skill);
-    return isLeftOut(walked) ? walked : (yield* stampFiles(source, walked)).stamp;
+    return isLeftOut(walked) ? walked : yield* stampFiles(walked, source.bytes);
   });
 }
 
+/** Of a file, before its size is known: what turns out to be too large for a skill is not read for nothing. */
+const maxReadUnseen = 1024 * 1024;
 /** A skill that is being written is read again this often. */
 const maxReadings = 3;
 
@@ -38,14 +40,13 @@ export function* readContents(source: SkillSource, skill: Skill): Steps<SkillCon
     for (let left = maxReadings; left > 0; left--) {
       const walked = yield* walk(source, skill);
       if (isLeftOut(walked)) return walked;
-      const before = yield* stampFiles(source, walked);
-      if (before.size > skillLimits.bytes)
-        return { why: `has more than ${skillLimits.bytes / 1024 / 1024} MiB of files` };
-      const files = yield* readFiles(source, skill, walked);
+      const stamps = new Map<string, FileStamp>();
+      const files = yield* readFiles(source, skill, walked, stamps);
       if (files === undefined) continue;
       if (isLeftOut(files)) return files;
-      const { stamp } = yield* stampFiles(source, walked);
-      if (before.stamp === stamp) return { files, stamp };
+      const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
+      const stamp = yield* stampFiles(walked, source.bytes);
+      if (before === stamp) return { files, stamp };
     }
     return { why: "is being changed" };
   });
@@ -63,34 +64,37 @@ function* walk({ files }: SkillSource, { directory }: Skill): Steps<readonly Wal
 }
 
 function* stampFiles(
-  { bytes }: SkillSource,
   walked: readonly WalkedFile[],
-): Steps<{ readonly stamp: string | undefined; readonly size: number }> {
+  { stamp: stampOf }: Pick<SkillSource["bytes"], "stamp">,
+): Steps<string | undefined> {
   const stamps = createHash("sha256");
   let isCertain = true;
-  let size = 0;
   for (const { path: name, real } of walked) {
-    const stamp = bytes.stamp(real);
+    const stamp = stampOf(real);
     if (stamp !== undefined && stamp.version === undefined) isCertain = false;
-    size += stamp?.size ?? 0;
     stamps.update(`${name}\0${stamp?.version ?? ""}\0`);
     yield;
   }
-  return { stamp: isCertain ? stamps.digest("base64") : undefined, size };
+  return isCertain ? stamps.digest("base64") : undefined;
 }
 
-/** Undefined if a file disappeared or grew meanwhile. */
+/** Undefined if a file disappeared or changed its size meanwhile. Adds the stamps of what was read, by real path. */
 function* readFiles(
   { bytes }: SkillSource,
   { file, directory }: Skill,
   walked: readonly WalkedFile[],
+  stamps: Map<string, FileStamp>,
 ): Steps<readonly SkillFile[] | LeftOut | undefined> {
   const manifest = path.relative(directory, file);
   const read: SkillFile[] = [];
   let left: number = skillLimits.bytes;
   for (const { path: name, real } of walked) {
-    const part = bytes.head(real, left);
+    let part = bytes.head(real, Math.min(left, maxReadUnseen));
+    if (part !== undefined && part.size > left)
+      return { why: `has more than ${skillLimits.bytes / 1024 / 1024} MiB of files` };
+    if (part !== undefined && part.size > maxReadUnseen) part = bytes.head(real, left);
     if (part === undefined || part.bytes.length !== part.size) return undefined;
+    stamps.set(real, { size: part.size, version: part.version });
     left -= part.size;
     // Others look for exactly this spelling.
     const isManifest = name === manifest;

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createGzip } from "node:zlib";
+import { createGzip, gzipSync } from "node:zlib";
 import { byCodePoint } from "../../base/code-point-order.ts";
 import { SkillsError } from "../../errors.ts";
 import type { SkillFile } from "../skill-bytes.ts";
@@ -11,10 +11,13 @@ const prefixBytes = 155;
 /** Of the header of gzip: where the platform stands, and what means "unknown". */
 const platformAt = 9;
 const anyPlatform = 255;
+const level = 9;
 /** Two blocks of zeros end an archive. */
 const endBytes = 2 * blockSize;
 /** At a time. */
 const writtenBytes = 256 * 1024;
+/** Up to this size, packing takes a millisecond or two, and passing it through streams and threads many times that. */
+const packedAtOnce = 64 * 1024;
 
 /**
  * A gzip of ustar whose bytes depend on nothing but the files (and the version of zlib): SKILL.md first, the rest by code point, no times,
@@ -24,19 +27,30 @@ export async function toTarGz(files: readonly SkillFile[]): Promise<Uint8Array> 
   const first = (path: string): number => (path === "SKILL.md" ? 0 : 1);
   const sorted = files.toSorted((a, b) => first(a.path) - first(b.path) || byCodePoint(a.path, b.path));
   const headers = sorted.map((file) => toHeader(file));
-  const gzip = createGzip({ level: 9, chunkSize: writtenBytes });
-  const source = Readable.from(toTar(sorted, headers), { objectMode: false });
-  source.on("error", (error) => gzip.destroy(error));
-  const packed: Buffer[] = [];
-  for await (const piece of source.pipe(gzip)) packed.push(piece as Buffer);
-  const bytes = Buffer.concat(packed);
+  const size = files.reduce((sum, { bytes }) => sum + blockSize + bytes.length + paddingAfter(bytes.length), endBytes);
+  const bytes =
+    size <= packedAtOnce
+      ? gzipSync(Buffer.concat([...parts(sorted, headers)], size), { level })
+      : await packInPieces(toTar(sorted, headers, size));
   bytes[platformAt] = anyPlatform;
   return bytes;
 }
 
+async function packInPieces(tar: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
+  const gzip = createGzip({ level, chunkSize: writtenBytes });
+  const source = Readable.from(tar, { objectMode: false });
+  source.on("error", (error) => gzip.destroy(error));
+  const packed: Buffer[] = [];
+  for await (const piece of source.pipe(gzip)) packed.push(piece as Buffer);
+  return Buffer.concat(packed);
+}
+
 /** In pieces of one size, because each costs a turn of the event loop and of a thread. */
-async function* toTar(files: readonly SkillFile[], headers: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
-  const size = files.reduce((sum, { bytes }) => sum + blockSize + bytes.length + paddingAfter(bytes.length), endBytes);
+async function* toTar(
+  files: readonly SkillFile[],
+  headers: readonly Uint8Array[],
+  size: number,
+): AsyncGenerator<Uint8Array, void> {
   let piece = Buffer.alloc(Math.min(size, writtenBytes));
   let at = 0;
   let left = size;

@@ -14,7 +14,7 @@ import {
 } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
-import type { Entry, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
+import type { Entry, FileStamp, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;
@@ -57,16 +57,16 @@ export function diskSkillFiles(): SkillFiles {
 /** Bytes on disk. `now` is in milliseconds since 1970, like the disk's times. */
 export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number } = {}): SkillBytes {
   const shared = Buffer.allocUnsafeSlow(maxAtOnce);
+  const toStamp = ({ size, mtimeMs, ctimeMs, ino, dev }: Stats): FileStamp => {
+    const isYoung = now() - Math.max(mtimeMs, ctimeMs) < racyMs;
+    return { size, version: isYoung ? undefined : `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}` };
+  };
   return {
-    stamp: (file) =>
-      withFile(file, (_descriptor, { size, mtimeMs, ctimeMs, ino, dev }) => {
-        const isYoung = now() - Math.max(mtimeMs, ctimeMs) < racyMs;
-        return { size, version: isYoung ? undefined : `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}` };
-      }),
+    stamp: (file) => withFile(file, (_descriptor, stats) => toStamp(stats)),
     head: (file, limit) =>
-      withFile(file, (descriptor, { size }) => {
-        const buffer = Buffer.allocUnsafe(Math.min(size, limit));
-        return { bytes: buffer.subarray(0, fill(descriptor, buffer, buffer.length)), size };
+      withFile(file, (descriptor, stats) => {
+        const buffer = Buffer.allocUnsafe(Math.min(stats.size, limit));
+        return { bytes: buffer.subarray(0, fill(descriptor, buffer, buffer.length)), ...toStamp(stats) };
       }),
     sha256(file, signal) {
       signal.throwIfAborted();

@@ -33,10 +33,9 @@ export interface FileStamp {
   readonly version: string | undefined;
 }
 
-export interface FilePart {
+/** With the stamp of the whole file when it was opened. */
+export interface FilePart extends FileStamp {
   readonly bytes: Uint8Array;
-  /** Of the whole file. */
-  readonly size: number;
 }
 
 /**

@@ -144,7 +144,7 @@ function toSource(content: Buffer): SkillSource {
     },
     bytes: {
       stamp: () => ({ size, version: sha256 }),
-      head: (_file, limit) => ({ bytes: content.subarray(0, limit), size }),
+      head: (_file, limit) => ({ bytes: content.subarray(0, limit), size, version: sha256 }),
       sha256: () => sha256,
     },
   };

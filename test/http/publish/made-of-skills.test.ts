@@ -117,3 +117,30 @@ test("leaves out what cannot be handed out, and says so once", async () => {
     "warning gone gets no list: it has moved.",
   ]);
 });
+
+test("opens each file of a skill twice, to read it and to see that it stayed the same", async () => {
+  const opened: string[] = [];
+  const { lists } = open({ "/a/SKILL.md": "A", "/a/b.txt": "B", "/a/c.txt": "C" }, (bytes) => ({
+    ...bytes,
+    head: (file, limit) => (opened.push(file), bytes.head(file, limit)),
+    stamp: (file) => (opened.push(file), bytes.stamp(file)),
+  }));
+  await lists.ofAll(publish("a"), everybody);
+  const files = ["/a/SKILL.md", "/a/b.txt", "/a/c.txt"];
+  expect(opened).toEqual([...files, ...files]);
+});
+
+test("reads at most the start of a file that is too large for a skill", async () => {
+  const limits: number[] = [];
+  const { lists, logged } = open({ "/a/SKILL.md": "A", "/a/model.bin": "M" }, (bytes) => ({
+    ...bytes,
+    head(file, limit) {
+      limits.push(limit);
+      const part = bytes.head(file, limit);
+      return part && (file.endsWith(".bin") ? { ...part, size: 2 ** 32 } : part);
+    },
+  }));
+  expect((await lists.ofAll(publish("a"), everybody)).size).toBe(0);
+  expect(Math.max(...limits)).toBeLessThanOrEqual(1024 * 1024);
+  expect(logged).toEqual(["warning a gets no list: it has more than 50 MiB of files."]);
+});

@@ -153,7 +153,7 @@ export function memorySkillBytes(files: SkillFiles): SkillBytes {
     },
     head(file, limit) {
       const bytes = read(file);
-      return bytes && { bytes: bytes.slice(0, limit), size: bytes.length };
+      return bytes && { bytes: bytes.slice(0, limit), size: bytes.length, version: sha256(file) };
     },
     sha256,
   };

@@ -99,7 +99,7 @@ function sourceOf(tree: Tree): SkillSource {
     },
     bytes: {
       stamp: (file) => ({ size: textAt(file)?.length ?? 0, version: undefined }),
-      head: (file) => ({ bytes: Buffer.from(textAt(file) ?? ""), size: textAt(file)?.length ?? 0 }),
+      head: (file) => ({ bytes: Buffer.from(textAt(file) ?? ""), size: textAt(file)?.length ?? 0, version: undefined }),
       sha256: (file) => sha256Of.get(textAt(file) ?? ""),
     },
   };
