@@ -15,7 +15,7 @@ import type { Trust } from "./trust/trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
 export function openTrust(
-  { grants, dataDirectory, home, log }: Settings,
+  { grants, dataDirectory, home, log, clock }: Settings,
   {
     approvals,
     ledger,
@@ -36,6 +36,7 @@ export function openTrust(
     repositoryAt,
     configured,
     who: userName(),
+    clock,
     now,
     record: (event) => ledger.record(toLedgerEntry(event, now())),
     log,

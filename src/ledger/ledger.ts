@@ -22,7 +22,7 @@ export interface LedgerEntry {
   readonly code?: string;
   /** The question; why it was denied; what the agent wanted to do. */
   readonly about?: string;
-  /** What was answered, such as `trust`; or why there was no answer. */
+  /** What was answered, such as `trust`; `elsewhere` if a question was decided in another window; or why there was no answer. */
   readonly answer?: string;
   /** What it is allowed by: `once`, `session`, or the id of a grant. */
   readonly grant?: string;

@@ -101,9 +101,14 @@ export class Decisions {
     }
   }
 
+  /** How many more questions a person may refuse in this turn. */
+  left(owner: string): number {
+    return mostRefusals - (this.sessions.get(owner)?.refusals ?? 0);
+  }
+
   /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
   enough(owner: string): Refusal | undefined {
-    return (this.sessions.get(owner)?.refusals ?? 0) < mostRefusals ? undefined : enoughAsked;
+    return this.left(owner) > 0 ? undefined : enoughAsked;
   }
 
   /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `placeOf`. */
@@ -111,8 +116,8 @@ export class Decisions {
     if (reply.answer === undefined && reply.missing === "nobody") return;
     const session = this.sessions.of(asker.owner);
     const { refused } = session;
-    session.refusals += 1;
-    if (session.refusals === mostRefusals) this.#options.log("warning", enoughAsked.why);
+    // What a person blocks by themselves is no answer to a question.
+    if (asker.ask !== undefined && ++session.refusals === mostRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
       refused.set(place, reply);
       return;

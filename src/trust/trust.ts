@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
 import type { Approvals } from "./grants/approvals.ts";
 import { covers, isNothing } from "./grants/capabilities.ts";
@@ -25,6 +26,7 @@ export interface TrustOptions extends DecisionsOptions {
   /** The policy for the project of a directory; of the organisation alone without one. */
   readonly policyFor: (directory: string | undefined) => Policy;
   readonly configured: ConfiguredGrants;
+  readonly clock: Clock;
   /** Must not throw. */
   readonly record: (event: TrustEvent) => void;
 }
@@ -91,7 +93,7 @@ class PersonalTrust implements Trust {
   constructor(options: TrustOptions) {
     this.#options = options;
     const decisions = new Decisions(options);
-    const questions = new Questions(options.record);
+    const questions = new Questions({ ...options, left: (owner) => decisions.left(owner) });
     this.#decisions = decisions;
     this.#questions = questions;
     this.#reading = new ProjectReading({ ...options, decisions, questions });

@@ -61,6 +61,7 @@ export async function measureApprovedRuns(folder) {
     repositoryAt,
     configured: createConfiguredGrants([]),
     who: "ada",
+    clock: systemClock,
     now,
     record: log,
     log,

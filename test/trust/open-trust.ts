@@ -7,6 +7,7 @@ import { noPolicy } from "../../src/trust/policy/policy.ts";
 import type { Policy } from "../../src/trust/policy/policy.ts";
 import { createTrust } from "../../src/trust/trust.ts";
 import type { Trust, TrustOptions } from "../../src/trust/trust.ts";
+import { manualClock } from "../manual-clock.ts";
 import { memoryApprovals } from "./grants/memory-approvals.ts";
 
 export interface OpenTrust {
@@ -36,6 +37,7 @@ export function openTrust({
     repositoryAt: (project) => `the one at ${project}`,
     configured,
     who: "ada",
+    clock: manualClock(),
     now: () => Date.UTC(2026, 0, 1),
     record: (event) => void events.push(event),
     log: silentLog,

@@ -6,6 +6,7 @@ import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
 import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
 import type { Capabilities } from "../../src/trust/grants/capabilities.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/trust/asking/question.ts";
+import { manualClock } from "../manual-clock.ts";
 import { openTrust } from "./open-trust.ts";
 
 const { signal } = new AbortController();
@@ -205,6 +206,24 @@ describe("an answer", () => {
     expect(await trust.authorize(of(1), person, signal)).toMatchObject({ allowed: false });
   });
 
+  test("of which three are no yes are all that is asked about 60 skills at the same time", async () => {
+    const { trust } = openTrust();
+    const person = personWith("once", "not-now", { missing: "cancelled" }, "block", "once");
+    const outcomes = Array.from({ length: 60 }, (_, place) => {
+      const request = requestOf({ subject: { ...subject, name: `deploy-${place}`, directory: `/skills/${place}` } });
+      return trust.authorize(request, person, new AbortController().signal);
+    });
+    expect((await Promise.all(outcomes)).filter(({ allowed }) => allowed)).toHaveLength(1);
+    expect(person.asked).toHaveLength(4);
+  });
+
+  test("that was not asked for, a block in the browser, does not end the questions", async () => {
+    const { trust } = openTrust();
+    for (const name of ["a", "b", "c", "d"])
+      await trust.answered(requestOf({ subject: { ...subject, name } }), nobody, { answer: "block" });
+    expect(await trust.authorize(requestOf(), personWith("once"), signal)).toMatchObject({ allowed: true });
+  });
+
   test("block: refuses every version of the skill from there, also in other sessions, until it is revoked", async () => {
     const { trust, store } = openTrust();
     const blocked = { allowed: false, why: "The user blocked the skill deploy." };
@@ -327,6 +346,28 @@ describe("questions that are asked at the same time", () => {
     replies[1]?.({ answer: "trust" });
     expect(await waiting).toMatchObject({ allowed: true });
   });
+
+  test.each<[Answer, object]>([
+    ["trust", { allowed: true }],
+    ["block", { allowed: false, why: expect.stringContaining("blocked") as string }],
+  ])(
+    "one that another window answered with %s is withdrawn, and its call goes on with that",
+    async (answer, outcome) => {
+      const clock = manualClock();
+      const { trust, store, events } = openTrust({ clock });
+      const ask: Ask = (_question, gone) =>
+        new Promise((_resolve, reject) => gone.addEventListener("abort", () => reject(gone.reason as Error)));
+      const waiting = trust.authorize(requestOf(), { ...personWith(), ask }, signal);
+      await expect.poll(() => clock.pending).toBe(1);
+      clock.pass(1_000);
+      await expect.poll(() => clock.pending).toBe(1);
+      await openTrust({ store }).trust.authorize(requestOf(), personWith(answer), signal);
+      clock.pass(1_000);
+      expect(await waiting).toMatchObject(outcome);
+      expect(events.at(-1)).toMatchObject({ type: "answered", answer: "elsewhere" });
+      expect(clock.pending).toBe(0);
+    },
+  );
 
   test("an answer in another window that blocks the skill wins over one that allows it", async () => {
     const { trust, store } = openTrust();

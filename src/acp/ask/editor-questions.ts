@@ -17,9 +17,8 @@ interface EditorQuestionsOptions {
 
 /** How long a person has to answer. */
 const answerTime = 5 * 60_000;
-/** How many questions may be open, in one connection and in one session. */
+/** How many questions may be open. */
 const maxOpen = 32;
-const maxOpenInSession = 8;
 
 /** A session in which the editor can be asked. */
 interface AskedSession {
@@ -87,8 +86,8 @@ export class EditorQuestions {
   async #ask(question: Question, session: AskedSession, signal: AbortSignal): Promise<Reply> {
     signal.throwIfAborted();
     if (!this.#isOpen) return { missing: "nobody" };
-    const refusal = this.#tooMany(session);
-    if (refusal !== undefined) return { missing: "failed", detail: refusal };
+    if (this.#open.size >= maxOpen)
+      return { missing: "failed", detail: `${maxOpen} other questions are open in this editor` };
     const { outlet, clock } = this.#options;
     const id = `${ownRequestPrefix}${randomUUID()}`;
     const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
@@ -115,7 +114,7 @@ export class EditorQuestions {
       this.#report(session, {
         sessionUpdate: toolCallUpdate,
         toolCallId,
-        title: `${reply.answer === undefined ? "Not answered" : decided[reply.answer]}: ${question.title}`,
+        title: `${signal.aborted ? "Withdrawn" : reply.answer === undefined ? "Not answered" : decided[reply.answer]}: ${question.title}`,
         status: isAllowed ? "completed" : "failed",
       });
       signal.throwIfAborted();
@@ -125,12 +124,6 @@ export class EditorQuestions {
       signal.removeEventListener("abort", abort);
       this.#open.delete(id);
     }
-  }
-
-  #tooMany({ id }: AskedSession): string | undefined {
-    const inSession = [...this.#open.values()].filter((question) => question.sessionId === id).length;
-    if (inSession >= maxOpenInSession) return `${maxOpenInSession} other questions are open in this session`;
-    return this.#open.size >= maxOpen ? `${maxOpen} other questions are open in this editor` : undefined;
   }
 
   #report({ id }: AskedSession, update: JsonRecord): void {

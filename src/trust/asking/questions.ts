@@ -1,7 +1,8 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Asker, Authorization, TrustEvent } from "../authorization.ts";
 import type { Subject } from "../grants/grant.ts";
 import { answerWords } from "./question.ts";
-import type { Question, Reply } from "./question.ts";
+import type { Ask, Question, Reply } from "./question.ts";
 
 /** One thing to be decided. */
 export interface Matter {
@@ -14,25 +15,35 @@ export interface Matter {
   readonly keep: (reply: Reply) => Promise<Authorization>;
 }
 
-/** The questions that are open; the same one is open only once for each owner. */
-export class Questions {
-  readonly #record: (event: TrustEvent) => void;
-  /** By owner and by what is asked. */
-  readonly #open = new Map<string, Promise<unknown>>();
+interface QuestionsOptions {
+  /** Must not throw. */
+  readonly record: (event: TrustEvent) => void;
+  /** How many more questions a person may refuse in this turn. */
+  readonly left: (owner: string) => number;
+  readonly clock: Clock;
+}
 
-  /** `record` must not throw. */
-  constructor(record: (event: TrustEvent) => void) {
-    this.#record = record;
+/** How often it is looked whether an open question was decided elsewhere: in another window, or on the command line. */
+const lookingInterval = 1_000;
+
+/** The questions that are open: no more of one owner than the person may refuse. */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  /** By owner and by what is asked. */
+  readonly #open = new Map<string, Map<string, Promise<unknown>>>();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
   }
 
   /** Decides, and asks where nobody has decided. Rejects only with the reason of the signal, and as `keep` does. */
   async settle(matter: Matter): Promise<Authorization> {
     const { key, asker, signal, event, decide, ask, keep } = matter;
-    const openKey = JSON.stringify([asker.owner, key]);
+    const { owner } = asker;
     const tell = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
       const { door, sessionId } = asker;
       const { name, version, digest } = event.subject as Subject;
-      this.#record({
+      this.#options.record({
         ...step,
         asker: { door, sessionId },
         about: event.about,
@@ -47,9 +58,12 @@ export class Questions {
         tell({ type: "refused", detail: decided.why });
         return decided;
       }
-      const open = this.#open.get(openKey);
-      if (open === undefined) break;
-      await untilSettled(open, signal);
+      const open = this.#open.get(owner);
+      if (asker.ask === undefined || open === undefined) break;
+      const isFull = open.size >= this.#options.left(owner);
+      const before = open.get(key) ?? (isFull ? Promise.race(open.values()) : undefined);
+      if (before === undefined) break;
+      await untilSettled(before, signal);
     }
     const asking = (async (): Promise<Authorization> => {
       const question = await ask();
@@ -59,23 +73,58 @@ export class Questions {
         return refusal;
       }
       tell({ type: "asked", detail: question.title });
-      const reply = await asker.ask(question, signal);
+      const reply = await this.#reply(matter, asker.ask, question);
       signal.throwIfAborted();
-      const outcome = await keep(reply);
+      const outcome = "allowed" in reply ? reply : await keep(reply);
       tell({
         type: "answered",
         allowed: outcome.allowed,
-        answer: answerWords(reply),
+        answer: "allowed" in reply ? "elsewhere" : answerWords(reply),
         detail: outcome.allowed ? outcome.by : outcome.why,
       });
       return outcome;
     })();
-    this.#open.set(openKey, asking);
+    const open = this.#open.get(owner) ?? new Map<string, Promise<unknown>>();
+    this.#open.set(owner, open.set(key, asking));
     try {
       return await asking;
     } finally {
-      this.#open.delete(openKey);
+      open.delete(key);
+      if (open.size === 0) this.#open.delete(owner);
     }
+  }
+
+  /** The person's reply, or what was decided elsewhere meanwhile: then the question is withdrawn. */
+  async #reply({ decide, signal }: Matter, ask: Ask, question: Question): Promise<Reply | Authorization> {
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const look = async (): Promise<void> => {
+      const decided = await decide();
+      if (over.signal.aborted) return;
+      if (decided === undefined) stop = clock.after(lookingInterval, lookAgain);
+      else over.abort(new DecidedElsewhere(decided));
+    };
+    const lookAgain = (): void => void look().catch((error: unknown) => over.abort(error));
+    let stop = clock.after(lookingInterval, lookAgain);
+    try {
+      return await ask(question, AbortSignal.any([signal, over.signal]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DecidedElsewhere) return error.decided;
+      throw error;
+    } finally {
+      over.abort();
+      stop();
+    }
+  }
+}
+
+class DecidedElsewhere extends Error {
+  readonly decided: Authorization;
+
+  constructor(decided: Authorization) {
+    super("The question was decided elsewhere.");
+    this.decided = decided;
   }
 }
 

@@ -169,6 +169,22 @@ test("counts an answer in one process for the next question of another", async (
   await Promise.all([one.close(), two.close()]);
 });
 
+test("withdraws a question that was answered in another window, whose run goes on", async () => {
+  const [one, two] = [
+    await openAskingEditor(project, { first: "never", inProcess: false }),
+    await openAskingEditor(project, { first: "allow_always", inProcess: false }),
+  ];
+  const asked = one.asked();
+  const waiting = fetchPage(one);
+  const { id, params } = await asked;
+  expect(await fetchPage(two)).toMatchObject({ status: "completed" });
+  expect(await waiting).toMatchObject({ status: "completed" });
+  expect(one.received).toContainEqual({ jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } });
+  const title = `Withdrawn: ${(params as { toolCall: { title: string } }).toolCall.title}`;
+  expect(JSON.stringify(one.received)).toContain(JSON.stringify(title).slice(1, -1));
+  await Promise.all([one.close(), two.close()]);
+});
+
 test("asks about a run once, although the agent asks for permission, too", async () => {
   const editor = await openAskingEditor(project, { first: "allow_always" });
   const permit = (name: string): Promise<string> => editor.prompt(`permit execute_skill {"name":"${name}"}`);
