@@ -1,5 +1,5 @@
 import * as methods from "../../wire/methods.ts";
-import { isText, type Place, readObject, readString } from "./json-places.ts";
+import { isText, type Place, readArray, readObject, readString } from "./json-places.ts";
 
 /** What a line says about itself; the places are those of its JSON values. */
 export interface Fields {
@@ -29,6 +29,13 @@ export function readFields(line: Buffer): Fields | undefined {
   const [fields, end] = fieldsAt(line, 0);
   if (end === -1) return undefined;
   return line.toString("latin1", end).trim() === "" ? fields : undefined;
+}
+
+/** The elements of a line that is one array; undefined for anything else. */
+export function readBatch(line: Buffer): readonly Buffer[] | undefined {
+  const elements: Buffer[] = [];
+  const end = readArray(line, 0, (element) => elements.push(cut(line, element)));
+  return end === -1 || line.toString("latin1", end).trim() !== "" ? undefined : elements;
 }
 
 /** The fields of the message in an envelope; undefined if it has no method. The envelope's `_meta` is for this hop only. */

@@ -29,6 +29,23 @@ export function readObject(line: Buffer, from: number, see: (key: Place, value: 
   }
 }
 
+/** The same with every element of an array. */
+export function readArray(line: Buffer, from: number, see: (element: Place) => void): number {
+  let at = skipBlanks(line, from);
+  if (line[at] !== openBracket) return -1;
+  at = skipBlanks(line, at + 1);
+  if (line[at] === closeBracket) return at + 1;
+  for (;;) {
+    const end = endOfValue(line, at);
+    if (end === -1) return -1;
+    see({ from: at, to: end });
+    at = skipBlanks(line, end);
+    if (line[at] === closeBracket) return at + 1;
+    if (line[at] !== comma) return -1;
+    at = skipBlanks(line, at + 1);
+  }
+}
+
 /** Whether the JSON at a place is this text, without blanks or escapes; the usual form of every key and method. */
 export function isText(line: Buffer, { from, to }: Place, text: Buffer): boolean {
   if (to - from !== text.length) return false;

@@ -3,7 +3,17 @@ import { type Log, openToldOnce, type ToldOnce } from "../../base/log.ts";
 import { SkillsError } from "../../errors.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import * as methods from "../../wire/methods.ts";
-import { type Fields, isEnvelope, type Prefix, readFields, readInner, rename, unwrap, wrap } from "./envelope.ts";
+import {
+  type Fields,
+  isEnvelope,
+  type Prefix,
+  readBatch,
+  readFields,
+  readInner,
+  rename,
+  unwrap,
+  wrap,
+} from "./envelope.ts";
 import { type Place, readObject, readString } from "./json-places.ts";
 import { unwrapSteady } from "./steady-envelopes.ts";
 
@@ -47,19 +57,30 @@ export class Routing {
     for (let from = 0, to = 0; from < block.length; from = to) {
       to = block.indexOf(lineFeed, from) + 1 || block.length;
       if (unwrapSteady(text, from, to, this.#prefix ?? "", steady)) continue;
-      const incoming = this.#read(block.subarray(from, to));
-      if (incoming === undefined) continue;
-      if (incoming.from === "agent") addSteady(sorted.agent, steady);
-      sorted[incoming.from].push(...incoming.pieces);
+      for (const incoming of this.#readLine(block.subarray(from, to))) {
+        if (incoming.from === "agent") addSteady(sorted.agent, steady);
+        for (const piece of incoming.pieces) sorted[incoming.from].push(piece);
+      }
     }
     addSteady(sorted.agent, steady);
     return sorted;
   }
 
-  /** Undefined for a line that is no message. */
-  #read(line: Buffer): Incoming | undefined {
+  /** Of a batch, each message is passed on by itself: agents and editors read no batches. */
+  #readLine(line: Buffer): readonly Incoming[] {
     const fields = readFields(line);
-    if (fields === undefined) return this.#ignore(line);
+    const batch = fields === undefined ? readBatch(line) : undefined;
+    if (batch === undefined) return asList(fields === undefined ? this.#ignore(line) : this.#read(line, fields));
+    const messages = batch.map((element) => [element, readFields(element)] as const);
+    const isFaulty = batch.length === 0 || messages.some(([, inside]) => inside === undefined);
+    return [
+      ...messages.flatMap(([element, inside]) => (inside === undefined ? [] : asList(this.#read(element, inside)))),
+      ...(isFaulty ? [invalidBatch] : []),
+    ];
+  }
+
+  /** Undefined for what is no message. */
+  #read(line: Buffer, fields: Fields): Incoming | undefined {
     const { id, method } = fields;
     if (method === undefined) return id === undefined ? this.#ignore(line) : this.#responded(line, id);
     if (isEnvelope(line, method)) return this.#unwrapped(line, fields);
@@ -157,6 +178,20 @@ export class Routing {
     this.#once.tellOnce("warning", message, "garbage");
     return undefined;
   }
+}
+
+/** Once for a batch, however many of its elements are no messages. */
+const invalidBatch: Incoming = {
+  from: "conductor",
+  pieces: [
+    Buffer.from(
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"A batch must have messages, and nothing else."}}\n',
+    ),
+  ],
+};
+
+function asList(incoming: Incoming | undefined): readonly Incoming[] {
+  return incoming === undefined ? [] : [incoming];
 }
 
 /** Moves steady lines behind what is there, so that the agent's messages keep their order. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readBatch } from "../../../src/acp/proxy/envelope.ts";
 import { Routing } from "../../../src/acp/proxy/routing.ts";
 
 interface Sorted {
@@ -209,16 +210,7 @@ test("refuses an envelope without a message", () => {
 
 test("ignores what is no message, and says so once", () => {
   const { read, logged } = open();
-  const garbage = [
-    "hello",
-    "",
-    "[]",
-    "{",
-    '{"a":1}{}',
-    '{"method":7}',
-    '{"id":null,"error":{"code":-32700}}',
-    '{"id":"\\',
-  ];
+  const garbage = ["hello", "", "{", '{"a":1}{}', '{"method":7}', '{"id":null,"error":{"code":-32700}}', '{"id":"\\'];
   expect(read(...garbage)).toEqual(nothing);
   expect(logged).toEqual(['warning: The conductor wrote a line that is not a message; it was ignored: "hello"']);
 });
@@ -273,6 +265,76 @@ test("passes any message of both sides with ids and numbers intact", () => {
       const wrapped = wrap(...turned);
       expect(read(...turned)).toEqual({ ...nothing, editor: turned.map((line) => `${line}\n`).join("") });
       expect(read(wrapped.trimEnd())).toEqual({ ...nothing, agent: plain });
+    }),
+  );
+});
+
+const ofAgent = (inner: string, more = ""): string =>
+  `{"jsonrpc":"2.0",${more}"method":"proxy/successor","params":{${inner}}}`;
+const invalid =
+  '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"A batch must have messages, and nothing else."}}\n';
+
+test("routes each message of a batch, in order", () => {
+  const { read, logged } = open();
+  const request = '{"jsonrpc":"2.0","id":7,"method":"session/list","params":{"a":[{},"]"]}}';
+  const asked = ofAgent('"method":"fs/read_text_file","params":{"path":"/"}', '"id":8,');
+  const answer = '{"jsonrpc":"2.0","id":8,"result":{}}';
+  expect(read(ofAgent(update), ` [${request} , ${ofAgent(update)},\t${asked}] \r`, ofAgent(update))).toEqual({
+    editor: `${request}\n`,
+    agent: `{"jsonrpc":"2.0",${update}}\n{"jsonrpc":"2.0",${update}}\n{"jsonrpc":"2.0","id":8,"method":"fs/read_text_file","params":{"path":"/"}}\n{"jsonrpc":"2.0",${update}}\n`,
+    conductor: "",
+  });
+  expect(read(`[${answer}]`)).toEqual({ ...nothing, editor: `${answer}\n` });
+  const many = Array.from({ length: 1_000 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"_ping"}`);
+  expect(read(`[${many.join()}]`).editor).toBe(`${many.join("\n")}\n`);
+  const large = `{"jsonrpc":"2.0","method":"_large","params":{"text":"${"]},".repeat(300_000)}"}}`;
+  expect(read(`[${large},${large}]`).editor).toBe(`${large}\n${large}\n`);
+  expect(logged).toEqual([]);
+});
+
+test.each([
+  ["[]", ""],
+  ["[ ]", ""],
+  ["[[]]", ""],
+  [`[1,${"[".repeat(10_000)}${"]".repeat(10_000)},null]`, ""],
+  [
+    '[1,{"jsonrpc":"2.0","method":"_ping"},[{"jsonrpc":"2.0","method":"_hidden"}]]',
+    '{"jsonrpc":"2.0","method":"_ping"}\n',
+  ],
+])("answers once for what is no message in the batch %.20s", (batch, editor) => {
+  expect(open().read(batch)).toEqual({ ...nothing, editor, conductor: invalid });
+});
+
+test.each(["[", "[1", '[{"jsonrpc":"2.0","method":"_ping"}', '[{"jsonrpc":"2.0","method":"_ping"}]]', "[1,]x", "[,]"])(
+  "ignores %s, which is no batch",
+  (line) => {
+    const { read, logged } = open();
+    expect(read(line)).toEqual(nothing);
+    expect(logged).toHaveLength(1);
+  },
+);
+
+test("answers requests of a batch that come too early", () => {
+  const { conductor } = open(null).read(
+    '[{"jsonrpc":"2.0","id":1,"method":"initialize"},{"jsonrpc":"2.0","id":2,"method":"x"}]',
+  );
+  expect(
+    conductor
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: number }).id),
+  ).toEqual([1, 2]);
+});
+
+test("finds the elements of any array, whatever is in them", () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), fc.boolean(), (values, isSpaced) => {
+      const line = Buffer.from(
+        isSpaced ? JSON.stringify(values, null, 1).replaceAll("\n", " ") : JSON.stringify(values),
+      );
+      expect(readBatch(line)?.map((element) => JSON.parse(element.toString()) as unknown)).toEqual(
+        JSON.parse(JSON.stringify(values)),
+      );
     }),
   );
 });
