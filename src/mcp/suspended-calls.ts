@@ -4,6 +4,7 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelc
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/promises/deferred.ts";
 import type { RunListener } from "../runs/run-event.ts";
+import { asPerson } from "../trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 import { answerTime, toForm, toReply } from "./elicit.ts";
 
@@ -44,7 +45,7 @@ interface OpenQuestion {
  */
 export class SuspendedCalls {
   readonly #clock: Clock;
-  readonly #open = new Map<string, { readonly call: SuspendedCall; readonly asked: OpenQuestion }>();
+  readonly #open = new Map<string, { readonly call: SuspendedCall; readonly asked: OpenQuestion; at: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -57,7 +58,8 @@ export class SuspendedCalls {
     const open = typeof state === "string" ? this.#open.get(state) : undefined;
     if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
     this.#close(open.call, open.asked);
-    open.asked.settle(toReply(leg.inputResponses?.["answer"], open.asked.question));
+    const reply = toReply(leg.inputResponses?.["answer"], open.asked.question);
+    open.asked.settle(asPerson(reply, this.#clock.now() - open.at));
     return await this.#next(open.call, leg);
   }
 
@@ -103,7 +105,7 @@ export class SuspendedCalls {
 
   #suspend(call: SuspendedCall, asked: OpenQuestion): InputRequiredResult {
     const requestState = randomUUID();
-    this.#open.set(requestState, { call, asked });
+    this.#open.set(requestState, { call, asked, at: this.#clock.now() });
     return inputRequired({ inputRequests: { answer: inputRequired.elicit(toForm(asked.question)) }, requestState });
   }
 

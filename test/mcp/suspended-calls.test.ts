@@ -18,6 +18,7 @@ const questionOf = (title: string): Question => ({
   title,
   options: [
     { answer: "once", label: "Run once", kind: "allow_once" },
+    { answer: "trust", label: "Trust this exact version", kind: "allow_always" },
     { answer: "not-now", label: "Not now", kind: "reject_once" },
   ],
   wants: [],
@@ -82,8 +83,19 @@ test("a call with questions is answered with them one by one, and runs once", as
   expect([second.resultType, messageOf(second)]).toEqual(["input_required", "second"]);
   expect(second.requestState).not.toBe(first.requestState);
   const result = await send(address, { requestState: second.requestState, ...choosing("Not now") });
-  expect(result.structuredContent).toEqual({ replies: [{ answer: "once" }, { answer: "not-now" }] });
+  expect(result.structuredContent).toMatchObject({ replies: [{ answer: "once" }, { answer: "not-now" }] });
   expect(calls).toHaveLength(1);
+});
+
+test.each([
+  [399, { answer: "once", byItself: true }],
+  [400, { answer: "trust" }],
+])("trust after %i ms counts as %j", async (elapsed, reply) => {
+  const { address, clock } = await open(async (ask, signal) => [await ask?.(questionOf("first"), signal)]);
+  const { requestState } = await send(address);
+  clock.pass(elapsed);
+  const result = await send(address, { requestState, ...choosing("Trust this exact version") });
+  expect(result.structuredContent).toEqual({ replies: [reply] });
 });
 
 test("an answer counts once, for the question that it was given to, and only with its state", async () => {
@@ -142,7 +154,7 @@ test("questions that a call asks at the same time come one after the other", asy
     result = await send(address, { requestState: result.requestState, ...choosing("Run once") });
   }
   expect(titles).toEqual(["a", "b", "c"]);
-  expect(result.structuredContent).toEqual({ replies: Array(3).fill({ answer: "once" }) });
+  expect(result.structuredContent).toMatchObject({ replies: Array(3).fill({ answer: "once" }) });
 });
 
 test("a client that shows no forms is not asked, nor one whose editor is", async () => {
@@ -170,7 +182,7 @@ test("the client of the library asks its user, and gets the result of the one ca
   });
   await client.connect(transport);
   const result = await client.callTool({ name: "list_skills", arguments: {} });
-  expect(result.structuredContent).toEqual({ replies: [{ answer: "once" }, { answer: "once" }] });
+  expect(result.structuredContent).toMatchObject({ replies: [{ answer: "once" }, { answer: "once" }] });
   expect(seen).toEqual(["first", "second"]);
   expect(calls).toHaveLength(1);
   await client.close();

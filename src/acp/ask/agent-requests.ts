@@ -1,7 +1,8 @@
 import { withinTime } from "../../base/clock.ts";
+import { openToldOnce } from "../../base/log.ts";
+import type { ToldOnce } from "../../base/log.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Settings } from "../../options.ts";
-import { asPerson } from "../../trust/asking/question.ts";
 import type { Answer, Question } from "../../trust/asking/question.ts";
 import { sessionUpdate, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
@@ -54,9 +55,11 @@ const mostOpen = 64;
 export class AgentRequests {
   readonly #options: AgentRequestsOptions;
   readonly #asked = new LimitedMap<Id, AskedUse>(mostOpen);
+  readonly #tellOnce: ToldOnce["tellOnce"];
 
   constructor(options: AgentRequestsOptions) {
     this.#options = options;
+    this.#tellOnce = openToldOnce(options.settings.log).tellOnce;
   }
 
   /** No request is open with a question of ours. */
@@ -96,7 +99,8 @@ export class AgentRequests {
 
   async #settle(message: JsonRecord, { key, ticket, answers, options, askedAt }: AskedUse): Promise<Verdict> {
     const { service, settings } = this.#options;
-    const reply = asPerson(toReply(readEditorReply(message), answers), settings.clock.now() - askedAt);
+    const elapsedMs = settings.clock.now() - askedAt;
+    const reply = toReply(readEditorReply(message), answers, { elapsedMs, tellOnce: this.#tellOnce });
     const keeping = Promise.resolve(service.useAnswered(key, ticket, reply));
     const isAllowed = (await withinTime(keeping, settings.clock, keepingTime)) === true;
     // An error, and a cancelled request, are the same to the agent whoever asked.

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { openToldOnce } from "../../base/log.ts";
+import type { ToldOnce } from "../../base/log.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import { asPerson } from "../../trust/asking/question.ts";
 import type { Answer, Ask, Question, Reply } from "../../trust/asking/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
@@ -48,10 +49,11 @@ export class EditorQuestions {
   /** By the ids of the requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
-  #isTold = false;
+  readonly #tellOnce: ToldOnce["tellOnce"];
 
   constructor(options: EditorQuestionsOptions) {
     this.#options = options;
+    this.#tellOnce = openToldOnce(options.outlet.log).tellOnce;
   }
 
   askIn(session: AskedSession): Ask {
@@ -62,13 +64,8 @@ export class EditorQuestions {
   replied(id: string, reply: EditorReply): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    const { clock, outlet } = this.#options;
-    const counted = asPerson(toReply(reply, question.answers), clock.now() - question.askedAt);
-    if (counted.answer !== undefined && counted.byItself === true && !this.#isTold) {
-      this.#isTold = true;
-      outlet.log("warning", "The editor answered a question before a person could read it, which counts once at most.");
-    }
-    question.settle(counted);
+    const elapsedMs = this.#options.clock.now() - question.askedAt;
+    question.settle(toReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
   }
 
   /** The session ended. */

@@ -1,3 +1,5 @@
+import type { ToldOnce } from "../../base/log.ts";
+import { asPerson } from "../../trust/asking/question.ts";
 import type { Answer, Reply } from "../../trust/asking/question.ts";
 import { isRecord, recordAt } from "../bytes/raw-message.ts";
 
@@ -31,8 +33,19 @@ export function readEditorReply(message: unknown): EditorReply {
   }
 }
 
-/** What a reply means for a question with these options. */
-export function toReply(reply: EditorReply, answers: ReadonlyMap<string, Answer>): Reply {
+/** What a reply means for a question with these options, so long after it was asked. */
+export function toReply(
+  given: EditorReply,
+  answers: ReadonlyMap<string, Answer>,
+  { elapsedMs, tellOnce }: { readonly elapsedMs: number } & Pick<ToldOnce, "tellOnce">,
+): Reply {
+  const reply = asPerson(meaningOf(given, answers), elapsedMs);
+  if (reply.answer !== undefined && reply.byItself === true)
+    tellOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
+  return reply;
+}
+
+function meaningOf(reply: EditorReply, answers: ReadonlyMap<string, Answer>): Reply {
   if ("cancelled" in reply) return { missing: "cancelled" };
   if ("fault" in reply) return { missing: "failed", detail: reply.fault };
   const answer = answers.get(reply.optionId);

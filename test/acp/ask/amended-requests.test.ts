@@ -46,7 +46,7 @@ const offered = [
 
 function prepare(methods: Partial<Pick<ServiceConnection, "decideUse" | "useAnswered">>, approve = true) {
   const clock = manualClock();
-  const [replies, notified, told]: [unknown[], unknown[], unknown[]] = [[], [], []];
+  const [replies, notified, told, logged]: [unknown[], unknown[], unknown[], string[]] = [[], [], [], []];
   const requests = new AgentRequests({
     service: {
       decideUse: () => asks,
@@ -54,7 +54,7 @@ function prepare(methods: Partial<Pick<ServiceConnection, "decideUse" | "useAnsw
       useAllowed: (...args) => told.push(args),
       ...methods,
     },
-    settings: { approve, clock, log: () => undefined },
+    settings: { approve, clock, log: (_level, line) => void logged.push(line) },
     reply: (message) => replies.push(message),
     notify: (message) => notified.push(message),
   });
@@ -73,7 +73,7 @@ function prepare(methods: Partial<Pick<ServiceConnection, "decideUse" | "useAnsw
     const verdict = await requests.answered(message as never);
     return verdict && amendValue(message, ("amendments" in verdict && verdict.amendments) || []);
   };
-  return { requests, clock, replies, notified, told, look, amended, answered };
+  return { requests, clock, replies, notified, told, logged, look, amended, answered };
 }
 
 interface Asked {
@@ -133,6 +133,34 @@ test("an answer that nobody can have read the question for counts once at most",
     clock.pass(elapsed);
     await answered(selected(7, params.options[place]?.optionId));
     expect(replies).toEqual([reply]);
+  }
+});
+
+test("an editor that answers a hundred requests in 1 ms each is told of once", async () => {
+  const { amended, answered, clock, logged } = prepare({});
+  for (let id = 1; id <= 100; id++) {
+    const { params } = await amended({}, id);
+    clock.pass(1);
+    expect(await answered(selected(id, params.options[1]?.optionId))).toEqual(selected(id, "yes"));
+  }
+  expect(logged).toEqual([expect.stringContaining("before a person could read it")]);
+});
+
+test("an agent whose options have our ids gets the option of its own that is meant", async () => {
+  const options = [
+    { optionId: "reject_always", kind: "allow_once", name: "Yes" },
+    { optionId: "allow_once", kind: "allow_always", name: "Always" },
+    { optionId: "allow", kind: "reject_once", name: "No" },
+  ];
+  for (const [ours, agents] of [
+    ["allow_once", "reject_always"],
+    ["allow", "reject_always"],
+    ["reject_once", "allow"],
+    ["reject_always", "allow"],
+  ]) {
+    const { amended, answered } = prepare({});
+    await amended({ options });
+    expect(await answered(selected(7, ours))).toEqual(selected(7, agents));
   }
 });
 
