@@ -91,6 +91,7 @@ export class Interceptor {
       logOnce: this.#once.tellOnce,
     });
     this.#relayed = new RelayedRequests({
+      service: this.#service,
       settings,
       sessions: this.#sessions,
       logOnce: this.#once.tellOnce,

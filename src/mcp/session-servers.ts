@@ -10,7 +10,7 @@ export type McpAddress = LoopbackAddress | SocketAddress;
 /** The MCP servers of sessions, over both transports. */
 export interface SessionServers {
   /** A port or socket is opened with the first call. Throws CLOSED after `close`. */
-  open(caller: McpCaller, transport: "http" | "stdio"): Promise<McpAddress>;
+  open(caller: McpCaller | Promise<McpCaller>, transport: "http" | "stdio"): Promise<McpAddress>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ const nothing = (): void => undefined;
 /** A service that does nothing except what the test defines. */
 export function fakeService(methods: Partial<ServiceConnection> = {}): SkillService {
   const connection: ServiceConnection = {
+    prepare: nothing,
     open: nothing,
     equip: () => undefined,
     begin: nothing,

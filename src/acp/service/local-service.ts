@@ -14,7 +14,7 @@ import { reportFault } from "../bytes/amend.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import { type Instructions, readInstructions } from "../prompt/read-instructions.ts";
 import { EditorQuestions } from "../ask/editor-questions.ts";
-import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
+import { type AgentTools, openAgentTools, type ServersModule } from "../tools/agent-tools.ts";
 import { EditorCalls, type Response } from "../tools/editor-calls.ts";
 import { SkillStates } from "../session/skill-states.ts";
 import { openSessionTrust } from "./session-trust.ts";
@@ -25,6 +25,8 @@ interface LocalServiceOptions {
   readonly skillset?: Skillset;
   /** Undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
+  /** Opens the servers of these tools. */
+  readonly load?: () => Promise<ServersModule>;
   readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
   readonly environments?: SkillEnvironments;
   /** Milliseconds since 1970. */
@@ -35,7 +37,8 @@ interface LocalServiceOptions {
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
   const { now = Date.now, readInstructions: read = readInstructions } = options;
-  const ownTools = settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach });
+  const ownTools =
+    settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach, load: options.load });
   const tools = "tools" in options ? options.tools : ownTools;
   const trust = openSessionTrust(app);
   /** Directories of sessions: what they contain is not run. */
@@ -166,9 +169,11 @@ function openConnection(
     open(key, directories) {
       if (isOpen) sessions.set(key, new ServedSession(key, directories, context));
     },
+    prepare() {
+      tools?.prepare();
+    },
     async equip(key, request) {
       const entry = await sessions.get(key)?.equip(request);
-      // Only now: the agent waits for the entry, and its model will not call a tool at once.
       tools?.prepare();
       return entry;
     },

@@ -62,6 +62,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     // The thread starts and loads its modules while the agent starts.
     reach(true);
     return {
+      prepare: tell("prepare"),
       open: tell("open", { begins: true }),
       equip: ask("equip"),
       begin: tell("begin"),

@@ -3,24 +3,46 @@ import { openToldOnce } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../options.ts";
 import { reportFault } from "../bytes/amend.ts";
-import { openLocalService } from "./local-service.ts";
-import type { FromService, ServiceConnection, ToService } from "./skill-service.ts";
+import { openEarlyServers } from "../tools/early-servers.ts";
+import type { FromService, ServiceConnection, SkillService, ToService } from "./skill-service.ts";
 
-/** Serves skills and tools to the other end of a port until that end closes. */
+type Ask = Extract<ToService, { kind: "ask" }>;
+
+/** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools is not kept then. */
+const quietTime = 200;
+
+/**
+ * Serves skills and tools to the other end of a port until that end closes. What reads skills and runs tools is much code: it is loaded
+ * when the first session has the address of its MCP server.
+ */
 export function servePort(port: MessagePort, settings: Settings): void {
-  const { log } = settings;
+  const { log, clock } = settings;
   const once = openToldOnce(log);
-  const service = openLocalService(settings);
+  const servers = openEarlyServers(settings);
+  let loading: Promise<SkillService> | undefined;
+  /** What came before there was a reason to load. */
+  const held: ToService[] = [];
   const connections = new Map<number, ServiceConnection>();
   /** Callbacks for lines that are not written yet. */
   const unwritten = new Map<number, () => void>();
   let lastLine = 0;
 
+  async function load(): Promise<SkillService> {
+    try {
+      const { openLocalService } = await import("./local-service.ts");
+      return openLocalService(settings, { load: servers.load });
+    } catch (error) {
+      log("error", `The service could not be loaded: ${String(error)}`);
+      port.close();
+      return new Promise(() => undefined);
+    }
+  }
+
   function post(message: FromService | ThreadReply, transferred: ArrayBuffer[] = []): void {
     port.postMessage(message, transferred);
   }
 
-  function connect(connection: number): ServiceConnection {
+  function connect(service: SkillService, connection: number): ServiceConnection {
     return service.connect({
       send(line, written) {
         const number = ++lastLine;
@@ -49,7 +71,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   }
 
   /** An error in one call is logged and ends nothing else. */
-  async function ask({ connection, method, args, call }: Extract<ToService, { kind: "ask" }>): Promise<void> {
+  async function ask({ connection, method, args, call }: Ask): Promise<void> {
     let value: unknown;
     try {
       const served = connections.get(connection) as
@@ -63,23 +85,60 @@ export function servePort(port: MessagePort, settings: Settings): void {
     if (method === "close") connections.delete(connection);
   }
 
-  port.on("message", (message: ToService) => {
+  /** The agent waits for this answer only; requests to the server wait until the session is served. */
+  async function equip({ call, ...message }: Ask): Promise<void> {
+    const [key, request] = message.args as Parameters<ServiceConnection["equip"]>;
+    const early = await servers.open(request);
+    if (early === undefined || call === undefined) {
+      await take({ ...message, ...(call !== undefined && { call }) });
+      return;
+    }
+    post({ kind: "answer", call, value: early.entry });
+    await take({ ...message, args: [key, { ...request, reserve: early.reserve }] });
+    early.drop();
+  }
+
+  /** In order. */
+  function take(message: ToService): Promise<void> {
+    loading ??= load();
+    for (const before of held.splice(0)) void process(before, loading);
+    return process(message, loading);
+  }
+
+  async function process(message: ToService, loaded: Promise<SkillService>): Promise<void> {
+    const service = await loaded;
     switch (message.kind) {
       case "connect":
-        connections.set(message.connection, connect(message.connection));
+        connections.set(message.connection, connect(service, message.connection));
         break;
       case "ask":
-        void ask(message);
+        await ask(message);
         break;
       case "written":
         unwritten.get(message.line)?.();
         unwritten.delete(message.line);
         break;
       case "close":
-        void service.close().then(() => {
-          port.close();
-        });
+        await service.close();
+        await close();
         break;
     }
+  }
+
+  async function close(): Promise<void> {
+    await servers.close();
+    port.close();
+  }
+
+  port.on("message", (message: ToService) => {
+    if (message.kind === "ask" && message.method === "equip") void equip(message);
+    else if (loading !== undefined) void take(message);
+    else if (message.kind === "connect") held.push(message);
+    else if (message.kind === "close") void close();
+    else if (message.kind === "written") return;
+    else if (message.method === "open") held.push(message);
+    else if (message.method === "prepare") clock.after(quietTime, () => void take(message));
+    else if (message.method === "close") void ask(message);
+    else void take(message);
   });
 }

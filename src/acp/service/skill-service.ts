@@ -6,6 +6,7 @@ import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import type { Forms, Negotiation } from "../session/negotiation.ts";
 import type { AgentToolUse } from "../tools/agent-uses.ts";
+import type { Reserve } from "../tools/early-servers.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
 /**
@@ -65,6 +66,8 @@ export interface EquipRequest {
   readonly transport: Transport | undefined;
   /** The name of our server in this session. */
   readonly name: string;
+  /** Its server, if the agent has the address already; never from the relay. */
+  readonly reserve?: Reserve | undefined;
 }
 
 /** A session that the agent has opened. */
@@ -131,6 +134,8 @@ export type UseDecision =
 
 /** What one connection asks of the service. Nothing rejects or throws. */
 export interface ServiceConnection {
+  /** The agent has answered `initialize`: what the first session needs is loaded soon, unless that session begins before. */
+  prepare(): void;
   /** A request to open a session is on its way to the agent. */
   open(key: SessionKey, directories: Directories): void;
   /** Opens our MCP server for the session: its entry for `mcpServers`. Undefined if it could not be opened; the reason is logged. */

@@ -6,6 +6,7 @@ import * as methods from "../../wire/methods.ts";
 import { toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import { type JsonRecord, type MessageKind, recordAt } from "../bytes/raw-message.ts";
 import { restoreTitles } from "../prompt/replays.ts";
+import type { ServiceConnection } from "../service/skill-service.ts";
 import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 import { PendingRequests } from "./requests.ts";
@@ -13,6 +14,7 @@ import type { Agreed, Sessions } from "./sessions.ts";
 
 interface RelayedRequestsOptions {
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;
+  readonly service: Pick<ServiceConnection, "prepare">;
   readonly sessions: Sessions;
   readonly logOnce: ToldOnce["tellOnce"];
   /** Called when the agent serves skills itself, so that nothing is to be done any more. */
@@ -136,7 +138,7 @@ export class RelayedRequests {
   }
 
   #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
-    const { alreadyServed } = this.#options;
+    const { service, alreadyServed } = this.#options;
     const { emit, version, log, tools } = this.#options.settings;
     const negotiation = negotiate(params, result);
     if (negotiation.alreadyServed) {
@@ -147,6 +149,7 @@ export class RelayedRequests {
     const forms = chooseForms(negotiation, emit);
     this.#agreed = { negotiation, forms };
     this.#answered.resolve();
+    if (tools !== "none") service.prepare();
     const served = tools === "none" ? [] : [...servedTools.keys()];
     return toVerdict(advertise(message, negotiation, forms, { version, tools: served }));
   }

@@ -1,13 +1,12 @@
-import { fileURLToPath } from "node:url";
 import type { App } from "../../app.ts";
-import { urlOf } from "../../base/url-of.ts";
 import { type CallerSession, createCaller, createOpeningCaller } from "../../caller.ts";
 import { SkillsError } from "../../errors.ts";
 import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import type { SessionServers } from "../../mcp/session-servers.ts";
 import type { RunListener } from "../../runs/run-event.ts";
 import type { Ask } from "../../trust/asking/question.ts";
-import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
+import type { Reserve } from "./early-servers.ts";
+import { type Bridge, ownBridge, type ServerAddress, type Transport } from "./server-entry.ts";
 
 /** Our MCP server for a session that is being opened. */
 export interface SessionServer {
@@ -37,6 +36,8 @@ export interface OpenedSession {
   readonly agent: string;
   /** How the agent connects to the server. */
   readonly transport: Transport;
+  /** Its server, if the agent has the address already. */
+  readonly reserve?: Reserve | undefined;
   /** The listener for the run of a call; undefined if the editor does not know the call. */
   readonly follow: (call: FollowedCall) => RunListener | undefined;
   /** Called when the agent asks for the tools, so that its model has them. */
@@ -68,12 +69,6 @@ export interface ServersModule {
   readonly openSessionServers: (app: ToolsApp) => SessionServers;
 }
 
-/** This package's command line with the command `mcp-bridge`. */
-const ownBridge: Bridge = {
-  command: process.execPath,
-  args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
-};
-
 /**
  * Opens the tools. The MCP library is loaded when a session first needs a server. `isTaught`: models learn about skills
  * in prompts, so that the instructions of servers have no index.
@@ -84,7 +79,11 @@ export function openAgentTools(
     load = () => import("../../mcp/session-servers.ts"),
     bridge = ownBridge,
     isTaught = false,
-  }: { readonly load?: () => Promise<ServersModule>; readonly bridge?: Bridge; readonly isTaught?: boolean } = {},
+  }: {
+    readonly load?: (() => Promise<ServersModule>) | undefined;
+    readonly bridge?: Bridge;
+    readonly isTaught?: boolean;
+  } = {},
 ): AgentTools {
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
@@ -112,12 +111,12 @@ export function openAgentTools(
     bridge,
     prepare() {
       // A failure is reported when they are needed.
-      app.load().catch(() => undefined);
+      Promise.all([import("../../mcp/mcp-server.ts"), app.load()]).catch(() => undefined);
     },
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, follow, toolsListed, called, askIn }) {
+    async openServer(skills, { sessionId, agent, transport, reserve, follow, toolsListed, called, askIn }) {
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
@@ -128,7 +127,8 @@ export function openAgentTools(
         called,
         isTaught,
       });
-      const address = await (await servers()).open(client, transport);
+      const opened = await servers();
+      const address = reserve?.(client) ?? (await opened.open(client, transport));
       return {
         address,
         begin,

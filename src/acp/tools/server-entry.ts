@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../base/url-of.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
@@ -10,6 +12,12 @@ export interface Bridge {
   readonly command: string;
   readonly args: readonly string[];
 }
+
+/** This package's command line with the command `mcp-bridge`. */
+export const ownBridge: Bridge = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
+};
 
 /** The address of our server: a URL, or the path of a socket to which the bridge connects. */
 export type ServerAddress =

@@ -41,7 +41,7 @@ const openingTime = 5_000;
 
 /** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
-  { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
+  { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
   { tools, skills, calls, toolsListed, called, askIn, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
@@ -61,7 +61,7 @@ export async function equipSession(
       early = "";
     });
   };
-  const session = { sessionId, agent, transport, follow, toolsListed, called, askIn };
+  const session = { sessionId, agent, transport, reserve, follow, toolsListed, called, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),

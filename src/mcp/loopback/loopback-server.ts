@@ -21,8 +21,8 @@ export interface LoopbackAddress {
 
 /** MCP over HTTP, for the agents that this process wraps. */
 export interface LoopbackServer {
-  /** The first call starts to listen. Throws CLOSED after `close`. */
-  open(caller: McpCaller): Promise<LoopbackAddress>;
+  /** The first call starts to listen. Requests wait for the caller. Throws CLOSED after `close`. */
+  open(caller: McpCaller | Promise<McpCaller>): Promise<LoopbackAddress>;
   /** Closes every session and connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -105,7 +105,9 @@ export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackSe
       const token = newToken();
       const key = toPathKey(path);
       // Much code, which is loaded while the agent gets the address.
-      const mcp = import("../streamable-http.ts").then(({ openHttpMcp }) => openHttpMcp(door, caller));
+      const mcp = Promise.all([caller, import("../streamable-http.ts")]).then(([known, { openHttpMcp }]) =>
+        openHttpMcp(door, known),
+      );
       mcp.catch(() => undefined);
       sessions.set(key, {
         answer: async (...exchange) => await (await mcp).answer(...exchange),

@@ -18,8 +18,8 @@ export interface SocketAddress {
 
 /** MCP over a socket that only this user can reach, for agents that spawn the bridge (A-11). */
 export interface SocketServer {
-  /** Throws CLOSED after `close`, INTERNAL if no private directory can be created. */
-  open(caller: McpCaller): Promise<SocketAddress>;
+  /** Connections wait for the caller. Throws CLOSED after `close`, INTERNAL if no private directory can be created. */
+  open(caller: McpCaller | Promise<McpCaller>): Promise<SocketAddress>;
   /** Closes every session and connection, and removes the directory. Idempotent. */
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     return join(directory, randomBytes(6).toString("hex"));
   }
 
-  async function listen(caller: McpCaller): Promise<SocketAddress> {
+  async function listen(caller: McpCaller | Promise<McpCaller>): Promise<SocketAddress> {
     const path = newPath();
     const connections = new Set<Socket>();
     const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -70,15 +70,15 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     return address;
   }
 
-  async function serveConnection(socket: Socket, caller: McpCaller): Promise<void> {
+  async function serveConnection(socket: Socket, caller: McpCaller | Promise<McpCaller>): Promise<void> {
     // Serving destroys its input at the end; the socket stays open until the last answers are written.
     const input = new PassThrough();
     const gone = new AbortController();
     socket.once("close", () => gone.abort()).on("error", () => undefined);
     try {
-      const { serveMcp } = await import("../serve-mcp.ts");
+      const [known, { serveMcp }] = await Promise.all([caller, import("../serve-mcp.ts")]);
       if (socket.destroyed) return;
-      await serveMcp(door, caller, { input: socket.pipe(input), output: socket, gone: gone.signal });
+      await serveMcp(door, known, { input: socket.pipe(input), output: socket, gone: gone.signal });
     } catch (error) {
       door.log("warning", `Serving MCP over a socket failed: ${String(error)}`);
     } finally {

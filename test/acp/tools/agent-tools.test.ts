@@ -39,11 +39,11 @@ function fakeServers(): { module: ServersModule; callers: McpCaller[]; events: s
     openSessionServers() {
       events.push("opened");
       return {
-        open(caller) {
-          callers.push(caller);
+        async open(caller) {
+          callers.push(await caller);
           const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
           const headers = { Authorization: "Bearer x" };
-          return Promise.resolve({ url: "http://127.0.0.1:1/", headers, close });
+          return { url: "http://127.0.0.1:1/", headers, close };
         },
         close: () => Promise.resolve(void events.push("closed")),
       };

@@ -218,12 +218,12 @@ test("closes a server that opens after the connection ended", async () => {
   expect(tools.servers).toMatchObject([{ isClosed: true }]);
 });
 
-test("loads the tools only after the session has its server, for which the agent waits", async () => {
-  const { tools, conversation, sent, open } = await openSlowly();
+test("loads the tools after the agent has answered initialize", async () => {
+  const tools = fakeTools();
+  const { editor, agent } = converse({ tools });
+  await editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   expect(tools.prepared()).toBe(0);
-  open();
-  await sent;
-  expect(lastAtAgent(conversation)).toMatchObject({ mcpServers: [{ name: "skills" }] });
+  agent({ id: 0, result: { protocolVersion: 1, agentCapabilities: http } });
   expect(tools.prepared()).toBe(1);
 });
 
