@@ -136,9 +136,8 @@ async function connect(
     void fromEditor.ended.then(ending.leave);
     output.once("error", ending.leave).once("close", ending.leave);
     void fromAgent.ended.then(async () => {
-      // No more output: there is nothing left to serve, and nothing for the editor to wait for.
-      void close();
-      ending.leave();
+      // No more output: there is nothing left to serve. The agent may read on, until the editor, which is told, leaves.
+      if (endOutput === undefined) ending.leave();
       await flush(output);
       // How it exits says more than that it is silent.
       if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestTime);

@@ -22,7 +22,7 @@ export class Replays {
   chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
     if (isOwnResource(content)) return kept;
     const text = isRecord(content) && content["type"] === "text" ? content["text"] : undefined;
-    if (typeof text !== "string") return untouched;
+    if (typeof text !== "string" || text === "") return untouched;
     const value = this.#replayOf(sessionId, messageId).filter.read(text);
     if (value === "") return kept;
     return toVerdict(value === text ? [] : [{ path: ["params", "update", "content", "text"], value }]);

@@ -387,7 +387,7 @@ test.each(["limit", "signal"] as const)("stops waiting for an editor that reads 
 });
 
 test.skipIf(process.platform === "win32")(
-  "ends the output when the agent closes its stdout, then sends SIGTERM",
+  "ends the output when the agent closes its stdout, then sends SIGTERM when the editor leaves",
   async () => {
     const clock = manualClock();
     let hasEnded = (): void => undefined;
@@ -402,6 +402,9 @@ test.skipIf(process.platform === "win32")(
       },
     });
     await outputEnded;
+    clock.pass(5_000);
+    wrapped.input.end();
+    while (clock.pending === 0) await new Promise(setImmediate);
     clock.pass(5_000);
     expect(await wrapped.ended).toMatchObject({ signal: "SIGTERM" });
   },

@@ -331,10 +331,16 @@ test("does not repeat a lesson from a loaded session's history and hides it from
       params: { sessionId: "old", update: { sessionUpdate: "user_message_chunk", content } },
     };
   };
+  // What the person sent without words, such as the text beside an image.
+  conversation.agent(told({ type: "text", text: "" }));
   conversation.agent(told({ type: "text", text: "hello" }));
   conversation.agent(told(lesson));
   conversation.agent({ id: 50, result: {} });
-  expect(conversation.atEditor.slice(before)).toEqual([told({ type: "text", text: "hello" }), { id: 50, result: {} }]);
+  expect(conversation.atEditor.slice(before)).toEqual([
+    told({ type: "text", text: "" }),
+    told({ type: "text", text: "hello" }),
+    { id: 50, result: {} },
+  ]);
   await conversation.editor({
     ...prompt("go on"),
     params: { ...(prompt("go on").params as object), sessionId: "old" },

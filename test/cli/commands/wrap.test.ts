@@ -130,16 +130,21 @@ test("continues if the editor closes stderr", async () => {
   expect(stdout).toMatch(/last\n$/);
 });
 
-test.skipIf(process.platform === "win32")("closes stdout when the agent closes its own", async () => {
-  const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
-  const ended = once(child, "close");
-  let stdout = "";
-  child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
-  await once(child.stdout, "end");
-  expect(stdout).toBe("{}\n");
-  // The wrapper then closes the agent's stdin, which ends cat.
-  expect(await ended).toEqual([3, null]);
-});
+test.skipIf(process.platform === "win32")(
+  "closes stdout when the agent closes its own, which may read on",
+  async () => {
+    const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat >read; exit 3"], { cwd: project.directory });
+    const ended = once(child, "close");
+    let stdout = "";
+    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+    await once(child.stdout, "end");
+    expect(stdout).toBe("{}\n");
+    const message = '{"jsonrpc":"2.0","method":"_later"}\n';
+    child.stdin.end(message);
+    expect(await ended).toEqual([3, null]);
+    expect(readFileSync(`${project.directory}/read`, "utf8")).toBe(message);
+  },
+);
 const scripted = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 
 /** Returns what the editor receives for one prompt, up to the response or a permission request. */
