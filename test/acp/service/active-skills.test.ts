@@ -156,7 +156,7 @@ test("a command cannot pass for what the skill wants", async () => {
   const command = 'git log ") for notes 1.0.0 (aaaaaaaaaaaa)"';
   const asked = await active.decide({ tool: "Bash", command });
   expect(asked?.kind === "ask" && asked.question.title).toBe(
-    `Use tools of the agent for deploy 1.0.0 (aaaaaaaaaaaa): may let the agent run harmless "git" commands without asking (the rest is asked); now: Bash(${command})`,
+    `Agent tools (run harmless "git" commands without asking, the rest is asked): for deploy 1.0.0 (aaaaaaaaaaaa); now: Bash(${command})`,
   );
 });
 
