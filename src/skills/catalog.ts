@@ -24,7 +24,7 @@ export interface CatalogOptions {
   readonly openWatcher?: OpenSkillWatcher;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds of reading before other work gets a turn; Infinity for a one-shot listing. */
+  /** Milliseconds of reading before other work gets a turn; Infinity for a one-shot listing, which reads everything at once. */
   readonly slice?: number;
 }
 
@@ -90,6 +90,7 @@ export class Catalog {
       roots,
       files: this.#starvation.files,
       now: () => clock.now(),
+      ...(slice === Infinity && { limits: { milliseconds: Infinity } }),
       ...(watcher && {
         onDirectory: (directory: string) => watcher.add(directory),
         onForgotten: (directory: string) => watcher.remove(directory),
@@ -177,10 +178,10 @@ export class Catalog {
     this.#starvation.afterLook();
   }
 
-  /** Looks again where time was too short, as long as each look gets further; a one-shot listing has only one. */
+  /** Looks again where time was too short, as long as each look gets further. */
   #goOn({ findings }: Found): void {
     const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.directories : 0;
-    if (known > this.#reached && this.#slice !== Infinity) this.#planLook();
+    if (known > this.#reached) this.#planLook();
     this.#reached = known;
   }
 

@@ -55,19 +55,24 @@ describe("catalog", () => {
     expect((await catalog.reload()).ownRoots).toEqual(["/empty", "/home/.agents/skills"]);
   });
 
-  it("goes on reading a root that takes longer than 20 s, and says how far it is", async () => {
+  /** 50 skills, a second each. */
+  function slowSkills(): Pick<CatalogOptions, "files" | "clock"> {
     const disk = memorySkillFiles(
       Object.assign({}, ...Array.from({ length: 50 }, (_, at) => skill(`s${at}`))) as never,
     );
     const clock = manualClock();
-    const files: SkillFiles = {
-      ...disk,
-      list(directory) {
-        clock.pass(1_000);
-        return disk.list(directory);
-      },
-    };
-    const { catalog } = open({ files, clock });
+    const list: SkillFiles["list"] = (directory) => (clock.pass(1_000), disk.list(directory));
+    return { files: { ...disk, list }, clock };
+  }
+
+  it("reads everything at once for a listing, however long it takes", async () => {
+    const { catalog } = open({ ...slowSkills(), slice: Infinity });
+    const { skills, problems } = await catalog.ready;
+    expect({ skills: skills.length, problems }).toEqual({ skills: 50, problems: [] });
+  });
+
+  it("goes on reading a root that takes longer than 20 s, and says how far it is", async () => {
+    const { catalog } = open(slowSkills());
     const problems = (): string[] => catalog.snapshot.problems.map(({ message }) => message);
     const first = (await catalog.ready).skills.length;
     expect(first).toBeGreaterThan(10);

@@ -3,7 +3,7 @@ import type { SkillFiles } from "../../skills/files/skill-files.ts";
 import { cutToWidth } from "./columns.ts";
 import { safeText } from "./safe-text.ts";
 
-/** A progress line, updated in place once work has taken a second. Writes nothing if stderr is not a terminal. */
+/** A progress line, updated in place once work has taken a second. If stderr is not a terminal, a new line every 20 s. */
 export interface Progress {
   /** Sets the text. Cheap: may be called for every file. */
   readonly show: (activity: string) => void;
@@ -19,12 +19,13 @@ export interface ProgressStream {
   readonly columns?: number;
 }
 
-const patienceMs = 1000;
-const redrawMs = 100;
+const inTerminal = { patienceMs: 1000, redrawMs: 100 };
+const inLog = { patienceMs: 20_000, redrawMs: 20_000 };
 const eraseLine = "\r\u001b[2K";
 
 export function openProgress(stream: ProgressStream, clock: Clock): Progress {
-  if (stream.isTTY !== true) return silentProgress;
+  const isTerminal = stream.isTTY === true;
+  const { patienceMs, redrawMs } = isTerminal ? inTerminal : inLog;
   let activity = "";
   let startedAt: number | undefined;
   let drawnAt = -Infinity;
@@ -34,10 +35,10 @@ export function openProgress(stream: ProgressStream, clock: Clock): Progress {
   function draw(): void {
     if (startedAt === undefined) return;
     drawnAt = clock.now();
-    isDrawn = true;
+    isDrawn = isTerminal;
     const seconds = Math.floor((drawnAt - startedAt) / 1000);
     const line = `${safeText(activity)} … ${seconds} s`;
-    stream.write(eraseLine + cutToWidth(line, (stream.columns || 80) - 1));
+    stream.write(isTerminal ? eraseLine + cutToWidth(line, (stream.columns || 80) - 1) : `${line}\n`);
   }
   function tick(): void {
     draw();
@@ -67,11 +68,8 @@ export function openProgress(stream: ProgressStream, clock: Clock): Progress {
   };
 }
 
-const silentProgress: Progress = { show: () => undefined, erase: () => undefined, done: () => undefined };
-
 /** Shows how many directories have been read through `files`. */
 export function showReads(files: SkillFiles, progress: Progress): SkillFiles {
-  if (progress === silentProgress) return files;
   let directories = 0;
   return {
     list(directory) {

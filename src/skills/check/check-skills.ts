@@ -118,7 +118,8 @@ async function search(
   { files = diskSkillFiles(), onDirectory }: CheckOptions,
 ): Promise<Search> {
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
-  const scan = new Scan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
+  const limits = { milliseconds: Infinity };
+  const scan = new Scan({ roots: [...roots.values()], files, limits, ...(onDirectory && { onDirectory }) });
   const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
   const skills = found.skills.filter(({ record }) => scopes.some((scope) => covers(scope, record.path)));
   const others = found.findings.filter(({ file }) => scopes.some((scope) => covers(scope, file, path.dirname(file))));

@@ -35,7 +35,7 @@ interface ScanLimits {
 export interface ScanOptions {
   readonly roots: readonly Root[];
   readonly files: SkillFiles;
-  readonly limits?: ScanLimits;
+  readonly limits?: Partial<ScanLimits>;
   /** Called before a directory is read. */
   readonly onDirectory?: (directory: string) => void;
   /** Called for each directory that is no longer relevant. */
@@ -95,12 +95,12 @@ export class Scan {
   readonly #onDirectory: ((directory: string) => void) | undefined;
 
   constructor(options: ScanOptions) {
-    const { roots, files, limits = contractLimits, onDirectory } = options;
+    const { roots, files, onDirectory } = options;
     const memory = new ScanMemory(roots, options);
     this.#options = options;
-    this.#limits = limits;
+    this.#limits = { ...contractLimits, ...options.limits };
     this.#memory = memory;
-    this.#unreadPlaces = new UnreadPlaces(files, limits, (directory) => memory.wasRead(directory));
+    this.#unreadPlaces = new UnreadPlaces(files, this.#limits, (directory) => memory.wasRead(directory));
     this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
     this.#onDirectory = onDirectory && ((directory): void => memory.watch(directory));
   }

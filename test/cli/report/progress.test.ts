@@ -56,12 +56,16 @@ describe("progress", () => {
     expect(take()).toEqual([`${erased}\\u{1b}[31m…`]);
   });
 
-  test.each([[{}], [{ isTTY: false, columns: 80 }]])("writes nothing if stderr is not a terminal: %j", (stream) => {
+  test.each([[{}], [{ isTTY: false, columns: 80 }]])("is a line every 20 s if stderr is no terminal: %j", (stream) => {
     const { clock, progress, take } = openTerminal(stream);
     progress.show("installing");
-    clock.pass(5000);
-    progress.done();
+    clock.pass(19_999);
     expect(take()).toEqual([]);
+    clock.pass(1);
+    progress.erase();
+    clock.pass(20_000);
+    progress.done();
+    expect(take()).toEqual(["installing … 20 s\n", "installing … 40 s\n"]);
   });
 
   test("counts directories during synchronous work, at most ten times a second", () => {

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { checkSkills } from "../../../src/skills/check/check-skills.ts";
+import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 
 let cwd: string;
 beforeEach(() => {
@@ -30,6 +31,17 @@ test("reports problems with ranges and counts fixable ones without changing file
   ]);
   expect(problems[0]).toMatchObject({ file, message: "`: ` inside an unquoted value; quote the value" });
   expect(readFileSync(file, "utf8")).toBe(before);
+});
+
+test("checks every skill, however long reading takes", async () => {
+  for (let at = 0; at < 30; at++) write(`s${at}`, `name: s${at}\ndescription: Does.\n`);
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  const disk = diskSkillFiles();
+  const files = { ...disk, list: (directory: string) => ((now += 1_000), disk.list(directory)) };
+  const { problems, counts } = await checkSkills(["skills"], { cwd, files });
+  expect({ problems, counts }).toMatchObject({ problems: [], counts: { checked: 30, complete: true } });
 });
 
 test("with fix, repairs files and reports the remaining problems", async () => {
