@@ -60,6 +60,9 @@ export function openMadeOfSkills<Made extends object>(
 ): MadeOfSkills<Made> {
   /** By directory. */
   const kept = new Map<string, Kept<Made>>();
+  /** The directories of skills with files that are not handed out. */
+  const withHidden = new Set<string>();
+  let isHiddenTold = false;
   const enter = openGate(maxAtOnce);
   /** By view. */
   const views = new LimitedMap<string, MadeOfAll<Made>>(maxViews);
@@ -78,6 +81,7 @@ export function openMadeOfSkills<Made extends object>(
       }
     }
     const contents = yield* readContents(source, published.skill);
+    if (!isLeftOut(contents) && contents.hasHidden) withHidden.add(directory);
     const made = isLeftOut(contents) ? contents : yield* make(contents.files, published);
     const why = isLeftOut(made) ? made.why : undefined;
     if (why !== undefined && !(known !== undefined && isLeftOut(known.made) && known.made.why === why))
@@ -108,6 +112,9 @@ export function openMadeOfSkills<Made extends object>(
     // Not in turn with single skills, which would have to wait for all.
     await Promise.all(Array.from({ length: maxAtOnce }, () => runInSlices(work())));
     forget(publication);
+    if (withHidden.size > 0 && !isHiddenTold)
+      log("info", `Hidden files of ${withHidden.size} skills are in no ${what}.`);
+    isHiddenTold = true;
     const ordered = new Map(
       skills.flatMap(({ skill: { slug } }) => (made.has(slug) ? [[slug, made.get(slug) as Made]] : [])),
     );

@@ -6,7 +6,7 @@ import { skillLimits } from "../../remote/skill-bytes.ts";
 import type { SkillFile } from "../../remote/skill-bytes.ts";
 import type { FileStamp, SkillSource } from "../../skills/files/skill-files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
-import type { WalkedFile } from "../../skills/hash/walk-skill.ts";
+import type { Walk, WalkedFile } from "../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** Why a skill is not handed out: the end of a sentence that starts with its name. */
@@ -19,13 +19,15 @@ export interface SkillContents {
   readonly files: readonly SkillFile[];
   /** Equal stamps mean equal files; undefined right after a write, where that is uncertain. */
   readonly stamp: string | undefined;
+  /** Whether it has files that are not handed out, because their names are hidden. */
+  readonly hasHidden: boolean;
 }
 
 /** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
 export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | LeftOut> {
   return yield* orLeftOut(function* () {
-    const walked = yield* walk(source, skill);
-    return isLeftOut(walked) ? walked : yield* stampFiles(walked, source.bytes);
+    const walked = yield* walkPublished(source, skill);
+    return isLeftOut(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
   });
 }
 
@@ -38,15 +40,16 @@ const maxReadings = 3;
 export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | LeftOut> {
   return yield* orLeftOut(function* () {
     for (let left = maxReadings; left > 0; left--) {
-      const walked = yield* walk(source, skill);
-      if (isLeftOut(walked)) return walked;
+      const walk = yield* walkPublished(source, skill);
+      if (isLeftOut(walk)) return walk;
+      const { files: walked, hasHidden } = walk;
       const stamps = new Map<string, FileStamp>();
       const files = yield* readFiles(source, skill, walked, stamps);
       if (files === undefined) continue;
       if (isLeftOut(files)) return files;
       const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
       const stamp = yield* stampFiles(walked, source.bytes);
-      if (before === stamp) return { files, stamp };
+      if (before === stamp) return { files, stamp, hasHidden };
     }
     return { why: "is being changed" };
   });
@@ -56,11 +59,12 @@ export function isLeftOut(value: unknown): value is LeftOut {
   return typeof value === "object" && value !== null && "why" in value;
 }
 
-function* walk({ files }: SkillSource, { directory }: Skill): Steps<readonly WalkedFile[] | LeftOut> {
+function* walkPublished({ files }: SkillSource, { directory }: Skill): Steps<Walk | LeftOut> {
   if (files.resolve(directory) !== directory) return { why: "has moved" };
-  const { files: walked, complete } = yield* walkSkill(files, directory);
-  if (!complete || walked.length > skillLimits.files) return { why: `has more than ${skillLimits.files} files` };
-  return walked;
+  const walk = yield* walkSkill(files, directory);
+  if (!walk.complete || walk.files.length > skillLimits.files)
+    return { why: `has more than ${skillLimits.files} files` };
+  return walk;
 }
 
 function* stampFiles(

@@ -19,11 +19,13 @@ export interface WalkedFile {
   readonly real: string;
 }
 
-interface Walk {
+export interface Walk {
   /** Ordered by code point. */
   readonly files: readonly WalkedFile[];
   /** False when the walk ended at one of its limits. */
   readonly complete: boolean;
+  /** Whether entries were left out by their names. */
+  readonly hasHidden: boolean;
 }
 
 /**
@@ -39,11 +41,13 @@ export function* walkSkill(
   const files: WalkedFile[] = [];
   let entriesLeft = maxWalkedEntries;
   let complete = true;
+  let hasHidden = false;
 
   function* walkDirectory(real: string, prefix: string, above: readonly string[]): Steps<void> {
     const entries = prefix === "" ? source.list(real) : (orNothing(() => source.list(real)) ?? []);
     yield;
     if (prefix !== "" && isLeftOut?.(prefix, entries) === true) return;
+    hasHidden ||= entries.some(({ name }) => isHiddenName(name));
     for (const entry of inPathOrder(entries)) {
       if (files.length >= maxWalkedFiles || --entriesLeft < 0) complete = false;
       if (!complete) return;
@@ -58,7 +62,7 @@ export function* walkSkill(
     }
   }
   yield* walkDirectory(root, "", [root]);
-  return { files, complete };
+  return { files, complete, hasHidden };
 }
 
 function invalidFileName(root: string, path: string, fault: string): SkillsError {

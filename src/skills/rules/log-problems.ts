@@ -2,6 +2,8 @@ import type { Log } from "../../base/log.ts";
 import { openToldOnce } from "../../base/log.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Problem } from "./problem.ts";
+import { rules, severityAt } from "./rules.ts";
+import type { RuleCode } from "./rules.ts";
 
 /** Maximum number of lines at a time, so that a directory full of invalid skills does not flood the log. */
 const lineLimit = 20;
@@ -37,6 +39,26 @@ export function logProblemsOf(
   };
   catalog.onChange(tell);
   catalog.ready.then(tell, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
+}
+
+/**
+ * Logs problems as a server for others does: a line for what is not offered, and one line, once, for all skills that are offered here
+ * and skipped by readers that refuse what the specification calls an error.
+ */
+export function logPublishedProblems(session: Parameters<typeof logProblemsOf>[0], log: Log): void {
+  logProblemsOf(session, (level, message) => {
+    if (level !== "info") log(level, message);
+  });
+  void session.catalog.ready.then(({ skills }) => {
+    const isSkipped = ({ code }: Problem): boolean => isRule(code) && severityAt(code, "agents") === "error";
+    const count = skills.filter(({ problems }) => problems.some(isSkipped)).length;
+    if (count > 0)
+      log("info", `Stricter readers will skip ${count} of ${skills.length} skills; acp-skills check says why.`);
+  });
+}
+
+function isRule(code: string): code is RuleCode {
+  return Object.hasOwn(rules, code);
 }
 
 type WatchedSkills = Pick<Catalog, "snapshot" | "ready" | "onChange">;

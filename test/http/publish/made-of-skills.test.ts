@@ -144,3 +144,13 @@ test("reads at most the start of a file that is too large for a skill", async ()
   expect(Math.max(...limits)).toBeLessThanOrEqual(1024 * 1024);
   expect(logged).toEqual(["warning a gets no list: it has more than 50 MiB of files."]);
 });
+
+test("says once of how many skills hidden files are not handed out", async () => {
+  const given = { "/a/SKILL.md": "A", "/a/.env": "1", "/b/SKILL.md": "B", "/b/x/.y": "1", "/c/SKILL.md": "C" };
+  const { lists, clock, logged } = open(given);
+  const published = publish("a", "b", "c");
+  await lists.ofAll(published, everybody);
+  clock.pass(60_000);
+  await lists.ofAll(published, { ...everybody, view: "another" });
+  expect(logged).toEqual(["info Hidden files of 2 skills are in no list."]);
+});

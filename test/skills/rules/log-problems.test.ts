@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createProblemLog } from "../../../src/skills/rules/log-problems.ts";
+import { createProblemLog, logPublishedProblems } from "../../../src/skills/rules/log-problems.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
+import type { OfferedSkill } from "../../../src/skills/skill.ts";
 
 function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {
   return { code, severity, file, line: 1, column: 1, message: "It is wrong", fix: "Correct it." };
@@ -36,4 +37,19 @@ test("logs 20 problems and the number of others, once", () => {
   tell([...many]);
   expect(lines).toHaveLength(21);
   expect(lines[20]).toBe("warning … and 5 more; see acp-skills check.");
+});
+
+test("a server's log has one line for all skills that stricter readers skip, and lines for what is not offered", async () => {
+  const codes = ["name-directory-mismatch", "name-not-lowercase", "field-unexpected", "metadata-nested-value"];
+  const skills = codes.map((code) => ({ problems: [problem("warning", `/${code}`, code)] }) as unknown as OfferedSkill);
+  const problems = [...skills.flatMap((offered) => offered.problems), problem("error", "/b", "description-missing")];
+  const lines: string[] = [];
+  const snapshot = { skills, problems };
+  const catalog = { snapshot, ready: Promise.resolve(snapshot), onChange: () => () => undefined };
+  logPublishedProblems({ catalog, problems: [] }, (level, message) => lines.push(`${level} ${message}`));
+  await catalog.ready;
+  expect(lines).toEqual([
+    "warning /b:1:1 description-missing: It is wrong. Correct it.",
+    "info Stricter readers will skip 2 of 4 skills; acp-skills check says why.",
+  ]);
 });

@@ -4,7 +4,7 @@ import { withLocalCaller } from "../../../http/config/with-local-caller.ts";
 import type { LocalTokens } from "../../../http/config/with-local-caller.ts";
 import { isLoopbackHost } from "../../../http/server/listen.ts";
 import { readOptions } from "../../../options.ts";
-import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
+import { logPublishedProblems } from "../../../skills/rules/log-problems.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
@@ -73,7 +73,7 @@ export const command = defineCommand({
     const { signal, stop } = onInterruption();
     try {
       const session = app.openSession({ cwd: directory });
-      logProblemsOf(session, log);
+      logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../http/serve-http.ts");
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
       terminal.tell(`listening on ${server.url}`);
