@@ -38,7 +38,7 @@ export function describeApprovingAgent(agent: RealAgent): void {
       editor.answerWith("allow_always");
       expect(await run("/deployer now", [touch(), touch(), touch()])).toEqual([true, true, true]);
       expect(titles(editor)).toEqual([
-        expect.stringMatching(/^Use tools of the agent for deployer 0\.0\.0 \(.*; now: Bash\(touch made-1\.txt\)$/),
+        expect.stringMatching(/^Agent tools \(.*: for deployer 0\.0\.0 \(.*; now: Bash\(touch made-1\.txt\)$/),
       ]);
       expect(editor.requests[0]?.options.map(({ name }) => name)).toEqual([
         ...["Run once", "Trust this exact version", "Not now", "Block this skill"],
