@@ -9,7 +9,7 @@ import type { FromService, ServiceConnection, SkillService, ToService } from "./
 type Ask = Extract<ToService, { kind: "ask" }>;
 
 /** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools is not kept then. */
-const quietTime = 200;
+const quietTime = 100;
 
 /**
  * Serves skills and tools to the other end of a port until that end closes. What reads skills and runs tools is much code: it is loaded

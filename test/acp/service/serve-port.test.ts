@@ -128,7 +128,7 @@ test("everything is loaded a moment after initialize, when the editor opens no s
     expect(clock.pending).toBe(1);
   });
   expect(openLocalService).not.toHaveBeenCalled();
-  clock.pass(200);
+  clock.pass(100);
   await vi.waitFor(() => {
     expect(openLocalService).toHaveBeenCalledOnce();
   });
