@@ -90,12 +90,14 @@ class StagedRuns implements Runs {
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
     const { trust } = this.#options;
     const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
-    if (isRemote(spec)) {
-      await prepareRemoteRun(spec, caller, this.#options, signal);
-      return { authorization, isolation: remotely, spec };
-    }
-    const { sandbox } = await prepareRun(spec, caller, this.#options, signal);
-    return { authorization, isolation: sandbox.tier, spec };
+    return { authorization, isolation: await this.#prepare(spec, caller, signal), spec };
+  }
+
+  /** What would isolate the run; throws where this machine cannot run it. */
+  async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
+    if (!isRemote(spec)) return (await prepareRun(spec, caller, this.#options, signal)).sandbox.tier;
+    await prepareRemoteRun(spec, caller, this.#options, signal);
+    return remotely;
   }
 
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
@@ -105,7 +107,8 @@ class StagedRuns implements Runs {
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
-      await authorize(spec, caller, { trust, signal, once });
+      const checkMachine = (): Promise<unknown> => this.#prepare(spec, caller, signal);
+      await authorize(spec, caller, { trust, signal, once, checkMachine });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
         run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
@@ -155,7 +158,8 @@ class StagedRuns implements Runs {
     const { trust } = this.#options;
     const calledBy = callersOf(outer, caller);
     return await this.#recorded({ spec, caller, signal, once }, async (run) => {
-      await authorize(spec, caller, { trust, signal, calledBy, once });
+      const checkMachine = (): Promise<unknown> => this.#prepare(spec, caller, signal);
+      await authorize(spec, caller, { trust, signal, calledBy, once, checkMachine });
       return await executeRun(run, this.#environment, nesting);
     });
   }

@@ -18,6 +18,8 @@ interface AuthorizeOptions {
   /** Whose code calls this skill, see `callersOf`. Default: people and models. */
   readonly calledBy?: readonly Caller[];
   readonly once: AllowedOnce;
+  /** Throws where this machine cannot do it, whatever a person answers. */
+  readonly checkMachine?: () => Promise<unknown>;
 }
 
 /**
@@ -26,6 +28,7 @@ interface AuthorizeOptions {
  */
 export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
+  let { checkMachine } = options;
   const asker = askerOf(caller);
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
@@ -33,7 +36,12 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
-    if (isCall && (asker.ask === undefined || (await trust.decide(request, asker)) !== undefined)) continue;
+    const isAsked = asker.ask !== undefined && (await trust.decide(request, asker)) === undefined;
+    if (isCall && !isAsked) continue;
+    if (isAsked) {
+      await checkMachine?.();
+      checkMachine = undefined;
+    }
     const authorization = await trust.authorize(request, asker, signal);
     if (!authorization.allowed && !isCall) throw denied(authorization);
     if (authorization.allowed && authorization.by === "once") once.add(key);

@@ -112,7 +112,7 @@ export async function readSecrets(
     "The user can set it in the environment, in the file given by --secrets-file, or in the system keychain.";
   throw new SkillsError(
     "SECRET_MISSING",
-    `The skill ${skill.name} needs ${missing.join(", ")}, which is not configured.`,
+    `The skill ${skill.name} needs ${missing.join(" and ")}, which ${missing.length === 1 ? "is" : "are"} not configured.`,
     { facts: { hint } },
   );
 }

@@ -4,6 +4,7 @@ import type { Root } from "../../../src/skills/scan/roots.ts";
 import type { Answer, Ask, Question } from "../../../src/trust/asking/question.ts";
 import type { ToolCaller } from "../../../src/tools/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";
+import type { MemoryRunsOptions } from "../memory-runs.ts";
 import { openMemoryRun } from "../open-memory-run.ts";
 import { actionSkill, openRunner } from "../open-runner.ts";
 
@@ -69,6 +70,33 @@ test.each([
   await reload();
   expect(await refusal(run())).toMatchObject({ code: "PERMISSION_DENIED" });
   expect(runs).toEqual([]);
+});
+
+test("nobody is asked about a run that this machine cannot do, whatever they would answer", async () => {
+  const skill = '[permissions]\nnetwork = ["https://api.example"]\nsecrets = ["KEY", "OTHER"]\nproject = "read"';
+  const missing = {
+    code: "SECRET_MISSING",
+    message: "The skill deploy needs KEY and OTHER, which are not configured.",
+  };
+  const project = "/home/me/project";
+  const cannot: readonly [MemoryRunsOptions, object][] = [
+    [{ readSecret: () => Promise.resolve(undefined) }, missing],
+    [{ refuseProject: () => "it is the home directory" }, { code: "PERMISSION_DENIED" }],
+    [{ refuses: () => "no network here" }, { code: "SANDBOX_UNAVAILABLE", message: "no network here" }],
+  ];
+  for (const [parts, error] of cannot) {
+    const { call } = await openRunner(actionSkill("deploy", skill), () => returned, {
+      readSecret: () => Promise.resolve("value"),
+      ...parts,
+    });
+    const { ask, asked } = person("once");
+    expect(await refusal(call("execute_skill", { name: "deploy" }, { project, ask }))).toMatchObject(error);
+    expect(asked).toEqual([]);
+    // Where nobody can be asked, it is not said what the machine lacks.
+    expect(await refusal(call("execute_skill", { name: "deploy" }, { project }))).toMatchObject({
+      message: expect.stringContaining("needs approval") as string,
+    });
+  }
 });
 
 test("a person is asked before the run, with everything that the skill wants", async () => {
