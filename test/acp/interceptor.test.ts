@@ -166,7 +166,7 @@ test("merges skills into the agent's list of commands, and again when skills cha
   expect(commandNames(merged)).toEqual(["init", "$pdf", "csv"]);
   expect(merged?.["availableCommands"]).toMatchObject([{}, { _meta: { "acp-skills": { slug: "pdf" } } }, {}]);
   skillset.set([offer("zip")]);
-  expect(take().map(commandNames)).toEqual([["init", "$pdf", "zip"]]);
+  expect(take().map(commandNames)).toEqual([["init", "zip"]]);
 });
 
 test("forwards a command list that precedes the session's response and sends the merged list later", async () => {
@@ -542,6 +542,49 @@ test("sends the current text and description of a skill that was edited after th
   expect(take()).toMatchObject([{ availableCommands: [{ name: "pdf", description: "Edited." }] }]);
   await editor(prompt("/pdf read it"));
   expect(JSON.stringify(atAgent.at(-1))).toContain("New text.");
+});
+
+test("shows the new description also where the old one was a part of it, or has the new one in it", async () => {
+  for (const [before, after] of [
+    ["Reads PDF files.", "Reads PDF files. And forms."],
+    ["Reads PDF files. And forms.", "Reads PDF files."],
+  ] as const) {
+    const skillset = memorySkillset([offer("pdf", { description: before })]);
+    const { agent, take, settle } = await converseInSession({}, { skillset });
+    await settle();
+    agent(shows("pdf", before));
+    take();
+    skillset.set([offer("pdf", { description: after })]);
+    expect(take()).toMatchObject([{ availableCommands: [{ name: "pdf", description: after }] }]);
+  }
+});
+
+test("drops a command that the agent made of a skill that is deleted, until the skill is back or it is another command", async () => {
+  const { editor, agent, atAgent, skillset, take, settle } = await converseInSession();
+  await settle();
+  const names = (): unknown =>
+    take().map((update) => (update["availableCommands"] as { name: string }[]).map(({ name }) => name));
+  agent(shows("pdf", "What pdf does."));
+  expect(names()).toEqual([
+    ["pdf", "csv"],
+    ["pdf", "csv"],
+  ]);
+  skillset.set([]);
+  expect(names()).toEqual([[]]);
+  agent(shows("pdf", "What pdf does."));
+  expect(names()).toEqual([[]]);
+  await editor(prompt("/pdf read it"));
+  const sent = JSON.stringify(atAgent.at(-1));
+  expect(sent).toContain("This skill was deleted while you ran.");
+  expect(sent).not.toContain('"/pdf');
+  skillset.set([offer("pdf")]);
+  expect(names()).toEqual([["pdf"]]);
+  skillset.set([]);
+  take();
+  agent(shows("pdf", "Prints the page."));
+  expect(names()).toEqual([["pdf"]]);
+  await editor(prompt("/pdf read it"));
+  expect(atAgent.at(-1)).toEqual(prompt("/pdf read it"));
 });
 
 test("invokes a skill from _session/steering", async () => {

@@ -3,7 +3,7 @@ import { withoutControls } from "../../skills/text/control-characters.ts";
 import { isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
 import type { KnownFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
-import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
 
 /** The form of commands for one editor. */
@@ -58,9 +58,14 @@ export function mergeCommands(
   return { annotated, added };
 }
 
-/** The whole list, for an update of our own. */
-export function toCommandList(commands: readonly unknown[], { annotated, added }: MergedCommands): readonly unknown[] {
-  const own = commands.map((command, index) => {
+/** The whole list, for an update of our own. `isGone`: which of the agent's commands were skills that are deleted. */
+export function toCommandList(
+  commands: readonly unknown[],
+  { annotated, added }: MergedCommands,
+  isGone: (command: unknown) => boolean = () => false,
+): readonly unknown[] {
+  const own = commands.flatMap((command, index) => {
+    if (isGone(command)) return [];
     const fields = annotated.get(index);
     if (fields === undefined || !isRecord(command)) return command;
     return { ...command, ...fields, _meta: { ...metaOf(command), ...metaOf(fields) } };
@@ -159,9 +164,45 @@ function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
+/** The commands of one session that its agent made of skills, which it may have read at its start only. */
+export class NativeCommands {
+  /** By slug, as the agent said them last. */
+  readonly #said = new Map<string, { readonly name: unknown; readonly description: unknown }>();
+
+  learn(commands: readonly unknown[], skills: readonly OfferedSkill[], how: (offered: OfferedSkill) => Shown): void {
+    const names = new Set(commands.map((command) => recordAt(command)?.["name"]));
+    for (const offered of skills) {
+      // A copy that the agent read elsewhere may still be there.
+      if (!shownNames(offered.skill).some((name) => names.has(name)) || how(offered) !== "as-skill") continue;
+      const { name, description } = recordAt(commands[placeInAgentList(commands, offered)]) ?? {};
+      this.#said.set(offered.skill.slug, { name, description });
+    }
+  }
+
+  /** Whether a command is a skill that is deleted: a later command of that name says something else. */
+  isGone(command: unknown, find: (name: string) => OfferedSkill | undefined): boolean {
+    if (this.#said.size === 0 || !isRecord(command)) return false;
+    for (const [slug, { name, description }] of this.#said)
+      if (command["name"] === name && command["description"] === description) return find(slug) === undefined;
+    return false;
+  }
+
+  /** The skill that was invoked by a name, if it is deleted. */
+  goneSlug(
+    commands: readonly unknown[],
+    name: string,
+    find: (name: string) => OfferedSkill | undefined,
+  ): string | undefined {
+    const isNamed = (command: unknown): boolean =>
+      isRecord(command) && [name, `$${name}`, `skill:${name}`].includes(String(command["name"]));
+    return commands.some((command) => isNamed(command) && this.isGone(command, find)) ? name : undefined;
+  }
+}
+
 /** The skills that a connection's agent shows itself. */
 export class ShownSkills {
-  readonly #recognised = new Set<string>();
+  /** By slug, what the agent said and what the skill's description was then. */
+  readonly #recognised = new Map<string, { readonly said: unknown; readonly description: string }>();
   #hasListed = false;
 
   /** The agent of this connection sent a list of commands. */
@@ -178,8 +219,15 @@ export class ShownSkills {
   learn(commands: readonly unknown[], skills: readonly OfferedSkill[]): void {
     if (commands.length === 0) return;
     const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));
-    for (const { skill } of skills)
-      if (shownNames(skill).some((name) => isSkill(byName.get(name), skill))) this.#recognised.add(skill.slug);
+    for (const { skill } of skills) {
+      const command = shownNames(skill)
+        .map((name) => byName.get(name))
+        .find((one) => isSkill(one, skill));
+      if (command === undefined) continue;
+      const said = recordAt(command)?.["description"];
+      if (this.#recognised.get(skill.slug)?.said !== said)
+        this.#recognised.set(skill.slug, { said, description: skill.description });
+    }
   }
 
   /** `isOwn`: the agent may have read the same files as we did. */
@@ -191,7 +239,9 @@ export class ShownSkills {
 
   /** Whether a command is a skill that was edited since the agent read it. */
   isOutdated(command: unknown, skill: Skill): boolean {
-    return this.#recognised.has(skill.slug) && !hasDescription(command, skill);
+    const known = this.#recognised.get(skill.slug);
+    // A description that was only made longer or shorter still looks like the one that was cut off.
+    return known !== undefined && (known.description !== skill.description || !hasDescription(command, skill));
   }
 }
 

@@ -77,14 +77,17 @@ export function commandsNotification(
 }
 
 /** The same as amendments of the agent's own update. */
-export function commandsAmendments(message: unknown, { annotated, added, skills }: ListAmendments): Amendment[] {
+export function commandsAmendments(message: unknown, { annotated, added, skills, whole }: ListAmendments): Amendment[] {
   const params = recordAt(message, "params") ?? {};
   const update = recordAt(params, "update") ?? {};
   const commands = Array.isArray(update["availableCommands"]) ? (update["availableCommands"] as unknown[]) : [];
   const list = ["params", "update", "availableCommands"];
-  return [
+  const changes = [
     ...annotated.flatMap(([place, fields]) => fieldAmendments(commands[place], [...list, place], fields)),
     ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: { json: added } }]),
+  ];
+  return [
+    ...(whole === undefined ? changes : [{ path: list, value: whole }]),
     isRecord(params["_meta"])
       ? { path: ["params", "_meta", metaKey], value: { skills } }
       : { path: ["params", "_meta"], value: { [metaKey]: { skills } } },

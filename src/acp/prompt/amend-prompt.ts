@@ -39,6 +39,7 @@ export function amendPrompt(
       await read;
       if (skill === undefined) return withIndex([]);
       if ("command" in skill) return withIndex(callByCommand(invocation, skill.command));
+      if ("gone" in skill) return withIndex(replaceInvocation(invocation, skill.gone, goneText, takesResources));
       return withIndex(rewritePrompt(invocation, skill, takesResources));
     });
   }
@@ -88,19 +89,31 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
  * agents that join them without a separator.
  */
 export function rewritePrompt(
-  { place, words }: Invocation,
+  invocation: Invocation,
   { slug, directory, file, instructions }: InvokedSkill,
   takesResources: boolean,
 ): Amendment[] {
-  const body = fillArguments(instructions.body, words.trim());
-  const text = toInserted("skill", slug, toText(directory, file, { ...instructions, body }));
+  const body = fillArguments(instructions.body, invocation.words.trim());
+  return replaceInvocation(invocation, slug, toText(directory, file, { ...instructions, body }), takesResources);
+}
+
+const goneText =
+  "This skill was deleted while you ran. Do not use what you have read of it; tell the user that it is gone.\n";
+
+function replaceInvocation(
+  { place, words }: Invocation,
+  slug: string,
+  given: string,
+  takesResources: boolean,
+): Amendment[] {
+  const text = toInserted("skill", slug, given);
   const annotations = { audience: ["assistant"] };
-  const given = takesResources
+  const block = takesResources
     ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
     : { type: "text", text: `${text}\n\n`, annotations };
   return [
     { path: ["params", "prompt", place, "text"], value: `${toSentence(slug, words.trimEnd())}\n\n` },
-    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [given] },
+    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [block] },
   ];
 }
 

@@ -25,6 +25,7 @@ import type {
   BeginRequest,
   Directories,
   EquipRequest,
+  GoneSkill,
   InvokedSkill,
   NativeSkill,
   ServiceOutlet,
@@ -153,12 +154,14 @@ export class ServedSession {
   }
 
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
-  async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | undefined> {
+  async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | GoneSkill | undefined> {
     const { readInstructions, recordInvocation, startedAt, settings, outlet, trust } = this.#context;
     const session = this.#session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
     const offered = catalog.find(name);
+    const gone = offered === undefined ? session?.goneSlug(name) : undefined;
+    if (gone !== undefined) return { gone };
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
     const how = session.how(offered);
     // The name is another command of the agent; the skill can still be invoked with a dollar sign.

@@ -93,6 +93,11 @@ export interface NativeSkill {
   readonly command: string;
 }
 
+/** A skill that the user invoked by name, which is deleted although the agent still shows it. */
+export interface GoneSkill {
+  readonly gone: string;
+}
+
 /** A call of one of our tools that the agent has reported to its editor. */
 export interface ReportedCall {
   readonly toolCallId: string;
@@ -108,6 +113,8 @@ export interface ListAmendments {
   readonly annotated: readonly (readonly [place: number, fields: JsonRecord])[];
   /** JSON of the commands to append, separated by commas; empty for none. */
   readonly added: Uint8Array;
+  /** Instead of these changes, the list: some of the agent's commands are left out. */
+  readonly whole?: readonly unknown[];
   /** The number of skills in the amended list. */
   readonly skills: number;
 }
@@ -149,7 +156,11 @@ export interface ServiceConnection {
   /** The list was forwarded without our amendments and must be sent again with them. */
   listPassed(key: SessionKey): void;
   /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
-  invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
+  invoke(
+    key: SessionKey,
+    name: string,
+    sigil: "/" | "$",
+  ): MaybePromise<InvokedSkill | NativeSkill | GoneSkill | undefined>;
   /** A person sent a prompt: skills that were active are so no longer. Comes before `invoke`. */
   turnBegan(key: SessionKey): void;
   /** Whether a call of `execute_skill` with this input is decided by trust, which asks the person where nobody has decided. */

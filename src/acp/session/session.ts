@@ -10,6 +10,7 @@ import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
 import {
   mergeCommands,
+  NativeCommands,
   type MergedCommands,
   placeInAgentList,
   type Shown,
@@ -64,6 +65,7 @@ export class Session {
   readonly #updates: EditorUpdates;
   #stopTimer: () => void;
   #agentCommands: readonly unknown[];
+  readonly #native = new NativeCommands();
   #isOpen = true;
   /** The skills were read. */
   #isReady = false;
@@ -156,12 +158,15 @@ export class Session {
     shown.listed();
     if (!this.#isReady) return undefined;
     const { skills } = this.catalog.snapshot;
-    shown.learn(commands, skills);
+    this.#learn(skills);
     const offered = this.#toInvocable(skills);
-    if (!forms.commands || offered.length === 0) return undefined;
+    const isAnyGone = commands.some(this.#isGone);
+    if (!forms.commands || (offered.length === 0 && !isAnyGone)) return undefined;
     this.#updates.commandsAdded(this.#toCommands(offered));
-    const { annotated, added } = this.#merge(offered);
-    return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
+    const merged = this.#merge(offered);
+    const whole = isAnyGone ? toCommandList(commands, merged, this.#isGone) : undefined;
+    const changes = { annotated: [...merged.annotated], added: encodeItems(merged.added) };
+    return { ...changes, skills: offered.length, ...(whole !== undefined && { whole }) };
   }
 
   /** The agent's list was forwarded without our amendments. */
@@ -186,6 +191,11 @@ export class Session {
     const { shown, settings } = this.#context;
     const isOwn = readsItself(this.#request.negotiation.facts, offered.sources, settings.home) !== false;
     return shown.how(this.#agentCommands, offered, isOwn);
+  }
+
+  /** The skill that the agent still shows under a name, although it is deleted. */
+  goneSlug(name: string): string | undefined {
+    return this.#native.goneSlug(this.#agentCommands, name, (slug) => this.catalog.find(slug));
   }
 
   /** The command under which the agent shows a skill's name. */
@@ -216,6 +226,13 @@ export class Session {
     };
   }
 
+  #learn(skills: readonly OfferedSkill[]): void {
+    this.#context.shown.learn(this.#agentCommands, skills);
+    this.#native.learn(this.#agentCommands, skills, (offered) => this.how(offered));
+  }
+
+  readonly #isGone = (command: unknown): boolean => this.#native.isGone(command, (slug) => this.catalog.find(slug));
+
   #merge(offered: readonly OfferedSkill[]): MergedCommands {
     const { shown } = this.#context;
     return mergeCommands(this.#agentCommands, offered, this.#request.negotiation, {
@@ -242,10 +259,10 @@ export class Session {
   /** Sends the editor the changes that it has not received. */
   #update(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isSettled || !this.#updates.mayFollow()) return;
-    const { shown, logProblems, failed } = this.#context;
+    const { logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
-      shown.learn(this.#agentCommands, skills);
+      this.#learn(skills);
       if (this.#request.forms.skills !== undefined) {
         const factsOf = this.#facts();
         this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
@@ -271,7 +288,7 @@ export class Session {
 
   #sendCommands(offered: readonly OfferedSkill[]): void {
     if (!this.#request.forms.commands || this.#isListAwaited) return;
-    const toList = (): readonly unknown[] => toCommandList(this.#agentCommands, this.#merge(offered));
+    const toList = (): readonly unknown[] => toCommandList(this.#agentCommands, this.#merge(offered), this.#isGone);
     this.#updates.commands(this.#toCommands(offered), toList);
   }
 
