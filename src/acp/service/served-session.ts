@@ -125,6 +125,8 @@ export class ServedSession {
         return undefined;
       }
       this.#tools = opened;
+      // The agent may have had the address, and opened the session, while the tools were loaded.
+      if (this.#session !== undefined) opened.begin(this.#session.id);
       this.#indexSkills(request);
       return opened.entry;
     } catch (error) {
