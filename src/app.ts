@@ -152,7 +152,7 @@ class SkillsApp implements App {
   async #tellUnfinished(cwd: string): Promise<void> {
     const { dataDirectory, home } = this.#settings;
     const records = path.join(dataDirectory, "changes");
-    if (!existsSync(records)) return;
+    if (!existsSync(records) || !existsSync(cwd)) return;
     try {
       const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
         import("./remote/lock/change-record.ts"),
