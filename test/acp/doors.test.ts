@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { afterEach, vi } from "vitest";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 import { runProxy } from "../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -13,6 +14,9 @@ import { openStdioClient } from "../mcp/stdio-client.ts";
 import { useTemporaryProject } from "../cli/temporary-project.ts";
 
 const project = useTemporaryProject();
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
 interface Ends {
@@ -50,6 +54,8 @@ const chained: Mount = (options) => {
 
 /** An editor with a session open. */
 async function open(mount: Mount, directory: string): Promise<OpenDoor> {
+  // This editor is asked, which nobody is about a secret that is missing.
+  vi.stubEnv("ACP_SKILLS_ABSENT_KEY", "a value");
   for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
   const { input, output, ended } = mount({
     dataDirectory: project.at("data"),

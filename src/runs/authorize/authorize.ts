@@ -38,8 +38,8 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
     if (once.has(key)) continue;
     const isAsked = asker.ask !== undefined && (await trust.decide(request, asker)) === undefined;
     if (isCall && !isAsked) continue;
-    if (isAsked) {
-      await checkMachine?.();
+    if (isAsked && checkMachine !== undefined && (await trust.questionFor(request, asker)) !== undefined) {
+      await checkMachine();
       checkMachine = undefined;
     }
     const authorization = await trust.authorize(request, asker, signal);

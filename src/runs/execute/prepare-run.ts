@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { listed } from "../../trust/grants/capabilities.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
@@ -112,7 +113,7 @@ export async function readSecrets(
     "The user can set it in the environment, in the file given by --secrets-file, or in the system keychain.";
   throw new SkillsError(
     "SECRET_MISSING",
-    `The skill ${skill.name} needs ${missing.join(" and ")}, which ${missing.length === 1 ? "is" : "are"} not configured.`,
+    `The skill ${skill.name} needs ${listed(missing)}, which ${missing.length === 1 ? "is" : "are"} not configured.`,
     { facts: { hint } },
   );
 }

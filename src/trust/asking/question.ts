@@ -1,5 +1,5 @@
 import { unseenCharacters } from "../../base/unseen-characters.ts";
-import { beyond, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
+import { beyond, counted, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import type { Reach, Subject } from "../grants/grant.ts";
 
@@ -154,7 +154,14 @@ function whatOf(wants: Capabilities, news: Capabilities | undefined): string {
   if (isNothing(wants)) return "Only its sandbox";
   if (news === undefined || isNothing(news)) return capitalised(inShort(wants));
   const before = beyond(news, wants);
-  return `NEW: ${inShort(news)}${isNothing(before) ? "" : `; as before: ${inShort(before)}`}`;
+  const graver =
+    before.isolation !== undefined ? "All your rights" : news.secrets.length === 0 ? secretsOf(before) : "";
+  const first = graver === "" ? "" : `${graver} as before, `;
+  return `${first}NEW: ${inShort(news)}${isNothing(before) ? "" : `; as before: ${inShort(before)}`}`;
+}
+
+function secretsOf({ secrets: { length } }: Capabilities): string {
+  return length === 0 ? "" : counted(length, "secret");
 }
 
 function capitalised(text: string): string {

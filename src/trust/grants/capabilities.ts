@@ -111,7 +111,8 @@ export function inShort({ network, secrets, project, isolation, tools }: Capabil
   return names.length === 0 ? shown : `${shown} (${names.join("; ")})`;
 }
 
-function counted(count: number, noun: string): string {
+/** `1 secret`, `2 secrets`. */
+export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
@@ -132,7 +133,8 @@ function shortName(name: string): string {
   return `${characters.slice(0, 30).join("")}…${characters.slice(-49).join("")}`;
 }
 
-function listed(names: readonly string[], most = Infinity): string {
+/** `A, B and C`; beyond `most`, `A, B and 7 more`. */
+export function listed(names: readonly string[], most = Infinity): string {
   if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;

@@ -92,10 +92,16 @@ test("nobody is asked about a run that this machine cannot do, whatever they wou
     const { ask, asked } = person("once");
     expect(await refusal(call("execute_skill", { name: "deploy" }, { project, ask }))).toMatchObject(error);
     expect(asked).toEqual([]);
-    // Where nobody can be asked, it is not said what the machine lacks.
-    expect(await refusal(call("execute_skill", { name: "deploy" }, { project }))).toMatchObject({
-      message: expect.stringContaining("needs approval") as string,
+    // Where nobody can or may be asked, it is not said what the machine lacks.
+    const needsApproval = { message: expect.stringContaining("needs approval") as string };
+    expect(await refusal(call("execute_skill", { name: "deploy" }, { project }))).toMatchObject(needsApproval);
+    const silent = await openRunner(actionSkill("deploy", skill), () => returned, {
+      ...parts,
+      policy: { prompts: false },
     });
+    expect(await refusal(silent.call("execute_skill", { name: "deploy" }, { project, ask }))).toMatchObject(
+      needsApproval,
+    );
   }
 });
 

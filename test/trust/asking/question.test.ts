@@ -53,6 +53,9 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
     { wants: { ...noCapabilities, project: "write" } },
     { wants: large, before: { ...before, capabilities: { ...large, secrets: ["API_KEY"] } } },
     { wants: small, before: { ...before, capabilities: small } },
+    { wants: small, before: { ...before, capabilities: { ...small, network: [] } }, subject: long },
+    { wants: everything, before: { ...before, capabilities: { ...everything, secrets: [] } }, subject: long },
+    { wants: everything, subject: long },
     { wants: { ...noCapabilities, tools: ["Bash(git log:*)"] }, about: "tool", use: "git log" },
   ];
   const cut = (title: string, length: number): string => title.slice(0, length);
@@ -92,6 +95,21 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
         "Secret API_KEY, host api.example.com: ",
         "Secret API_KEY, host api.example.com: run deploy 1.2.0 (a",
         "Secret API_KEY, host api.example.com: run deploy 1.2.0 (aaaaaaaaaaaa), changed s",
+      ],
+      [
+        "1 secret as before, NEW: host api.exam",
+        "1 secret as before, NEW: host api.example.com; as before:",
+        "1 secret as before, NEW: host api.example.com; as before: secret API_KEY: run nn",
+      ],
+      [
+        "All your rights as before, NEW: secret",
+        "All your rights as before, NEW: secret API_KEY; as before",
+        "All your rights as before, NEW: secret API_KEY; as before: all your rights, 2 ho",
+      ],
+      [
+        "All your rights, 1 secret, 2 hosts, fi",
+        "All your rights, 1 secret, 2 hosts, file changes, agent t",
+        "All your rights, 1 secret, 2 hosts, file changes, agent tools (API_KEY; api.exam",
       ],
       [
         "Agent tools (run harmless "git log" co",
