@@ -587,6 +587,27 @@ test("drops a command that the agent made of a skill that is deleted, until the 
   expect(atAgent.at(-1)).toEqual(prompt("/pdf read it"));
 });
 
+test("drops it in the sessions that follow, too, which never had the skill", async () => {
+  const { exchange, editor, agent, atAgent, skillset, take, settle } = await converseInSession();
+  await settle();
+  agent(shows("pdf", "What pdf does."));
+  skillset.set([offer("csv")]);
+  await exchange("session/new", { cwd: "/project", mcpServers: [] }, { sessionId: "t" });
+  await settle();
+  take();
+  const again = shows("pdf", "What pdf does.");
+  agent({ ...again, params: { ...(again.params as object), sessionId: "t" } });
+  expect(take()).toMatchObject([{ availableCommands: [{ name: "csv" }] }]);
+  const words = prompt("/pdf read it");
+  await editor({ ...words, params: { ...(words.params as object), sessionId: "t" } });
+  expect(JSON.stringify(atAgent.at(-1))).toContain("This skill was deleted while you ran.");
+  await exchange("session/new", { cwd: "/other", mcpServers: [] }, { sessionId: "u" });
+  await settle();
+  take();
+  agent({ ...again, params: { ...(again.params as object), sessionId: "u" } });
+  expect(take()).toMatchObject([{ availableCommands: [{ name: "pdf" }, { name: "csv" }] }]);
+});
+
 test("invokes a skill from _session/steering", async () => {
   const { editor, atAgent } = await converseInSession();
   await editor({ ...prompt("/pdf read it"), method: "_session/steering" });

@@ -1,4 +1,5 @@
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
 import type { KnownFacts } from "../../wire/command-facts.ts";
@@ -164,45 +165,68 @@ function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
-/** The commands of one session that its agent made of skills, which it may have read at its start only. */
-export class NativeCommands {
-  /** By slug, as the agent said them last. */
-  readonly #said = new Map<string, { readonly name: unknown; readonly description: unknown }>();
+/** What a session can tell about a skill that it does not have. */
+export interface Whereabouts {
+  readonly directory: string | undefined;
+  readonly find: (name: string) => OfferedSkill | undefined;
+  /** The roots that are the same for all sessions. */
+  readonly ownRoots: readonly string[];
+}
 
-  learn(commands: readonly unknown[], skills: readonly OfferedSkill[], how: (offered: OfferedSkill) => Shown): void {
-    const names = new Set(commands.map((command) => recordAt(command)?.["name"]));
+interface NativeSkill {
+  readonly slug: string;
+  readonly sources: readonly string[];
+  readonly directory: string | undefined;
+}
+
+/** How many commands of agents are remembered. */
+const mostNative = 20_000;
+
+/** The commands that the agent of a connection made of skills, which it may have read once, at its start. */
+class NativeCommands {
+  /** By name and description of the command. */
+  readonly #skills = new LimitedMap<string, NativeSkill>(mostNative);
+
+  learn(
+    commands: readonly unknown[],
+    skills: readonly OfferedSkill[],
+    { directory }: Pick<Whereabouts, "directory">,
+    how: (offered: OfferedSkill) => Shown,
+  ): void {
+    const byName = new Map(commands.map((command) => [recordAt(command)?.["name"], command]));
     for (const offered of skills) {
+      const { skill, sources } = offered;
+      const name = shownNames(skill).find((one) => byName.has(one));
       // A copy that the agent read elsewhere may still be there.
-      if (!shownNames(offered.skill).some((name) => names.has(name)) || how(offered) !== "as-skill") continue;
-      const { name, description } = recordAt(commands[placeInAgentList(commands, offered)]) ?? {};
-      this.#said.set(offered.skill.slug, { name, description });
+      if (name === undefined || how(offered) !== "as-skill") continue;
+      this.#skills.set(keyOf(byName.get(name)), { slug: skill.slug, sources, directory });
     }
   }
 
   /** Whether a command is a skill that is deleted: a later command of that name says something else. */
-  isGone(command: unknown, find: (name: string) => OfferedSkill | undefined): boolean {
-    if (this.#said.size === 0 || !isRecord(command)) return false;
-    for (const [slug, { name, description }] of this.#said)
-      if (command["name"] === name && command["description"] === description) return find(slug) === undefined;
-    return false;
+  isGone(command: unknown, { directory, find, ownRoots }: Whereabouts): boolean {
+    const known = this.#skills.size === 0 ? undefined : this.#skills.get(keyOf(command));
+    if (known === undefined || find(known.slug) !== undefined) return false;
+    // Another project says nothing about it.
+    return known.directory === directory || known.sources.some((source) => ownRoots.includes(source));
   }
+}
 
-  /** The skill that was invoked by a name, if it is deleted. */
-  goneSlug(
-    commands: readonly unknown[],
-    name: string,
-    find: (name: string) => OfferedSkill | undefined,
-  ): string | undefined {
-    const isNamed = (command: unknown): boolean =>
-      isRecord(command) && [name, `$${name}`, `skill:${name}`].includes(String(command["name"]));
-    return commands.some((command) => isNamed(command) && this.isGone(command, find)) ? name : undefined;
-  }
+function keyOf(command: unknown): string {
+  const { name, description } = recordAt(command) ?? {};
+  return JSON.stringify([name, description]);
+}
+
+/** Whether a command has a name of a skill. */
+export function isNamed(command: unknown, slug: string): boolean {
+  return isRecord(command) && [slug, `$${slug}`, `skill:${slug}`].includes(String(command["name"]));
 }
 
 /** The skills that a connection's agent shows itself. */
 export class ShownSkills {
   /** By slug, what the agent said and what the skill's description was then. */
   readonly #recognised = new Map<string, { readonly said: unknown; readonly description: string }>();
+  readonly native = new NativeCommands();
   #hasListed = false;
 
   /** The agent of this connection sent a list of commands. */

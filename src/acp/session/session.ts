@@ -10,7 +10,7 @@ import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
 import {
   mergeCommands,
-  NativeCommands,
+  isNamed,
   type MergedCommands,
   placeInAgentList,
   type Shown,
@@ -65,7 +65,6 @@ export class Session {
   readonly #updates: EditorUpdates;
   #stopTimer: () => void;
   #agentCommands: readonly unknown[];
-  readonly #native = new NativeCommands();
   #isOpen = true;
   /** The skills were read. */
   #isReady = false;
@@ -195,7 +194,7 @@ export class Session {
 
   /** The skill that the agent still shows under a name, although it is deleted. */
   goneSlug(name: string): string | undefined {
-    return this.#native.goneSlug(this.#agentCommands, name, (slug) => this.catalog.find(slug));
+    return this.#agentCommands.some((command) => isNamed(command, name) && this.#isGone(command)) ? name : undefined;
   }
 
   /** The command under which the agent shows a skill's name. */
@@ -228,10 +227,15 @@ export class Session {
 
   #learn(skills: readonly OfferedSkill[]): void {
     this.#context.shown.learn(this.#agentCommands, skills);
-    this.#native.learn(this.#agentCommands, skills, (offered) => this.how(offered));
+    this.#context.shown.native.learn(this.#agentCommands, skills, this, (offered) => this.how(offered));
   }
 
-  readonly #isGone = (command: unknown): boolean => this.#native.isGone(command, (slug) => this.catalog.find(slug));
+  readonly #isGone = (command: unknown): boolean =>
+    this.#context.shown.native.isGone(command, {
+      directory: this.directory,
+      find: (slug) => this.catalog.find(slug),
+      ownRoots: this.catalog.snapshot.ownRoots ?? [],
+    });
 
   #merge(offered: readonly OfferedSkill[]): MergedCommands {
     const { shown } = this.#context;
