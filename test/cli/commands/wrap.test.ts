@@ -148,10 +148,16 @@ test.skipIf(process.platform === "win32")(
 const scripted = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 
 /** Returns what the editor receives for one prompt, up to the response or a permission request. */
-async function converse(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
+async function converse(
+  words: string,
+  options: readonly string[],
+  manner: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   project.write("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n");
   const child = startCli(["--skills", "skills", ...options, "--", process.execPath, scripted, ...manner], {
     cwd: project.directory,
+    env,
   });
   let received = "";
   const ended = new Promise((resolve) => child.once("close", resolve));
@@ -201,11 +207,13 @@ test("approves read-only tools without asking the editor, but not with --no-appr
 });
 
 test.each([
-  ["without a grant", [], "PERMISSION_DENIED"],
-  ["with a grant but no value", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
-])("%s, refuses the model's call of a skill that needs a secret", async (_how, options, told) => {
+  ["without a grant", [], "a value", "Secret ACP_SKILLS_ABSENT_KEY: run"],
+  ["without a grant or a value, asks nobody and", [], "", "SECRET_MISSING"],
+  ["with a grant but no value", ["--grant", "key.use:secrets"], "", "SECRET_MISSING"],
+])("%s, refuses the model's call of a skill that needs a secret", async (_how, options, value, told) => {
   writeSecretAction(project);
-  const received = await converse('tool execute_skill {"name":"key.use"}', options, []);
+  const env = value === "" ? {} : { ACP_SKILLS_ABSENT_KEY: value };
+  const received = await converse('tool execute_skill {"name":"key.use"}', options, [], env);
   expect(received).toContain(told);
 });
 

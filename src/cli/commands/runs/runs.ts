@@ -80,7 +80,7 @@ function* describe(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<s
   yield line("project", needs.project === "none" ? undefined : needs.project);
   yield line("limits", `${limits.timeoutMs} ms, ${limits.memoryBytes / 1024 / 1024} MiB memory`);
   yield line("owner", spec.owner);
-  yield line("door", spec.label === undefined ? spec.door : `${spec.door}, ${spec.label}`);
+  yield line("door", !spec.label ? spec.door : `${spec.door}, ${spec.label}`);
   yield "\n";
   for (const { atMs, type, ...facts } of events)
     yield line(

@@ -94,7 +94,7 @@ function toRow(entry: LedgerEntry): readonly string[] {
 }
 
 function detailsOf({ answer, grant, about }: LedgerEntry): string {
-  // "once" is both the answer and what allowed it.
-  const by = grant === undefined || grant === answer ? undefined : `by ${grant}`;
+  // What allowed it may be the answer itself, which says so at its start.
+  const by = grant === undefined || answer?.split(",")[0] === grant ? undefined : `by ${grant}`;
   return [answer, by, about].filter((fact) => fact !== undefined).join(", ");
 }
