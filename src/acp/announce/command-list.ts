@@ -166,7 +166,7 @@ function shownNames({ slug, name }: Skill): readonly string[] {
 }
 
 /** What a session can tell about a skill that it does not have. */
-export interface Whereabouts {
+interface Whereabouts {
   readonly directory: string | undefined;
   readonly find: (name: string) => OfferedSkill | undefined;
   /** The roots that are the same for all sessions. */
