@@ -17,7 +17,8 @@ export function useTemporaryProject(): TemporaryProject {
     directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-cli-")));
   });
   afterEach(() => {
-    rmSync(directory, { recursive: true, force: true });
+    // Processes of the test may still be writing their last line.
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   });
   return {
     get directory() {
