@@ -55,7 +55,7 @@ export class Routing {
     const text = block.length > textLimit ? "" : block.toString("latin1");
     const steady: string[] = [];
     for (let from = 0, to = 0; from < block.length; from = to) {
-      to = block.indexOf(lineFeed, from) + 1 || block.length;
+      to = (text === "" ? block.indexOf(lineFeed, from) : text.indexOf("\n", from)) + 1 || block.length;
       if (unwrapSteady(text, from, to, this.#prefix ?? "", steady)) continue;
       for (const incoming of this.#readLine(block.subarray(from, to))) {
         if (incoming.from === "agent") addSteady(sorted.agent, steady);

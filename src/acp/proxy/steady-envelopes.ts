@@ -22,12 +22,7 @@ export function unwrapSteady(text: string, from: number, to: number, prefix: Pre
   const method = from + head.length;
   const methodEnd = text.indexOf('"', method);
   if (!text.startsWith(innerParams, methodEnd) || !isPlain(text, method, methodEnd)) return false;
-  // Where the params end early, or the envelope, a brace has a comma behind it.
-  const last = to - end.length;
-  for (let at = text.indexOf("}", methodEnd); at < last; at = text.indexOf("}", at + 1)) {
-    const next = text.charCodeAt(at + 1);
-    if (next === comma || next === space || next === tab || next === carriageReturn) return false;
-  }
+  if (closesEarly(text, methodEnd, to - end.length)) return false;
   pieces.push(message, text.slice(method - innerMethod.length, to - 2), "\n");
   return true;
 }
@@ -40,4 +35,41 @@ function isPlain(text: string, from: number, to: number): boolean {
   return true;
 }
 
-const [backslash, dollar, comma, space, tab, carriageReturn] = [92, 36, 44, 32, 9, 13];
+/**
+ * Whether the params of the message, or the envelope, may end before `to`. There a brace has a comma or a blank behind it, and what follows
+ * opens an object outside of them: it is looked for from the end, where a quote with no backslash before it begins or ends a string.
+ */
+function closesEarly(text: string, from: number, to: number): boolean {
+  let candidate = text.indexOf("}", from);
+  while (candidate < to && !isFollowed(text.charCodeAt(candidate + 1))) candidate = text.indexOf("}", candidate + 1);
+  let depth = 0;
+  for (let at = to - 1; at > candidate; at--) {
+    const character = text.charCodeAt(at);
+    if (character === closeBrace) depth += 1;
+    else if (character === openBrace) depth -= 1;
+    else if (character === quote) at = startOfString(text, at);
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function isFollowed(next: number): boolean {
+  return next === comma || next === space || next === tab || next === carriageReturn;
+}
+
+/** -1 if there is none. */
+function startOfString(text: string, close: number): number {
+  let at = close;
+  do at = text.lastIndexOf('"', at - 1);
+  while (at > 0 && isEscaped(text, at));
+  return at;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+const [quote, comma, openBrace, closeBrace, backslash, dollar] = [34, 44, 123, 125, 92, 36];
+const [tab, carriageReturn, space] = [9, 13, 32];

@@ -1,2 +1,0 @@
-// The floor of a proxy in a chain: returns all bytes.
-process.stdin.pipe(process.stdout);
