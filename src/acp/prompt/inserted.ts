@@ -3,14 +3,18 @@
  * format resources, join blocks and truncate texts in different ways.
  */
 
-const opening = "<acp-skills";
-const closing = "</acp-skills>";
+/** Nobody types it by chance. It comes first, so that a mark is recognised wherever a title was cut. */
+const id = "q7x2m9";
+const opening = `<${id}-acp-skills`;
+const closing = `</${id}-acp-skills>`;
+const closingInText = new RegExp(`<(?=/\\s*(?:${id}-)?acp-skills)`, "gi");
+const indexLabel = new RegExp(`^${opening} index="([^"]*)">`);
 /** An upper limit for the length of a mark that begins with `opening`. */
 const longestMark = 256;
 
 /** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
 export function toInserted(kind: "index" | "skill", label: string, text: string): string {
-  return `${opening} ${kind}="${label}">\n${text.replace(/<(?=\/\s*acp-skills)/gi, "&lt;").trim()}\n${closing}`;
+  return `${opening} ${kind}="${label}">\n${text.replace(closingInText, "&lt;").trim()}\n${closing}`;
 }
 
 /** The URI of a skill's text in a prompt; not a file URI, so that files attached by the user are never taken for ours. */
@@ -89,13 +93,13 @@ export function restoreTitle(title: string): string {
   return typed.replace(cutSentence, "/$1$2");
 }
 
-/** In a title, the URI of an insertion ends what the user typed. */
+/** In a title, the URI of an insertion ends what the user typed; it may be truncated behind its first colon. */
 function withoutAddress(title: string): string {
-  const start = title.search(/ (?:\[@?[^\] ]{0,200}\]?\(?|@|\[)?acp-skills?:?/);
+  const start = title.search(/ (?:\[@?[^\] ]{0,200}\]?\(?|@|\[)?acp-skills:(?:skill\/|[skil]{0,5}(?:…|\.{3})?$)/);
   return start === -1 || !title.includes(sentenceStart) ? title : title.slice(0, start);
 }
 
-/** Removes the truncated beginning of a mark; less than `<acp` cannot be recognised. */
+/** Removes the truncated beginning of a mark; less than `<` and three letters cannot be recognised. */
 function withoutCutMark(title: string): string {
   const [end = ""] = /(?:…|\.{3})$/.exec(title) ?? [];
   const text = title.slice(0, title.length - end.length);
@@ -178,7 +182,7 @@ class MarkFilter {
       shown += this.#held.slice(0, start).trimEnd();
       this.#held = this.#held.slice(start);
       if (mark === -1) return shown;
-      const [, label] = /^<acp-skills (?:index|lesson)="([^"]*)">/.exec(this.#held) ?? [];
+      const [, label] = indexLabel.exec(this.#held) ?? [];
       if (label !== undefined) this.#found(label);
       this.#isInside = true;
     }

@@ -64,7 +64,7 @@ test.each(retold)("removes insertions for any chunking: %s", (_who, chunks, type
       const pieces = ends.map((end, index) => whole.slice(ends[index - 1] ?? 0, end));
       expect(retell(pieces)).not.toContain("OUTSIDE-BODY");
       expect(retell(pieces)).not.toContain("Skills are folders");
-      expect(retell(pieces)).not.toContain("<acp-skills");
+      expect(retell(pieces)).not.toContain("-acp-skills ");
       if (!whole.includes("acp-skills:")) expect(retell(pieces).trimEnd()).toBe(typed.trimEnd());
     }),
   );
@@ -83,8 +83,12 @@ test.each([
   [`hello there\n\n${index}`, "hello there"],
   [`hello there\n\n${index.slice(0, 40)}`, "hello there"],
   [`hello there ${index.replace(/\s+/g, " ").slice(0, 30)}…`, "hello there"],
-  ["hello there\n\n<acp-sk", "hello there"],
-  ["hello there <acp-skills…", "hello there"],
+  ["hello there\n\n<q7x", "hello there"],
+  ["hello there <q7x2m9-acp-skills…", "hello there"],
+  ["what is <acp-sk", "what is <acp-sk"],
+  ["what is <acp-skills…", "what is <acp-skills…"],
+  ['what is <acp-skills index="1">', 'what is <acp-skills index="1">'],
+  ['Use the skill "outside": explain acp-skills to me', "/outside explain acp-skills to me"],
   [`${said} ${skill.slice(0, 20)}`, "/outside about parsers"],
   [`${said} ${uri} <context ref="${uri}">`, "/outside about parsers"],
   [`${said} acp-skills:sk…`, "/outside about parsers"],
@@ -97,16 +101,46 @@ test.each([
   expect(restoreTitle(title)).toBe(shown);
 });
 
+const opening = index.slice(0, index.indexOf(" "));
+const closing = index.slice(index.lastIndexOf("<"));
+const closings = [closing, closing.toUpperCase(), closing.replace("</", "</ "), "</acp-skills>"];
+const alike = fc.constantFrom(
+  "<acp-skills",
+  ' index="',
+  ' skill="pdf">\n',
+  "</acp-skills>",
+  "<",
+  ">",
+  "`",
+  "x",
+  " ",
+  "…",
+);
+
+test("shows what a user wrote that looks like a mark, for any chunking and in titles", () => {
+  const written = fc.array(alike, { minLength: 1 }).map((parts) => `say${parts.join("")}.`);
+  const cuts = fc.array(fc.nat());
+  fc.assert(
+    fc.property(written, cuts, (typed, places) => {
+      const whole = `${typed}\n\n${index}`;
+      const ends = [...places.map((place) => place % whole.length), whole.length].sort((a, b) => a - b);
+      expect(retell(ends.map((end, nth) => whole.slice(ends[nth - 1] ?? 0, end))).trimEnd()).toBe(typed);
+      expect(retell([typed])).toBe(typed);
+      expect(restoreTitle(typed)).toBe(typed);
+      for (const length of [4, 8, 20, 30, 60]) {
+        const end = whole.indexOf(opening) + length;
+        expect(restoreTitle(whole.slice(0, end))).toBe(typed);
+        expect(restoreTitle(`${whole.slice(0, end).replace("\n\n", " ")}…`)).toBe(typed);
+      }
+    }),
+  );
+});
+
 test("restores what the user typed if inserted text contains marks", () => {
   fc.assert(
-    fc.property(
-      fc.array(
-        fc.oneof(fc.string(), fc.constantFrom("</acp-skills>", "</ACP-skills >", "</ acp-skills", "<acp-skills")),
-      ),
-      (parts) => {
-        expect(restoreTyped(`hello\n\n${toInserted("skill", "x", parts.join(""))}`)).toBe("hello");
-      },
-    ),
+    fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom(...closings, "<acp-skills", opening))), (parts) => {
+      expect(restoreTyped(`hello\n\n${toInserted("skill", "x", parts.join(""))}`)).toBe("hello");
+    }),
   );
 });
 
@@ -123,20 +157,21 @@ test.each([
   ["[".repeat(200_000)],
   ["@acp-skills:skill/x ".repeat(2_000)],
   ["acp-skills:".repeat(20_000)],
-  ["<acp-skills".repeat(20_000)],
+  [opening.repeat(20_000)],
+  [`${closing} ${opening} x="`.repeat(10_000)],
   ["</context>".repeat(20_000)],
   [`${"\n".repeat(200_000)}x`],
 ])("restores a long text in linear time", (long) => {
   const before = process.cpuUsage().user;
-  restoreTitle(`hello${long}<acp-skills acp-skills:skill/x${long}`);
+  restoreTitle(`hello${long}${opening} acp-skills:skill/x${long}`);
   restoreTitle(`Use the skill "x": acp-skills:${long}`);
-  retell([`hello${long}<acp-skills acp-skills:skill/x${long}`]);
+  retell([`hello${long}${opening} acp-skills:skill/x${long}`]);
   expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
 });
 
 test("holds back at most the length of a mark for an opening that never closes", () => {
   const filter = new InsertionFilter(() => undefined);
-  const typed = `<acp-skills index="${"x".repeat(2_000_000)}`;
+  const typed = `${opening} index="${"x".repeat(2_000_000)}`;
   let [shown, longest] = ["", 0];
   const before = process.cpuUsage().user;
   for (let start = 0; start < typed.length; start += 50) {

@@ -71,7 +71,7 @@ test.each([
   const texts = [toIndex(skills, naming), toIndexChanges(new Map(), skills, naming)];
   for (const text of texts) {
     const block = toBlock({ text: text ?? "", label: "1" })["text"];
-    expect(String(block).match(/<\s*\/?\s*(?:acp-)?skills/gi)).toEqual(["<acp-skills", "</acp-skills"]);
+    expect(String(block).match(/<\s*\/?\s*(?:\w+-)*skills/gi)).toEqual(["<q7x2m9-acp-skills", "</q7x2m9-acp-skills"]);
     expect(String(block).split("\n").at(-2)).toMatch(/^- a: ".*"$/);
   }
 });
@@ -167,7 +167,7 @@ test("lists all names without descriptions, the project's first, if descriptions
 test("wraps an index in marks as a text block for the model", () => {
   expect(toBlock({ text: "L", label: "abc" })).toEqual({
     type: "text",
-    text: '\n\n<acp-skills index="abc">\nL\n</acp-skills>',
+    text: '\n\n<q7x2m9-acp-skills index="abc">\nL\n</q7x2m9-acp-skills>',
     annotations: { audience: ["assistant"] },
   });
 });

@@ -296,7 +296,7 @@ test("lists skills with the first prompt and only changes later", async () => {
   expect(lastAtAgent(conversation)).toEqual(prompt("faster").params);
   await conversation.editor(prompt("and now"));
   expect(taughtWith(conversation)).toMatch(
-    /Added:\\n- zip: \\"What zip does\.\\"\\nRemoved:\\n- csv\\n<\/acp-skills>"/,
+    /Added:\\n- zip: \\"What zip does\.\\"\\nRemoved:\\n- csv\\n<\/q7x2m9-acp-skills>"/,
   );
   await conversation.editor(prompt("done"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
@@ -362,7 +362,7 @@ test("adds the instructions, then the lesson, to a prompt that invokes a skill",
   expect(lastAtAgent(conversation).prompt).toMatchObject([
     { type: "text", text: 'Use the skill "pdf": read it\n\n' },
     { type: "resource", resource: { uri: "acp-skills:skill/pdf" } },
-    { type: "text", text: expect.stringMatching(/^\n\n<acp-skills index=/) as string },
+    { type: "text", text: expect.stringMatching(/^\n\n<q7x2m9-acp-skills index=/) as string },
   ]);
 });
 
