@@ -7,7 +7,7 @@ export interface SkillsOptIn {
   readonly notification?: boolean;
   /** True: after the first list, only `{revision, added, changed, removed}`. */
   readonly deltas?: boolean;
-  /** False: skills are not also listed as commands. */
+  /** False, and by itself with `deltas`: skills are not also listed as commands. */
   readonly commands?: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface OptInCapabilities {
 }
 
 /**
- * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills in the form that every SDK delivers,
- * and after the first list only what changed.
+ * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills in the form that every SDK delivers:
+ * after the first list only what changed, and not as commands, too.
  */
 export function optIn(wish: SkillsOptIn = {}): OptInCapabilities {
-  const asked: SkillsOptIn = { notification: true, deltas: true, ...wish };
+  const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...wish };
   return { _meta: { [metaKey]: asked }, session: { skills: asked } };
 }
 
@@ -49,8 +49,6 @@ export function readAdvertisement(initializeResponse: unknown): SkillsAdvertisem
   const capabilities = fieldsOf(response?.["agentCapabilities"] ?? response?.["capabilities"]);
   const ours = fieldsOf(fieldsOf(capabilities?.["_meta"])?.[metaKey]);
   if (ours === undefined) return undefined;
-  const { version, tools, update } = ours;
-  return typeof version === "string" && isStrings(tools) && isStrings(update)
-    ? { ...ours, version, tools, update }
-    : undefined;
+  const isValid = typeof ours["version"] === "string" && isStrings(ours["tools"]) && isStrings(ours["update"]);
+  return isValid ? (ours as SkillsAdvertisement) : undefined;
 }

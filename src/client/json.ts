@@ -14,9 +14,10 @@ export function isStrings(value: unknown): value is string[] {
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  const [one, other] = [a, b] as Record<string, unknown>[];
-  for (const key in one) if (!isSame(one[key], other?.[key])) return false;
-  for (const key in other) if (one?.[key] === undefined && other[key] !== undefined) return false;
+  const one = a as Record<string, unknown>;
+  const other = b as Record<string, unknown>;
+  for (const key in one) if (!isSame(one[key], other[key])) return false;
+  for (const key in other) if (one[key] === undefined && other[key] !== undefined) return false;
   return true;
 }
 

@@ -22,6 +22,7 @@ const skillMetaSchema = z.looseObject({
     .describe(
       "Whether this machine has what the skill's frontmatter requires; absent if it requires nothing, and until it is known.",
     ),
+  userInvocable: z.literal(false).optional().describe("Present if people cannot invoke it with /name."),
   state: z
     .enum(["needs-approval", "blocked", "denied"])
     .optional()

@@ -31,6 +31,7 @@ export function toAvailableSkill(
     namespace: skill.namespace,
     source: remote?.label ?? sources[0] ?? skill.directory,
   };
+  if (skill.userInvocable === false) ours.userInvocable = false;
   if (digest !== undefined) ours.digest = digest;
   if (environment !== undefined) {
     const { status, missing } = environment;
@@ -50,7 +51,7 @@ export function isSameFacts(a: KnownFacts, b: KnownFacts): boolean {
   return a.environment === b.environment && a.state === b.state;
 }
 
-export const nothingKnown: KnownFacts = Object.freeze({});
+export const nothingKnown: KnownFacts = /* @__PURE__ */ Object.freeze({});
 
 const projected = new WeakMap<OfferedSkill, Projected>();
 
@@ -122,7 +123,7 @@ export function toCommandFacts(
   };
 }
 
-/** The skill that a command describes; not validated against its schema. */
+/** The skill that a command describes; not validated against its schema. What is not said is undefined. */
 export function fromCommandFacts(
   command: { readonly name: unknown; readonly description: unknown },
   facts: Partial<CommandFacts>,
@@ -133,9 +134,9 @@ export function fromCommandFacts(
   return {
     name: slug,
     description: facts.description ?? command.description,
-    ...(license !== undefined && { license }),
-    ...(compatibility !== undefined && { compatibility }),
-    ...(allowedTools !== undefined && { allowedTools }),
+    license,
+    compatibility,
+    allowedTools,
     _meta: {
       ...metadata,
       [metaKey]: {
@@ -144,8 +145,8 @@ export function fromCommandFacts(
         kind,
         namespace: facts.namespace ?? firstSegment(String(name)),
         source,
-        ...(environment !== undefined && { environment }),
-        ...(state !== undefined && { state }),
+        environment,
+        state,
       },
     },
   };

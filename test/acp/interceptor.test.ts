@@ -58,21 +58,56 @@ test("tells with each skill whether this machine has what it requires", async ()
   expect(told(updates[1]?.["availableCommands"])).toEqual(expected);
 });
 
-test("does not wait for what the machine has, and sends an update only if something is missing", async () => {
+const [met, missing] = [offer("a", { compatibility: "Requires git" }), offer("b", { compatibility: "Requires uv" })];
+
+test("sends the first list with what the machine has, and later ones again if something is missing", async () => {
   const { environments, known } = environmentsWithGit();
-  const [met, missing] = [offer("a", { compatibility: "Requires git" }), offer("b", { compatibility: "Requires uv" })];
   const skillset = memorySkillset([met]);
-  const { settle, take } = await converseInSession({}, { skillset, environments });
+  const { settle, take } = await converseInSession(clients.optedIn, { skillset, environments });
   await settle();
-  expect(take().map(commandNames)).toEqual([["a"]]);
+  expect(take("available_commands_update")).toEqual([]);
   await known(met.skill);
-  expect(take()).toEqual([]);
+  const [first, ...more] = take("available_commands_update");
+  expect(JSON.stringify(first)).toContain('"environment":{"status":"met"}');
+  expect(more).toEqual([]);
   skillset.set([met, missing]);
   expect(JSON.stringify(take())).not.toContain('uv"]');
   await known(missing.skill);
-  const updates = take();
+  const updates = take("available_commands_update");
   expect(updates.map(commandNames)).toEqual([["a", "b"]]);
   expect(JSON.stringify(updates)).toContain('"environment":{"status":"missing","missing":["uv"]}');
+});
+
+test("waits for what the machine has for a second, and not after the first prompt", async () => {
+  const never = new SkillEnvironments({
+    clock: manualClock(),
+    log: silentLog,
+    openMachine: () => ({ ...memoryMachine({ programs: { git: "2" } }), version: () => new Promise(() => undefined) }),
+  });
+  const options = (): Parameters<typeof converseInSession>[1] => ({
+    skillset: memorySkillset([offer("a", { compatibility: "Requires git >=2.30" })]),
+    environments: never,
+  });
+  const slow = await converseInSession(clients.optedIn, options());
+  await slow.settle();
+  slow.clock.pass(949);
+  expect(slow.take()).toEqual([]);
+  slow.clock.pass(1);
+  expect(slow.take("available_skills_update")).toHaveLength(1);
+  const quick = await converseInSession(clients.optedIn, options());
+  await quick.exchange("session/prompt", prompt("hello").params, { stopReason: "end_turn" });
+  expect(quick.take("available_skills_update")).toHaveLength(1);
+});
+
+test("sends an editor that said nothing about skills one list, whatever the machine has", async () => {
+  const { environments, known } = environmentsWithGit();
+  const { settle, take } = await converseInSession({}, { skillset: memorySkillset([met, missing]), environments });
+  await settle();
+  const updates = take();
+  expect(updates.map(commandNames)).toEqual([["a", "b"]]);
+  expect(JSON.stringify(updates[0]?.["availableCommands"])).not.toContain("_meta");
+  await known(missing.skill);
+  expect(take()).toEqual([]);
 });
 
 test("sends nothing until 50 ms after the session's response", async () => {
@@ -158,7 +193,7 @@ test("does not repeat the skills for an editor that opted in", async () => {
 });
 
 test("merges skills into the agent's list of commands, and again when skills change", async () => {
-  const { settle, take, agent, skillset } = await converseInSession();
+  const { settle, take, agent, skillset } = await converseInSession(clients.optedIn);
   await settle();
   take();
   agent(listCommands("init", "$pdf"));
@@ -166,7 +201,7 @@ test("merges skills into the agent's list of commands, and again when skills cha
   expect(commandNames(merged)).toEqual(["init", "$pdf", "csv"]);
   expect(merged?.["availableCommands"]).toMatchObject([{}, { _meta: { "acp-skills": { slug: "pdf" } } }, {}]);
   skillset.set([offer("zip")]);
-  expect(take().map(commandNames)).toEqual([["init", "zip"]]);
+  expect(take("available_commands_update").map(commandNames)).toEqual([["init", "zip"]]);
 });
 
 test("forwards a command list that precedes the session's response and sends the merged list later", async () => {
@@ -236,6 +271,24 @@ test("queues only the latest list while the editor does not read", async () => {
   expect(take("available_commands_update")).toMatchObject([{ availableCommands: [{ description: "Edit 1." }] }]);
   goOn();
   expect(take("available_commands_update")).toMatchObject([{ availableCommands: [{ description: "Edit 100." }] }]);
+});
+
+test("sends the next list half a second after one of more than 100 kB, with all that changed until then", async () => {
+  const many = Array.from({ length: 2_000 }, (_, index) => offer(`s${index}`));
+  const { settle, take, skillset, clock } = await converseInSession({}, { skillset: memorySkillset(many) });
+  await settle();
+  expect(take().map((update) => commandNames(update).length)).toEqual([2_000]);
+  skillset.set(many.slice(1));
+  clock.pass(499);
+  skillset.set(many.slice(2));
+  expect(take()).toEqual([]);
+  clock.pass(1);
+  expect(take().map((update) => commandNames(update).length)).toEqual([1_998]);
+  clock.pass(500);
+  expect(take()).toEqual([]);
+  skillset.set(many.slice(1_990));
+  skillset.set(many.slice(1_991));
+  expect(take().map((update) => commandNames(update).length)).toEqual([10, 9]);
 });
 
 test("sends the full list first and then only changes to an editor that asked for deltas", async () => {

@@ -192,7 +192,7 @@ test.each(cases)(
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
   "lets a client of %s read the list of skills from the commands",
   async (name) => {
-    const [first] = await talk(name, undefined, "commands");
+    const [first] = await talk(name, skillsMeta, "commands");
     const found = readSkillsUpdate(first && { sessionId: "s", ...first });
     expect(found?.skills).toEqual([toAvailableSkill(offer("pdf", { license: "MIT" }))]);
   },

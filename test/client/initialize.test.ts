@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAdvertisement, skillsOptIn } from "../../src/client/initialize.ts";
+import { optIn, readAdvertisement, skillsOptIn } from "../../src/client/initialize.ts";
 
 const advertisement = { version: "1.2.3", tools: [], update: ["available_commands_update"] };
 
@@ -19,6 +19,12 @@ test.each([
   { agentCapabilities: { _meta: { "acp-skills": true } } },
 ])("returns undefined without a valid advertisement: %j", (response) => {
   expect(readAdvertisement(response)).toBeUndefined();
+});
+
+test("asks for changes only, and for no commands, in both places", () => {
+  const asked = { notification: true, deltas: true, commands: false };
+  expect(optIn()).toEqual({ _meta: { "acp-skills": asked }, session: { skills: asked } });
+  expect(optIn({ commands: true }).session.skills).toEqual({ ...asked, commands: true });
 });
 
 test("exports the opt-in for a client's _meta", () => {

@@ -11,6 +11,8 @@ import type { AgentFacts } from "../session/agents.ts";
 interface CommandDialect {
   readonly protocol: 1 | 2;
   readonly jetbrains: boolean;
+  /** Absent if the editor did not ask for skills. */
+  readonly optIn?: object | undefined;
 }
 
 /** How skills are merged into an agent's list of commands (A-7). */
@@ -54,7 +56,7 @@ export function mergeCommands(
     const { description } = offered.skill;
     const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
     const shown = isRecord(command) ? { ...command, ...fields } : fields;
-    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, known, shown) });
+    annotated.set(place, { ...fields, ...toMeta(offered, dialect, known, shown) });
   }
   return { annotated, added };
 }
@@ -69,7 +71,8 @@ export function toCommandList(
     if (isGone(command)) return [];
     const fields = annotated.get(index);
     if (fields === undefined || !isRecord(command)) return command;
-    return { ...command, ...fields, _meta: { ...metaOf(command), ...metaOf(fields) } };
+    const _meta = { ...metaOf(command), ...metaOf(fields) };
+    return { ...command, ...fields, ...(Object.keys(_meta).length > 0 && { _meta }) };
   });
   return [...own, ...added];
 }
@@ -85,7 +88,7 @@ const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
-  const key = `${dialect.protocol} ${dialect.jetbrains}`;
+  const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.optIn !== undefined}`;
   const before = made.get(key);
   if (before !== undefined && isSameFacts(before.known, known)) return before.command;
   const command = makeCommand(offered, dialect, known);
@@ -101,7 +104,7 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: Know
   return {
     ...command,
     input: isV2 ? { type: "text", hint } : { hint },
-    _meta: toMeta(offered, dialect, known, command),
+    ...toMeta(offered, dialect, known, command),
   };
 }
 
@@ -127,21 +130,23 @@ function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
-/** The fields that are added to a command's `_meta`. */
+/** The fields that are added to a command's `_meta`; none for editors that said nothing about skills. */
 function toMeta(
   offered: OfferedSkill,
-  { jetbrains }: CommandDialect,
+  { jetbrains, optIn }: CommandDialect,
   known: KnownFacts,
   command: JsonRecord,
-): JsonRecord {
+): { readonly _meta?: JsonRecord } {
+  if (!jetbrains && optIn === undefined) return {};
   const skill = projectSkill(offered, known);
   const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
-  if (!jetbrains) return ours;
+  if (!jetbrains) return { _meta: ours };
   const existing = metaOf(command);
   const theirs = isRecord(existing["jetbrains"]) ? existing["jetbrains"] : {};
   const air = isRecord(theirs["air"]) ? theirs["air"] : { version: 1 };
-  return { ...ours, jetbrains: { ...theirs, air: { ...air, kind: "skill", skillPath: offered.skill.file } } };
+  const marked = { ...air, kind: "skill", skillPath: offered.skill.file };
+  return { _meta: { ...ours, jetbrains: { ...theirs, air: marked } } };
 }
 
 function metaOf(command: unknown): JsonRecord {

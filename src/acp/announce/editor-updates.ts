@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { isSameList } from "../../wire/command-facts.ts";
@@ -14,10 +15,18 @@ import {
   skillsMessage,
 } from "./emission.ts";
 
+/** A list of more bytes is followed by the next one after a while: a change of one skill is all of it again. */
+const largeList = 100_000;
+const restTime = 500;
+
+/** Returns how many bytes it sends. `written` is called when the message was written, or never will be. */
+export type SendToEditor = (message: Notification, written: () => void) => number;
+
 /** What the editor of one session has received. Each list is sent when it differs from the one that was sent last. */
 export class EditorUpdates {
   readonly #session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">;
-  readonly #send: (message: Notification, written: () => void) => void;
+  readonly #send: SendToEditor;
+  readonly #clock: Pick<Clock, "after">;
   readonly #caughtUp: () => void;
   /** The editor has named the session, so that it no longer drops its updates. */
   #isKnown = false;
@@ -31,23 +40,25 @@ export class EditorUpdates {
   #problems: ProblemCounts = { errors: 0, warnings: 0 };
   /** How many messages the editor has not read; until it has, nothing more is sent. */
   #unread = 0;
+  #isResting = false;
   #isBehind = false;
 
-  /** `written` of `send` is called when a message was written, or never will be; `caughtUp` as `mayFollow` says. */
+  /** `caughtUp` is called as `mayFollow` says. */
   constructor(
     session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">,
-    send: (message: Notification, written: () => void) => void,
+    { send, clock }: { readonly send: SendToEditor; readonly clock: Pick<Clock, "after"> },
     caughtUp: () => void,
   ) {
     this.#session = session;
     this.#send = send;
+    this.#clock = clock;
     this.#caughtUp = caughtUp;
     this.#skills = session.negotiation.optIn === undefined ? [] : undefined;
   }
 
-  /** Whether the editor has read everything. If not, `caughtUp` is called as soon as it has. */
+  /** Whether the editor has read everything, some time ago if it was long. If not, `caughtUp` is called as soon as it has. */
   mayFollow(): boolean {
-    this.#isBehind = this.#unread > 0;
+    this.#isBehind = this.#unread > 0 || this.#isResting;
     return !this.#isBehind;
   }
 
@@ -111,11 +122,21 @@ export class EditorUpdates {
   #post(message: Notification): void {
     this.#unread++;
     if (!this.#isKnown) this.#maybeMissed = true;
-    this.#send(message, () => {
+    const bytes = this.#send(message, () => {
       this.#unread--;
-      if (this.#unread > 0 || !this.#isBehind) return;
-      this.#isBehind = false;
-      this.#caughtUp();
+      this.#goOn();
     });
+    if (bytes <= largeList || this.#isResting) return;
+    this.#isResting = true;
+    this.#clock.after(restTime, () => {
+      this.#isResting = false;
+      this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    if (this.#unread > 0 || this.#isResting || !this.#isBehind) return;
+    this.#isBehind = false;
+    this.#caughtUp();
   }
 }

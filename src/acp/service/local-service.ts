@@ -137,9 +137,11 @@ function openConnection(
   const sessions = new Map<SessionKey, ServedSession>();
   let isOpen = true;
 
-  function send(message: Notification | Response, written: () => void): void {
-    if (isOpen) outlet.send(encodeMessage(message), written);
+  function send(message: Notification | Response, written: () => void): number {
+    const bytes = encodeMessage(message);
+    if (isOpen) outlet.send(bytes, written);
     else written();
+    return bytes.length;
   }
   function failed(error: unknown): void {
     reportFault({ tellOnce: logOnce }, error);

@@ -36,6 +36,11 @@ export interface Negotiation {
   readonly alreadyServed: boolean;
 }
 
+/** Whether the client is told more of a skill than its command says. */
+export function wantsFacts({ optIn, jetbrains }: Pick<Negotiation, "optIn" | "jetbrains">, { skills }: Forms): boolean {
+  return optIn !== undefined || jetbrains || skills !== undefined;
+}
+
 /** How a client that opted in wants to get skills (A-6). */
 interface OptIn {
   /** As the notification `_acp-skills/skills_update`, which typed v1 SDK clients deliver. */
@@ -102,7 +107,9 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
   const wish = wishes.find(Boolean);
   if (wish === undefined) return undefined;
   const { notification, deltas, commands } = isRecord(wish) ? wish : {};
-  return { notification: notification === true, deltas: deltas === true, commands: commands !== false };
+  // Every list of commands is whole: who asks for changes only does not want it with each change.
+  const isWhole = commands === undefined ? deltas !== true : commands !== false;
+  return { notification: notification === true, deltas: deltas === true, commands: isWhole };
 }
 
 /** Chooses the forms (A-6). `emit: "rfd"` sends the RFD's update without opt-in. */

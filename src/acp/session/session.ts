@@ -19,31 +19,32 @@ import {
   toCommandList,
   toInvocable,
 } from "../announce/command-list.ts";
-import { EditorUpdates } from "../announce/editor-updates.ts";
-import type { Notification } from "../announce/emission.ts";
+import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
 import { nothingKnown, projectSkill } from "../../wire/command-facts.ts";
 import type { KnownFacts } from "../../wire/command-facts.ts";
 import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";
 import { readsItself } from "./agents.ts";
+import { wantsFacts } from "./negotiation.ts";
 import type { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response (A-8). */
 const settlingTime = 50;
 /** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
 const listingTime = 1_500;
+/** How long the first list waits for what this machine has and who approved what: as a second list, that would be all of it again. */
+const factsTime = 1_000;
 
 /** What the sessions of one connection share. */
 export interface SessionContext {
   readonly settings: Pick<Settings, "home" | "clock">;
   readonly app: Pick<App, "policyFor">;
   readonly shown: ShownSkills;
-  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onMissing">;
+  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "isWorking" | "onKnown" | "onMissing">;
   /** Why skills cannot be used in a session; `changed` is called when more is known. */
   readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
-  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
-  readonly send: (message: Notification, written: () => void) => void;
+  readonly send: SendToEditor;
   readonly logOnce: ToldOnce["tellOnce"];
   /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
@@ -72,6 +73,8 @@ export class Session {
   #isFirstPrompt = true;
   #isNoticeSent = false;
   #isListAwaited: boolean;
+  readonly #wantsFacts: boolean;
+  #areFactsAwaited: boolean;
 
   /** The response that opens it is on its way to the editor. */
   constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, told: Told = () => undefined) {
@@ -83,10 +86,11 @@ export class Session {
     this.#told = told;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
+    this.#areFactsAwaited = this.#wantsFacts = wantsFacts(negotiation, request.forms);
     const update = (): void => {
       this.#update();
     };
-    this.#updates = new EditorUpdates(request, context.send, update);
+    this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
     this.#stopTimer = settings.clock.after(settlingTime, () => {
       this.#isSettled = true;
       this.#update();
@@ -104,17 +108,28 @@ export class Session {
       this.#states.look(this.catalog.snapshot.skills);
     });
     const stopMissing = context.environments.onMissing(update);
+    const stopKnown = context.environments.onKnown(() => {
+      if (this.#areFactsAwaited) this.#update();
+    });
+    let stopWaiting = (): void => undefined;
     this.#stopListening = () => {
       stopChanges();
       stopMissing();
+      stopKnown();
+      stopWaiting();
       this.#states.close();
     };
     skills.catalog.ready.then(
       ({ skills: found }) => {
         this.#isReady = true;
+        if (!this.#isOpen) return;
         context.environments.prepare(found);
-        this.#update();
         this.#states.look(found);
+        stopWaiting = settings.clock.after(factsTime, () => {
+          this.#areFactsAwaited = false;
+          this.#update();
+        });
+        this.#update();
       },
       (error: unknown) => {
         context.logOnce("warning", `Skills cannot be read: ${String(error)}`);
@@ -181,6 +196,7 @@ export class Session {
     this.#isFirstPrompt = false;
     this.#isSettled = true;
     this.#isListAwaited = false;
+    this.#areFactsAwaited = false;
     this.#updates.forgetMissed();
     this.#update();
   }
@@ -217,6 +233,7 @@ export class Session {
 
   /** What is known of skills now. */
   #facts(): (skill: Skill) => KnownFacts {
+    if (!this.#wantsFacts) return () => nothingKnown;
     const { denied } = this;
     return (skill) => {
       const environment = this.#context.environments.of(skill);
@@ -262,7 +279,8 @@ export class Session {
 
   /** Sends the editor the changes that it has not received. */
   #update(): void {
-    if (!this.#isOpen || !this.#isReady || !this.#isSettled || !this.#updates.mayFollow()) return;
+    if (!this.#isOpen || !this.#isReady || !this.#isSettled || this.#mustAwaitFacts() || !this.#updates.mayFollow())
+      return;
     const { logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
@@ -280,6 +298,11 @@ export class Session {
     } catch (error) {
       failed(error);
     }
+  }
+
+  #mustAwaitFacts(): boolean {
+    this.#areFactsAwaited &&= this.#context.environments.isWorking || this.#states.isLooking;
+    return this.#areFactsAwaited;
   }
 
   #tellOnce(skills: readonly OfferedSkill[]): void {

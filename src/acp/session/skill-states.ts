@@ -11,7 +11,7 @@ interface SkillStatesOptions {
   readonly owner: string;
   /** Of the session. */
   readonly directory: string | undefined;
-  /** Called when something became known or changed. Must not throw. */
+  /** Called when the first look is over, and when something changed. Must not throw. */
   readonly changed: () => void;
   /** Called when how skills stand cannot be found out. */
   readonly failed: (error: unknown) => void;
@@ -26,6 +26,7 @@ export class SkillStates {
   #standings = none;
   #skills: readonly OfferedSkill[] = [];
   #isLooking = false;
+  #hasLooked = false;
   #mustLookAgain = false;
   #stopListening: (() => void) | undefined;
 
@@ -36,6 +37,11 @@ export class SkillStates {
   /** Undefined if the skill can be used, and as long as it is not known. */
   of(skill: Skill): ReturnType<Standings["get"]> {
     return this.#standings.get(skill);
+  }
+
+  /** What is asked for last is not known yet. */
+  get isLooking(): boolean {
+    return this.#isLooking;
   }
 
   /** Finds out how these skills stand. */
@@ -55,6 +61,7 @@ export class SkillStates {
   }
 
   async #work(): Promise<void> {
+    let isChanged = !this.#hasLooked;
     try {
       while (this.#mustLookAgain) {
         this.#mustLookAgain = false;
@@ -63,11 +70,13 @@ export class SkillStates {
         const before = this.#standings;
         this.#standings = found;
         const isSame = found.size === before.size && [...found].every(([skill, state]) => before.get(skill) === state);
-        if (!isSame) this.#options.changed();
+        isChanged ||= !isSame;
       }
     } finally {
       this.#isLooking = false;
+      this.#hasLooked = true;
     }
+    if (isChanged) this.#options.changed();
   }
 
   /** Trust is not loaded where no skill wants anything, and nobody has approved or blocked anything on this machine. */

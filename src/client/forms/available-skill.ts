@@ -21,11 +21,22 @@ function toFacts(
   { form, command, file }: Pick<SkillOfForm, "form" | "command" | "file">,
 ): SkillOfForm {
   const { name, description, license, compatibility, allowedTools, _meta } = skill;
-  const { name: canonicalName, version, kind, namespace, source, environment, state, digest } = _meta?.[metaKey] ?? {};
+  const {
+    name: canonicalName,
+    version,
+    kind,
+    namespace,
+    source,
+    state,
+    digest,
+    environment,
+    userInvocable,
+  } = _meta?.[metaKey] ?? {};
+  const isInvocable = version !== undefined && (userInvocable ?? state !== "denied");
   // One literal: spreading costs ten times as much, and lists are long.
   return {
     form,
-    command,
+    command: command ?? (isInvocable ? name : undefined),
     file,
     name,
     description,

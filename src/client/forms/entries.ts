@@ -48,7 +48,7 @@ export class Entries {
   /** Whether entries beyond `index` are ignored. */
   isFull(index: number, place: string): boolean {
     if (index < this.#limits.skills) return false;
-    this.report("TOO_MANY_SKILLS", place, `lists more than ${this.#limits.skills} entries; the others are ignored`);
+    this.report("TOO_MANY_SKILLS", place, `lists more than ${this.#limits.skills} entries; others are ignored`);
     return true;
   }
 
@@ -58,7 +58,7 @@ export class Entries {
     const { name } = skill;
     if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `tells the skill "${name}" again`);
     else if (lengthOf(skill) > this.#limits.text)
-      this.report("SKILL_TOO_LONG", place, `is longer than ${this.#limits.text} characters in all`);
+      this.report("SKILL_TOO_LONG", place, `is longer than ${this.#limits.text} characters`);
     else this.#skills.set(name, skill);
   }
 

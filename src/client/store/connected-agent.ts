@@ -58,7 +58,7 @@ export class ConnectedAgent {
       all.unshift({
         code: "TOO_MANY_SESSIONS",
         place: "",
-        message: `${this.#dropped} sessions were dropped`,
+        message: `${this.#dropped} sessions dropped`,
         agent,
       });
     return all.slice(0, this.#limits.problems);

@@ -53,6 +53,11 @@ export class SkillEnvironments {
     return (this.#bySkill.get(skill) ?? this.#add(skill))?.summary;
   }
 
+  /** Not all that was asked for is known. */
+  get isWorking(): boolean {
+    return this.#isWorking;
+  }
+
   /** Starts finding out, before anybody asks. */
   prepare(skills: readonly OfferedSkill[]): void {
     if (this.#missingSince !== undefined && this.#options.clock.now() - this.#missingSince >= missingFor) {

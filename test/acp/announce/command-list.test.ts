@@ -4,14 +4,15 @@ import { nothingKnown } from "../../../src/wire/command-facts.ts";
 import type { KnownFacts } from "../../../src/wire/command-facts.ts";
 import { offer } from "../memory-skillset.ts";
 
-const v1 = { protocol: 1, jetbrains: false } as const;
+const silent = { protocol: 1, jetbrains: false } as const;
+const v1 = { ...silent, optIn: {} } as const;
 const pdf = offer("pdf");
 const factsOf = (): KnownFacts => nothingKnown;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
 const merge = (
   commands: unknown[],
   skills = [pdf],
-  dialect: { protocol: 1 | 2; jetbrains: boolean } = v1,
+  dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: object } = v1,
 ): readonly unknown[] =>
   toCommandList(
     commands,
@@ -28,6 +29,17 @@ test("lists each skill as one command after the agent's own commands", () => {
       _meta: { "acp-skills": { version: "1.0.0", source: "/skills" } },
     },
   ]);
+});
+
+test("says in commands for an editor that said nothing about skills only what commands have", () => {
+  const commands = [own("a"), { ...own("pdf"), _meta: { theirs: 1 } }, own("csv")];
+  const merged = merge(commands, [pdf, offer("csv"), offer("zip")], silent);
+  const zip = { name: "zip", description: "What zip does.", input: { hint: "what to do" } };
+  expect(merged).toEqual([...commands, zip]);
+  expect(merged.filter((command) => JSON.stringify(command).includes("_meta"))).toEqual([commands[1]]);
+  const known = (): KnownFacts => ({ state: "blocked" });
+  const shown = { isOutdated: () => false, how: () => "as-skill" as const, factsOf: known };
+  expect(mergeCommands([], [offer("zip")], silent, shown).added).toEqual([zip]);
 });
 
 test("adds a type to a command and its input in ACP v2", () => {

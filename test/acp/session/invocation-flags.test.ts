@@ -30,7 +30,11 @@ describe("user-invocable: false", () => {
       "available_skills_update",
       "available_commands_update",
     ]);
-    expect(JSON.stringify(updates[0])).toContain('"for-models"');
+    const [listed] = updates as { availableSkills?: { name: string; _meta: Record<string, unknown> }[] }[];
+    const flagged = listed?.availableSkills?.filter(({ _meta }) =>
+      JSON.stringify(_meta).includes('"userInvocable":false'),
+    );
+    expect(flagged?.map(({ name }) => name)).toEqual(["for-models"]);
     expect(commandsOf(updates.slice(1)).map(({ name }) => name)).toEqual(["both", "for-people"]);
   });
 

@@ -65,6 +65,18 @@ test("reads a client's preferences from an opt-in object", () => {
   });
 });
 
+test.each([
+  [{ deltas: true }, false],
+  [{ deltas: true, commands: null }, true],
+  [{ deltas: true, commands: true }, true],
+  [{ deltas: false }, true],
+  [{ commands: false }, false],
+  [true, true],
+])("sends commands of skills to an editor that asks for %j: %j", (wish, commands) => {
+  const params = { clientCapabilities: { session: { skills: wish } } };
+  expect(chooseForms(negotiate(params, v1), "auto").commands).toBe(commands);
+});
+
 test.each(
   emitForms.flatMap((emit) =>
     ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ emit, protocol, optedIn }))),

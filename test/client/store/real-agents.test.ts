@@ -64,8 +64,8 @@ const optedIn = [
   "none",
 ];
 const commandsOnly = [...edits("acp-skills-command", fixture), "none"];
-/** Its own command of the skill is not marked: the editor declined ours. */
-const declined = [...edits("_acp-skills/skills_update", "-"), "none"];
+/** The editor declined commands: the list itself says which there are. */
+const declined = [...edits("_acp-skills/skills_update", fixture), "none"];
 /** Codex finds the skill itself, tells it as `$name`, and still does so when we do not any more. */
 const [before, after] = [`Written - named-command $${fixture}`, `Edited - named-command $${fixture}`];
 const codexTold = (form: string): string[] => edits(form, `$${fixture}`);
@@ -90,13 +90,12 @@ const states: Readonly<Record<string, readonly string[]>> = {
   "deltas-apply/pass-wrapped-gemini-cli.ndjson": ["none", ...declined],
   "deltas-apply/pass-wrapped-opencode.ndjson": declined,
   "v2-kinds/pass-wrapped-claude.ndjson": [
-    `Written ${agents} _available_skills_update -`,
     ...edits("_available_skills_update", fixture),
     `Edited ${claude} acp-skills-command ${fixture}`,
     "none",
   ],
   "v2-kinds/pass-wrapped-codex.ndjson": [
-    `Written ${agents} _available_skills_update -`,
+    `Written ${agents} _available_skills_update ${fixture}`,
     ...codexTold("_available_skills_update"),
     lastOfCodex,
     after,

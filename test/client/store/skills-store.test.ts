@@ -46,6 +46,21 @@ test("keeps each property the same object until what it contains changes", () =>
   expect(changes()).toBe(2);
 });
 
+test("knows without commands by which name people invoke a skill", () => {
+  const { store } = openStore();
+  const ours = (facts: object) => ({
+    _meta: {
+      "acp-skills": { name: "x", version: "1.0.0", kind: "instruction", namespace: "x", source: "/s", ...facts },
+    },
+  });
+  const told = [{}, { state: "denied" }, { userInvocable: false }, { state: "blocked" }].map(ours);
+  const others = told.map((facts, index) => ({ name: `s${index}`, description: "Does it.", ...facts }));
+  store.receive(list([pdf, ...others]));
+  expect(store.skills.map(({ command }) => command)).toEqual([undefined, "s0", undefined, undefined, "s3"]);
+  store.receive(commands([{ name: "$s0", description: "Does it." }]));
+  expect(store.skills.find(({ name }) => name === "s0")?.command).toBe("$s0");
+});
+
 test("reports a bad entry with its place and keeps the others", () => {
   const { store, names, codes } = openStore();
   store.receive(list([pdf, { name: "a--b", description: "x" }, null, pdf, { ...csv, license: 1 }]));
