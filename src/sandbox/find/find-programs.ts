@@ -1,23 +1,12 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
+import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { isSkillsError } from "../../errors.ts";
 
 /** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
 export function findCommand(name: string, first: readonly string[] = []): string | undefined {
-  const directories = (process.env["PATH"] ?? "").split(delimiter).filter((directory) => isAbsolute(directory));
-  return [...first, ...directories].map((directory) => join(directory, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // Absent or not accessible.
-  }
+  return findProgram([...first, ...searchPath()], name);
 }
 
 /** A Python interpreter for sandboxes. */

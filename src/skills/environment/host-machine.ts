@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
+import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { followPath } from "../files/follow-path.ts";
 import { isCommandName, versionArguments } from "./known-programs.ts";
@@ -35,6 +36,7 @@ export function hostMachine({
   signal,
 }: HostMachineOptions = {}): Machine {
   const directories = pathOf(env, platform);
+  const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const projects = (): readonly string[] =>
     [...whereWeAre(), ...given()].flatMap((place) => projectsAround(place, home));
   const found = new Map<string, FoundCommand | undefined>();
@@ -43,7 +45,7 @@ export function hostMachine({
   function find(command: string): FoundCommand | undefined {
     if (!isCommandName(command)) return undefined;
     if (found.has(command)) return found.get(command);
-    const file = findIn(directories, command, env, platform);
+    const file = findProgram(directories, ...endings.map((ending) => command + ending));
     const result = file === undefined ? undefined : toFound(file, platform);
     found.set(command, result);
     return result;
@@ -106,31 +108,7 @@ function pathOf(env: HostMachineOptions["env"], platform: NodeJS.Platform): read
   const value = Object.entries(env ?? {}).find(
     ([name]) => name === "PATH" || (platform === "win32" && /^path$/i.test(name)),
   );
-  const directories = (value?.[1] ?? "").split(path.delimiter).filter((directory) => path.isAbsolute(directory));
-  return [...new Set(directories)];
-}
-
-function findIn(
-  directories: readonly string[],
-  command: string,
-  env: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform,
-): string | undefined {
-  const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
-  for (const directory of directories) {
-    const file = endings.map((ending) => path.join(directory, command + ending)).find(isExecutable);
-    if (file !== undefined) return file;
-  }
-  return undefined;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false; // Absent or not accessible.
-  }
+  return [...new Set(searchPath(value?.[1] ?? ""))];
 }
 
 const appleTools = [

@@ -1,9 +1,9 @@
-import { accessSync, constants } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { makeTemporary } from "../../../base/paths/temporary-directory.ts";
+import { findProgram, searchPath } from "../../../base/processes/find-program.ts";
 import type { GitProgram } from "./git-settings.ts";
 import { runGit } from "./run-git.ts";
 
@@ -12,9 +12,8 @@ const oldest = [2, 37] as const;
 
 /** Finds a git that is new enough; undefined without one. */
 export async function findGit(env: NodeJS.ProcessEnv = process.env): Promise<GitProgram | undefined> {
-  const directories = (env.PATH ?? "").split(path.delimiter).filter((directory) => path.isAbsolute(directory));
-  const name = process.platform === "win32" ? "git.exe" : "git";
-  const file = directories.map((directory) => path.join(directory, name)).find(isExecutable);
+  const directories = searchPath(env.PATH ?? "");
+  const file = findProgram(directories, process.platform === "win32" ? "git.exe" : "git");
   if (file === undefined) return undefined;
   const program = { file, searchPath: directories.join(path.delimiter) };
   return isRecent(await readVersion(program)) ? program : undefined;
@@ -44,13 +43,4 @@ async function readVersion(program: GitProgram): Promise<string> {
 export function isRecent(text: string): boolean {
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
