@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import path from "node:path";
 import { syncDirectory } from "../paths/sync-directory.ts";
@@ -6,6 +6,7 @@ import { identifyProcess, isRunning } from "./live-process.ts";
 import type { ProcessIdentity } from "./live-process.ts";
 import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
+import { Tickets } from "./tickets.ts";
 
 export interface TurnLockOptions {
   /** Waits; must keep this process alive. */
@@ -24,29 +25,18 @@ export interface Turn {
   remove(file: string): void;
 }
 
-const firstPauseMs = 1;
-const longestPauseMs = 16;
 /** A turn that takes longer is taken away: its process is stopped, or in another container. */
 const longestTurnMs = 5_000;
-const patienceMs = 30_000;
 const maxLost = 5;
-/** Number of tickets kept, so that a slow process still detects that others had turns in the meantime. */
-const ticketsKept = 8;
-const lockFile = /^(\d{1,15})(?:\.free|(\.\d+\.staged))?$/;
+const inUsePauseMs = 16;
+const stagedFile = /^(\d{1,15})\.\d+\.staged$/;
 
 /** The turn was taken away. */
 class LostTurn extends Error {}
 
 /**
- * Lets one process at a time change files, through a directory that all of them share.
- *
- *     <n>             the ticket of turn <n>: which process has it
- *     <n>.free        the same, given back
- *     <n>.<k>.staged  a file or link that turn <n> is writing
- *
- * The highest ticket decides: the turn is free if that ticket was given back, its process has exited, or nothing changed for five
- * seconds. To take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never
- * removed, a turn cannot be taken twice, unlike a lock file that is deleted when it is stale.
+ * Lets one process at a time change files, through a directory with tickets, and with files `<n>.<k>.staged` that turn <n> is writing.
+ * A turn ends when its ticket is given back, its process has exited, or nothing changed for five seconds.
  *
  * A turn that was taken away changes nothing any more: the next one first removes what others staged, so that renaming it fails, and only
  * then reads. Therefore a wrong guess about a process delays a change, but never loses one.
@@ -54,11 +44,19 @@ class LostTurn extends Error {}
 export class TurnLock {
   readonly #directory: string;
   readonly #options: TurnLockOptions;
+  readonly #tickets: Tickets;
   #turns: Promise<unknown> = Promise.resolve();
 
   constructor(directory: string, options: TurnLockOptions) {
     this.#directory = directory;
     this.#options = options;
+    this.#tickets = new Tickets(directory, {
+      pause: options.pause,
+      // If this process ends before it is written, the turn is taken away after five seconds.
+      create: (file) => writeFileSync(file, `${JSON.stringify(identifyProcess())}\n`, { flag: "wx", mode: 0o600 }),
+      isOver: ({ file, waitedMs }) => waitedMs >= longestTurnMs || hasExited(file),
+      stayedLocked: () => stayedLocked(directory),
+    });
   }
 
   /**
@@ -73,7 +71,7 @@ export class TurnLock {
 
   async #inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
     for (let lost = 0; lost < maxLost; lost++) {
-      const number = await this.#take();
+      const number = await this.#tickets.take();
       try {
         this.#sweep(number);
         return await work(this.#turn(number));
@@ -86,51 +84,11 @@ export class TurnLock {
     throw stayedLocked(this.#directory);
   }
 
-  async #take(): Promise<number> {
-    let waited = 0;
-    let watched = { ticket: -1, since: 0 };
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      const { highest, isGiven } = this.#tickets();
-      if (watched.ticket !== highest) watched = { ticket: highest, since: waited };
-      const isStuck = waited - watched.since >= longestTurnMs;
-      if (isGiven || isStuck || this.#hasExited(highest)) {
-        const number = highest + 1;
-        if (this.#create(number)) return number;
-      }
-      if (waited >= patienceMs) throw stayedLocked(this.#directory);
-      await this.#options.pause(pauseMs);
-      waited += pauseMs;
-    }
-  }
-
-  /** False if another process was faster. */
-  #create(number: number): boolean {
-    const ticket = this.#ticket(number);
-    try {
-      const descriptor = openSync(ticket, "wx", 0o600);
-      try {
-        // If this process ends before it is written, the turn is taken away after five seconds.
-        writeSync(descriptor, `${JSON.stringify(identifyProcess())}\n`);
-      } finally {
-        closeSync(descriptor);
-      }
-    } catch (error) {
-      if (systemCode(error) === "EEXIST") return false;
-      throw error;
-    }
-    if (this.#has(number)) return true;
-    // Others had this turn and later ones since the tickets were listed.
-    rmSync(ticket, { force: true });
-    return false;
-  }
-
-  /** Removes old tickets, and what other turns left behind. */
+  /** Removes what other turns left behind. */
   #sweep(number: number): void {
     for (const name of readdirSync(this.#directory)) {
-      const [, ticket, staged] = lockFile.exec(name) ?? [];
-      if (ticket === undefined || Number(ticket) === number) continue;
-      if (staged !== undefined || Number(ticket) <= number - ticketsKept)
-        rmSync(path.join(this.#directory, name), { force: true });
+      const [, ticket] = stagedFile.exec(name) ?? [];
+      if (ticket !== undefined && Number(ticket) !== number) rmSync(path.join(this.#directory, name), { force: true });
     }
   }
 
@@ -148,7 +106,7 @@ export class TurnLock {
           } finally {
             await handle.close();
           }
-          if (!this.#has(number)) throw new LostTurn();
+          if (!this.#tickets.has(number)) throw new LostTurn();
           await this.#replace(temporary, file);
         } catch (error) {
           rmSync(temporary, { force: true });
@@ -161,7 +119,7 @@ export class TurnLock {
         const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
         try {
           symlinkSync(target, temporary, "junction");
-          if (!this.#has(number)) throw new LostTurn();
+          if (!this.#tickets.has(number)) throw new LostTurn();
           // Windows replaces no directory by a directory.
           if (process.platform === "win32") rmSync(place, { force: true });
           await this.#replace(temporary, place);
@@ -171,18 +129,18 @@ export class TurnLock {
         }
       },
       move: (from, to) => {
-        if (!this.#has(number)) throw new LostTurn();
+        if (!this.#tickets.has(number)) throw new LostTurn();
         renameSync(from, to);
       },
       remove: (file) => {
-        if (!this.#has(number)) throw new LostTurn();
+        if (!this.#tickets.has(number)) throw new LostTurn();
         rmSync(file, { force: true });
       },
     };
   }
 
   async #replace(temporary: string, file: string): Promise<void> {
-    for (let waited = 0; ; waited += longestPauseMs) {
+    for (let waited = 0; ; waited += inUsePauseMs) {
       try {
         await rename(temporary, file);
         return;
@@ -192,48 +150,26 @@ export class TurnLock {
         // Windows refuses while a virus scanner or an indexer reads the file.
         const isInUse = process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);
         if (!isInUse || waited >= longestTurnMs) throw error;
-        await this.#options.pause(longestPauseMs);
+        await this.#options.pause(inUsePauseMs);
       }
     }
   }
 
   #giveBack(number: number): void {
     try {
-      renameSync(this.#ticket(number), `${this.#ticket(number)}.free`);
+      this.#tickets.giveBack(number);
     } catch {
       // It was taken away and removed; or the disk fails, and others take the turn after five seconds.
     }
   }
+}
 
-  #has(number: number): boolean {
-    const { highest, isGiven } = this.#tickets();
-    return highest === number && !isGiven;
-  }
-
-  #tickets(): { readonly highest: number; readonly isGiven: boolean } {
-    let highest = 0;
-    let isGiven = true;
-    for (const name of readdirSync(this.#directory)) {
-      const [, ticket, staged] = lockFile.exec(name) ?? [];
-      if (ticket === undefined || staged !== undefined || Number(ticket) < highest) continue;
-      const isFree = name.endsWith(".free");
-      isGiven = Number(ticket) > highest ? isFree : isGiven || isFree;
-      highest = Number(ticket);
-    }
-    return { highest, isGiven };
-  }
-
-  #hasExited(number: number): boolean {
-    try {
-      const holder = parseIdentity(readFileSync(this.#ticket(number), "utf8"));
-      return holder !== undefined && isRunning(holder) === false;
-    } catch {
-      return false; // Just given back.
-    }
-  }
-
-  #ticket(number: number): string {
-    return path.join(this.#directory, String(number));
+function hasExited(ticket: string): boolean {
+  try {
+    const holder = parseIdentity(readFileSync(ticket, "utf8"));
+    return holder !== undefined && isRunning(holder) === false;
+  } catch {
+    return false; // Just given back.
   }
 }
 

@@ -5,7 +5,6 @@ import {
   openSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -16,18 +15,13 @@ import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";
+import { Tickets } from "../../base/processes/tickets.ts";
 import { SkillsError } from "../../errors.ts";
 import { createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 const beatMs = 15_000;
 const staleMs = 120_000;
-
-const firstPauseMs = 1;
-const longestPauseMs = 16;
-const patienceMs = 30_000;
-/** Number of tickets kept, so that a slow process still detects that others took the lock in the meantime. */
-const ticketsKept = 8;
 
 export interface DiskPlaceOptions {
   /** Unique, because two places with the same token would not exclude each other. */
@@ -52,6 +46,7 @@ export class DiskPlace {
   #stopBeat: () => void = () => undefined;
   #left: Error | undefined;
   #turns: Promise<unknown> = Promise.resolve();
+  readonly #tickets: Tickets;
   #lastTicket = 0;
   #holds = 0;
 
@@ -61,6 +56,17 @@ export class DiskPlace {
     this.token = options.token;
     this.#options = options;
     this.#file = path.join(layout.processes, options.token);
+    this.#tickets = new Tickets(layout.lock, {
+      pause: options.pause,
+      create: (file) => {
+        this.diskNow(); // Makes sure that this process is registered.
+        // A hard link appears atomically, with its content.
+        linkSync(this.#file, file);
+      },
+      // A ticket of this place that is still there could not be given back.
+      isOver: ({ number, file }) => number === this.#lastTicket || !this.#isWriterRunning(file),
+      stayedLocked: () => new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds."),
+    });
     this.diskNow();
     this.#beatLater();
   }
@@ -91,11 +97,11 @@ export class DiskPlace {
   async exclusive<T>(work: () => Promise<T> | T): Promise<T> {
     if (this.#left !== undefined) throw this.#left;
     const turn = this.#turns.then(async () => {
-      const number = await this.#takeTicket();
+      const number = (this.#lastTicket = await this.#tickets.take());
       try {
         return await work();
       } finally {
-        renameSync(this.#ticket(number), `${this.#ticket(number)}.free`);
+        this.#tickets.giveBack(number);
       }
     });
     this.#turns = turn.catch(() => undefined); // The caller gets the error; the next turn comes.
@@ -193,68 +199,6 @@ export class DiskPlace {
       }
     }
   }
-
-  #ticket(number: number): string {
-    return path.join(this.layout.lock, String(number));
-  }
-
-  async #takeTicket(): Promise<number> {
-    let waited = 0;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      const number = this.#tryToTakeTicket();
-      if (number !== undefined) return number;
-      if (waited >= patienceMs) throw new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds.");
-      await this.#options.pause(pauseMs);
-      waited += pauseMs;
-    }
-  }
-
-  /**
-   * Tickets are numbered, and the highest one decides: the turn is free if that ticket was given back or its holder has exited. To take
-   * the turn, a process creates the next ticket as a hard link to its file in `processes`, which appears atomically, with its content,
-   * for one process only. Because the highest ticket is never removed, the turn of an exited holder cannot be taken twice, unlike a lock
-   * file that is deleted when stale. A process that finds a higher ticket, or its own given back, after creating it was too slow.
-   */
-  #tryToTakeTicket(): number | undefined {
-    const { highest, isGiven } = readTickets(this.layout.lock);
-    // A ticket of this place that is still there could not be given back.
-    const isFree = highest === this.#lastTicket || isGiven || !this.#isWriterRunning(this.#ticket(highest));
-    if (!isFree) return undefined;
-    this.diskNow(); // Makes sure that this process is registered.
-    const number = highest + 1;
-    try {
-      linkSync(this.#file, this.#ticket(number));
-    } catch (error) {
-      if (systemCode(error) === "EEXIST") return undefined;
-      throw error;
-    }
-    const now = readTickets(this.layout.lock);
-    if (now.highest !== number || now.isGiven) {
-      rmSync(this.#ticket(number), { force: true });
-      return undefined;
-    }
-    this.#lastTicket = number;
-    for (const old of now.all.filter((each) => each <= number - ticketsKept)) {
-      rmSync(this.#ticket(old), { force: true });
-      rmSync(`${this.#ticket(old)}.free`, { force: true });
-    }
-    return number;
-  }
-}
-
-interface Tickets {
-  readonly all: readonly number[];
-  /** 0 if there is none. */
-  readonly highest: number;
-  /** Whether the highest was given back. */
-  readonly isGiven: boolean;
-}
-
-function readTickets(directory: string): Tickets {
-  const names = readdirSync(directory).filter((name) => /^\d+(\.free)?$/.test(name));
-  const all = names.map((name) => Number.parseInt(name, 10));
-  const highest = Math.max(0, ...all);
-  return { all, highest, isGiven: names.includes(`${highest}.free`) };
 }
 
 /** The content of the file of a process. */
