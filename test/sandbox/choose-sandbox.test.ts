@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { ownedName } from "../../src/base/processes/owned-name.ts";
 import { hostDirectoryPrefix } from "../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../src/sandbox/directory/private-directory.ts";
 
@@ -19,9 +20,9 @@ test.skipIf(process.getuid?.() !== 0)(
   "puts sandboxes elsewhere if only root can access the temporary directory, and sweeps that place",
   async () => {
     const closed = mkdtempSync(join(tmpdir(), "closed-"));
-    const leftover = mkdtempSync(`/tmp/${hostDirectoryPrefix}`);
+    const leftover = `/tmp/${hostDirectoryPrefix}${ownedName().replace(/^\d+/, String(2 ** 22 + 1))}`;
+    mkdirSync(leftover);
     try {
-      utimesSync(leftover, 0, 0);
       await openSandbox({ isolation: "landlock", python: "/absent/python", temporaryDirectory: closed });
       expect(existsSync(leftover)).toBe(false);
     } finally {

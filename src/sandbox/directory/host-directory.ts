@@ -1,24 +1,12 @@
 import { randomUUID } from "node:crypto";
-import {
-  chmodSync,
-  constants,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, constants, linkSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Log } from "../../base/log.ts";
-import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
-import type { ProcessIdentity } from "../../base/processes/live-process.ts";
+import { makeTemporary } from "../../base/paths/temporary-directory.ts";
+import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Python } from "../find/find-programs.ts";
@@ -34,7 +22,6 @@ export interface HostDirectory {
 
 /** Begins the name of every such directory. */
 export const hostDirectoryPrefix = "acp-skills-run-";
-export const ownerFile = "owner.json";
 
 const compile =
   "import sys, os, py_compile\n" +
@@ -44,11 +31,10 @@ const compile =
   "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
 
 /** Creates a directory that `sweepLeftovers` of a later process removes if this one is killed. */
-export function makeOwnedDirectory(temporaryDirectory: string, name = ""): string {
-  const path = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}${name}`));
+export function makeOwnedDirectory(temporaryDirectory: string): string {
+  const path = makeTemporary(temporaryDirectory, "run");
   // Can be entered but not listed: what is in it belongs to other users.
   chmodSync(path, 0o711);
-  writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
   return path;
 }
 
@@ -72,16 +58,6 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
 /** This directory, unless only root can enter it: started by root, sandboxes run as other users. */
 export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
   return process.getuid?.() !== 0 || everyoneMayPass(temporaryDirectory) ? temporaryDirectory : "/tmp";
-}
-
-/** Removes the owner file last, so that a later process still recognises the rest. */
-export async function removeHostDirectory(path: string): Promise<void> {
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    if (entry.name === ownerFile) continue;
-    if (entry.isDirectory()) await removeTree(join(path, entry.name));
-    else unlinkSync(join(path, entry.name));
-  }
-  await removeTree(path);
 }
 
 /** Copies the Python files of all rooms of `inside/` into one directory, where they import each other by name. */
@@ -150,55 +126,28 @@ async function linkFile(from: string, to: string): Promise<void> {
   await link(from, to).catch(() => copyFile(from, to));
 }
 
-const forgottenMs = 600_000;
-
 /** Removes directories of this user's processes that were killed. Does not throw. */
 export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
   const names = await readdir(temporaryDirectory).catch(() => []); // Not readable: nothing to remove.
   for (const name of names) {
     const path = join(temporaryDirectory, name);
-    if (!name.startsWith(hostDirectoryPrefix) || !isLeftover(path)) continue;
+    if (!name.startsWith(hostDirectoryPrefix)) continue;
+    // A process of another container, which cannot be seen, may use its own for any time.
+    if (!isAbandoned(name.slice(hostDirectoryPrefix.length), () => Infinity, 0) || !isOwnDirectory(path)) continue;
     try {
-      const claimed = claim(path, temporaryDirectory);
-      if (claimed === undefined) continue;
-      await removeHostDirectory(claimed);
+      // Only one of several concurrent sweeps succeeds.
+      const claimed = join(temporaryDirectory, hostDirectoryPrefix + ownedName());
+      renameSync(path, claimed);
+      await removeTree(claimed);
       log("info", `Removed files of an earlier process: ${path}`);
     } catch (error) {
+      if (systemCode(error) === "ENOENT") continue;
       log("warning", `Cannot remove files of an earlier process in ${path}: ${String(error)}`);
     }
   }
 }
 
-/** Whether it belongs to this user and its process is certainly dead. */
-function isLeftover(path: string): boolean {
-  try {
-    const found = lstatSync(path);
-    if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return false;
-    return isRunning(JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as ProcessIdentity) === false;
-  } catch (error) {
-    // Without an owner file, or with half of one.
-    return (error instanceof SyntaxError || systemCode(error) === "ENOENT") && isForgotten(path);
-  }
-}
-
-/** For so long that no process is still creating or removing it. */
-function isForgotten(path: string): boolean {
-  try {
-    return Date.now() - lstatSync(path).mtimeMs > forgottenMs;
-  } catch {
-    return false; // It was removed.
-  }
-}
-
-/** Renames it, so that only one of several concurrent sweeps succeeds. */
-function claim(path: string, temporaryDirectory: string): string | undefined {
-  const claimed = join(temporaryDirectory, `${hostDirectoryPrefix}${randomUUID()}`);
-  try {
-    writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()));
-    renameSync(path, claimed);
-    return claimed;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+function isOwnDirectory(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }

@@ -75,7 +75,7 @@ export async function testSandbox(sandbox: Sandbox, temporaryDirectory: string):
 /** The self-test of a tier: tries to escape from it. Returns why the tier must not be used, or `undefined`. Does not throw. */
 export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
   const nonce = randomBytes(16).toString("hex");
-  const outer = makeOwnedDirectory(temporaryDirectory, "probe-");
+  const outer = makeOwnedDirectory(temporaryDirectory);
   const directory = join(outer, randomUUID());
   const bait = { file: join(directory, "file"), new: join(directory, "new"), program: join(directory, "program") };
   let connections = 0;

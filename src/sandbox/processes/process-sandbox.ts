@@ -3,9 +3,16 @@ import { setImmediate } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
-import { removeHostDirectory, showPackages } from "../directory/host-directory.ts";
+import { showPackages } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { chooseUser, layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../directory/private-directory.ts";
+import {
+  chooseUser,
+  layFiles,
+  makePrivateDirectory,
+  ownRootNames,
+  ownRoots,
+  removeTree,
+} from "../directory/private-directory.ts";
 import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
 import { driveRun, graceMs } from "../drive/drive-run.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
@@ -157,7 +164,7 @@ class ProcessSandboxes implements Sandbox {
     await Promise.all(this.#removing);
     await this.#pool.close();
     this.#cgroups?.close();
-    await removeHostDirectory(this.#options.host.path);
+    await removeTree(this.#options.host.path);
   }
 
   async #take(run: SandboxRun): Promise<Prepared> {

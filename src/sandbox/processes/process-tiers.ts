@@ -1,9 +1,5 @@
-import {
-  makeHostDirectory,
-  removeHostDirectory,
-  sweepLeftovers,
-  whereSandboxesReach,
-} from "../directory/host-directory.ts";
+import { makeHostDirectory, sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
+import { removeTree } from "../directory/private-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, findPython } from "../find/find-programs.ts";
@@ -56,10 +52,10 @@ async function openTier(
   try {
     const opened = open(python, host);
     if ("run" in opened) return await testSandbox(opened, temporaryDirectory);
-    await removeHostDirectory(host.path);
+    await removeTree(host.path);
     return opened;
   } catch (error) {
-    await removeHostDirectory(host.path);
+    await removeTree(host.path);
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { makeHostDirectory, removeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
+import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { missingOwnFiles } from "../directory/own-files.ts";
-import { layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../directory/private-directory.ts";
+import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import type { PrivateDirectory } from "../directory/private-directory.ts";
 import { driveRun, graceMs } from "../drive/drive-run.ts";
 import type { Outside, Roots, SandboxProcess } from "../drive/drive-run.ts";
@@ -77,7 +77,7 @@ class UnconfinedSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
-    await removeHostDirectory(this.#host.path);
+    await removeTree(this.#host.path);
   }
 
   async #start(): Promise<SandboxProcess> {

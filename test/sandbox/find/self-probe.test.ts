@@ -1,9 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identifyProcess } from "../../../src/base/processes/live-process.ts";
-import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../src/sandbox/directory/private-directory.ts";
 import { probeSandbox } from "../../../src/sandbox/find/self-probe.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -41,13 +39,13 @@ describe("probeSandbox", () => {
     expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not that of the code");
   });
 
-  test("records the owner of its directory so that leftovers can be swept", async () => {
-    let owner: unknown;
+  test("names its directory so that leftovers can be swept", async () => {
+    let name = "";
     await probe(({ file = "" }) => {
-      owner = JSON.parse(readFileSync(join(dirname(dirname(file)), ownerFile), "utf8"));
+      name = basename(dirname(dirname(file)));
       return {};
     });
-    expect(owner).toEqual(identifyProcess());
+    expect(name).toMatch(new RegExp(`^acp-skills-run-${process.pid}-`));
   });
 
   // Other users could create links there, which the cleanup would follow.
