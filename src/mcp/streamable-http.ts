@@ -141,7 +141,7 @@ export function openExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOn
         if (meant.length === 1) meant[0]?.[0].abort();
       }
       const controller = new AbortController();
-      running.set(controller, requestId(body));
+      running.set(controller, isObject(body) && "method" in body ? body.id : undefined);
       return {
         signal: controller.signal,
         leave: () => void running.delete(controller),
@@ -153,10 +153,6 @@ export function openExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOn
       running.clear();
     },
   };
-}
-
-function requestId(body: unknown): unknown {
-  return isObject(body) && "method" in body ? body.id : undefined;
 }
 
 function cancelledId(body: unknown): unknown {

@@ -81,7 +81,7 @@ export async function checkSkills(paths: readonly string[], options: CheckOption
   const problems = [
     ...toProblems([...found.findings, ...bodies], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
-  ].sort(byPlace);
+  ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
   const fixables = fix ? [] : found.records.map(toFixable).filter(({ file }) => broken.has(file));
   const { fixed: couldBeFixed } = await fixFiles(fixables, bounds, () => undefined);
@@ -159,10 +159,6 @@ function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
   return names.find((name) => identityOf(name) !== undefined) ?? directory;
-}
-
-function byPlace(a: Problem, b: Problem): number {
-  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
 }
 
 function fileStamp(file: string): string {

@@ -98,7 +98,7 @@ const qualifier =
 function readSentence(sentence: string, inRequirements: boolean): readonly Found[] | undefined {
   if (nothing.test(sentence)) return [];
   const all = everySystem.exec(sentence)?.[1];
-  if (all !== undefined && readList(all)?.items.every(isSystem) === true) return [];
+  if (all !== undefined && readList(all)?.items.every((item) => item?.demand.kind === "system") === true) return [];
   const agent = readAgent(forAgent.exec(sentence)?.[1] ?? "");
   if (agent !== undefined) return [{ demand: { kind: "agent", anyOf: [agent] }, certainty: "stated" }];
   const restricted = readOnly(sentence);
@@ -238,10 +238,6 @@ function readList(body: string): List | undefined {
 
 /** What separates items; not the comma of `>=3.9,<4`. */
 const joint = /,(?! ?[<>=~^!])(?: (?:and|or)(?= ))?| (?:and|or)(?= )| (?:&|\+)(?= )/iy;
-
-function isSystem(item: Item | undefined): boolean {
-  return item?.demand.kind === "system";
-}
 
 function hasRange({ demand }: Item): boolean {
   return demand.kind === "program" && demand.anyOf.some(({ range }) => range !== undefined);

@@ -69,7 +69,8 @@ function follow(target: string, from: string, rest: string[]): Way {
     if (name === "." || name === "..") {
       stats ??= statsOf(real);
       // A file has no `.` or `..`.
-      if (stats?.isDirectory() !== true) return { ...noWay, steps: [...steps, stepTo(real)] };
+      if (stats?.isDirectory() !== true)
+        return { ...noWay, steps: [...steps, { directory: path.dirname(real), name: path.basename(real) }] };
       if (name === "..") {
         real = path.dirname(real);
         stats = undefined;
@@ -125,8 +126,4 @@ function segments(relative: string): string[] {
   // A trailing slash requires a directory, like a dot.
   const asked = names.at(-1) === "" ? [...names, "."] : names;
   return asked.filter((name) => name !== "").reverse();
-}
-
-function stepTo(real: string): Step {
-  return { directory: path.dirname(real), name: path.basename(real) };
 }

@@ -132,7 +132,7 @@ export function openStarvation(files: SkillFiles, clock: Clock, again: () => voi
     try {
       return read();
     } catch (error) {
-      if (isSkillsError(error) && lacksDescriptors(error.cause)) isStarved = true;
+      if (isSkillsError(error) && ["EMFILE", "ENFILE"].includes(systemCode(error.cause))) isStarved = true;
       throw error;
     }
   }
@@ -154,8 +154,4 @@ export function openStarvation(files: SkillFiles, clock: Clock, again: () => voi
       cancel?.();
     },
   };
-}
-
-function lacksDescriptors(error: unknown): boolean {
-  return ["EMFILE", "ENFILE"].includes(systemCode(error));
 }

@@ -22,14 +22,11 @@ export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | un
     const limit = Math.min(maxTextBytes, bytesLeft);
     // There are at least as many bytes as characters, so that long texts need not be encoded.
     const bytes = text === undefined || text.length > limit ? undefined : Buffer.from(text);
-    const isKept = bytes !== undefined && bytes.length <= limit && isOf(bytes, sha256);
+    const isKept =
+      bytes !== undefined && bytes.length <= limit && createHash("sha256").update(bytes).digest("hex") === sha256;
     if (isKept) bytesLeft -= bytes.length;
     return { path, sha256, ...(isKept && { text }) };
   });
-}
-
-function isOf(bytes: Uint8Array, sha256: string): boolean {
-  return createHash("sha256").update(bytes).digest("hex") === sha256;
 }
 
 /** The files that differ, in order of paths; the texts of those that have one. */

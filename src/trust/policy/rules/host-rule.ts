@@ -49,7 +49,7 @@ function parseHosts(entry: string): Hosts | undefined {
   const [, scheme, wildcard, host = "", port] = form.exec(entry) ?? [];
   const name = canonicalName(host.toLowerCase());
   const subdomains = wildcard !== undefined;
-  if (name === undefined || (subdomains && isAddress(name))) return undefined;
+  if (name === undefined || (subdomains && (isIPv4(name) || name.startsWith("[")))) return undefined;
   const lowerScheme = scheme?.toLowerCase();
   return { scheme: lowerScheme, port: port ?? defaultPorts[lowerScheme ?? ""], name, subdomains };
 }
@@ -63,8 +63,4 @@ function canonicalName(host: string): string | undefined {
   const isName =
     name.length <= 253 && labels.every((part) => label.test(part)) && !numberLike.test(labels.at(-1) ?? "");
   return isName ? name : undefined;
-}
-
-function isAddress(name: string): boolean {
-  return isIPv4(name) || name.startsWith("[");
 }

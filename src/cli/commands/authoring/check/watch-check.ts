@@ -59,7 +59,7 @@ export async function watchCheck(options: WatchCheckOptions): Promise<CheckRepor
       const shown = JSON.stringify([report.problems, report.complaints, report.stamp]);
       const isFirst = before === "";
       if (shown !== before || report.fixed.length > 0) {
-        if (!isFirst) terminal.tell(`---- ${timeOfDay(now())} ----`);
+        if (!isFirst) terminal.tell(`---- ${now().toTimeString().slice(0, 8)} ----`);
         await print(report);
       }
       if (isFirst) terminal.tell(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
@@ -71,10 +71,6 @@ export async function watchCheck(options: WatchCheckOptions): Promise<CheckRepor
     await watcher.close();
   }
   return report;
-}
-
-function timeOfDay(date: Date): string {
-  return date.toTimeString().slice(0, 8);
 }
 
 type News = "changed" | "stopped";
