@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { isObject, parseIfJson } from "../base/json-value.ts";
 import { systemCode } from "../base/failures/system-code.ts";
 import { namesIn } from "../base/paths/names-in.ts";
 import { SkillsError } from "../errors.ts";
@@ -194,10 +195,6 @@ export function fromLedgerLine(line: string): LedgerEntry | undefined {
 }
 
 function parse(line: string): Partial<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {}; // A torn line.
-  }
+  const value = parseIfJson(line); // A line may be torn.
+  return isObject(value) ? value : {};
 }

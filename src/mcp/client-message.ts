@@ -1,4 +1,5 @@
 import { SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
+import { isObject } from "../base/json-value.ts";
 
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
@@ -38,17 +39,4 @@ export function asksForInstructions(message: unknown): boolean {
 
 function at(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? undefined) : undefined;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What a client sent, of any shape; undefined if it is not JSON, which the client is told. */
-export function parseMessage(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

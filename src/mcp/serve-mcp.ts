@@ -9,8 +9,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { isObject, parseIfJson } from "../base/json-value.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { declaresForms, declaresSkills, isObject, parseMessage } from "./client-message.ts";
+import { declaresForms, declaresSkills } from "./client-message.ts";
 import { openMcpServers } from "./mcp-server.ts";
 
 export interface StdioStreams {
@@ -120,7 +121,7 @@ function openLineTransport(
   }
 
   function take(line: string): void {
-    const message = parseMessage(line);
+    const message = parseIfJson(line);
     if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not valid JSON.");
     else if (isMessage(message)) {
       note(message);

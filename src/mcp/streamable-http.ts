@@ -4,10 +4,11 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
+import { isObject, parseIfJson } from "../base/json-value.ts";
 import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { asksForInstructions, declaresSkills, isObject, parseMessage } from "./client-message.ts";
+import { asksForInstructions, declaresSkills } from "./client-message.ts";
 import { openMcpServers } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
@@ -71,7 +72,7 @@ export function openHttpMcp(
         refuse(response, bytes);
         return;
       }
-      const parsed = parseMessage(bytes.toString("utf8"));
+      const parsed = parseIfJson(bytes.toString("utf8"));
       if (parsed === undefined && bytes.length > 0) {
         refuse(response, { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." });
         return;

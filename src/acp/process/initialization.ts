@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { parseIfJson } from "../../base/json-value.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { initialize } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
@@ -55,15 +56,5 @@ export function followInitialization(): Initialization {
 
 /** The JSON objects among lines; what is not JSON is not for us to report. */
 function messagesIn(lines: Buffer): readonly JsonRecord[] {
-  return lines
-    .toString("utf8")
-    .split("\n")
-    .flatMap((line): readonly JsonRecord[] => {
-      try {
-        const message: unknown = JSON.parse(line);
-        return isRecord(message) ? [message] : [];
-      } catch {
-        return [];
-      }
-    });
+  return lines.toString("utf8").split("\n").map(parseIfJson).filter(isRecord);
 }

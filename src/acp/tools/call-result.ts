@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json-value.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
 /** A run of code, as our tools return it. */
@@ -62,10 +63,5 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
 function parse(text: string): unknown {
   if (text.length > longestResult) return undefined;
   const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];
-  if (!fenced.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(fenced);
-  } catch {
-    return undefined; // Text, not a result.
-  }
+  return fenced.startsWith("{") ? parseIfJson(fenced) : undefined;
 }

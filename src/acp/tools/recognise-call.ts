@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -84,12 +85,8 @@ export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord |
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
   if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined; // Text, not an input.
-  }
+  const value = parseIfJson(text);
+  return isRecord(value) ? value : undefined;
 }
 
 const longestInput = 1_048_576;

@@ -1,3 +1,4 @@
+import { isObject } from "../../base/json-value.ts";
 import { executionResult } from "../../wire/skill-sharing.ts";
 
 /** Why an invocation failed. */
@@ -68,8 +69,4 @@ function countBlobs({ output_blobs: listed, more_output_blobs: more }: Readonly<
 /** Advice is for that machine, or would pass for ours. */
 function withoutHint(details: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "hint"));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../base/json-value.ts";
 import type { Marketplace, PluginEntry, PluginParts } from "./marketplace.ts";
 import { toPluginPlace } from "./plugin-place.ts";
 import type { PlaceOptions } from "./plugin-place.ts";
@@ -59,8 +60,4 @@ function toParts(fields: Readonly<Record<string, unknown>>): PluginParts {
     skills: listed.filter((path) => typeof path === "string").slice(0, mostSkillPaths),
     ignored: otherParts.filter((part) => fields[part] !== undefined),
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

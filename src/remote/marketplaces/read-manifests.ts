@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json-value.ts";
 import { hasTooManyValues } from "../../base/network/json-values.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { FileTree } from "../trees/file-tree.ts";
@@ -35,13 +36,6 @@ export async function readManifests(
 /** The value of a JSON file of others, which may begin with a byte order mark; undefined if it is not JSON, or has too many keys and values. */
 export function parseJsonFile(bytes: Uint8Array): unknown {
   if (hasTooManyValues(bytes)) return undefined;
-  try {
-    return JSON.parse(
-      Buffer.from(bytes)
-        .toString("utf8")
-        .replace(/^\ufeff/, ""),
-    );
-  } catch {
-    return undefined;
-  }
+  const text = Buffer.from(bytes).toString("utf8");
+  return parseIfJson(text.replace(/^\ufeff/, ""));
 }

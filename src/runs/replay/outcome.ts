@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json-value.ts";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import type { RunResult } from "../record/run-result.ts";
@@ -46,7 +47,8 @@ export async function readOutcome(
   // The program may have returned an object that only looks like a long output.
   const long = longOutput(output);
   const isJson = long !== undefined && digests.has(long) && (await blobs.stat(owner, long)).kind === "application/json";
-  const whole = (isJson ? parsed(await readText(blobs, owner, long)) : undefined) ?? (output as Json | undefined);
+  // A blob of the program that is not JSON is compared by its digest.
+  const whole = ((isJson ? parseIfJson(await readText(blobs, owner, long)) : undefined) ?? output) as Json | undefined;
   return {
     status,
     output: whole === undefined ? undefined : mapTexts(whole, plain),
@@ -71,14 +73,6 @@ function longOutput(output: unknown): string | undefined {
   if (typeof output !== "object" || output === null || !("blob_id" in output)) return undefined;
   const isLong = "truncated" in output && output.truncated === true;
   return isLong && typeof output.blob_id === "string" ? output.blob_id : undefined;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined; // A blob of the program, which is compared by its digest.
-  }
 }
 
 async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: string): Promise<string> {

@@ -1,9 +1,10 @@
 import type { JSONPath } from "jsonc-parser";
+import { isObject } from "../../../base/json-value.ts";
 import { usageError } from "../../command.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
 import { editJson } from "./edit-json.ts";
 import type { JsonChange } from "./edit-json.ts";
-import { isObject, readSettings, refuseTwins, wrongType } from "./json-settings.ts";
+import { readSettings, refuseTwins, wrongType } from "./json-settings.ts";
 import { isBroken, unwrapWords, wrapWords } from "./wrapper.ts";
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { JSONPath, Node, ParseError } from "jsonc-parser";
+import { isObject } from "../../../base/json-value.ts";
 import { parseJsonNode, rangeOf } from "../../../base/json-file/json-text.ts";
 import { SkillsError } from "../../../errors.ts";
 
@@ -75,8 +76,4 @@ function valuesIn(
 function notJson(text: string, offset: number, message: string): SkillsError {
   const { line, column } = rangeOf(text, { offset, end: offset + 1 });
   return new SkillsError("UNREADABLE", message, { facts: { line, column } });
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import path from "node:path";
+import { isObject, parseIfJson } from "../../../../base/json-value.ts";
 import type { Editor, Surroundings } from "../editor.ts";
 import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
-import { isObject } from "../json-settings.ts";
 import { withSkills } from "./agent-names.ts";
 import { configDirectory, roamingDirectory } from "./platform-places.ts";
 
@@ -19,15 +19,11 @@ function vaults(where: Surroundings): readonly string[] {
 }
 
 function vaultsIn(text: string | undefined): readonly string[] {
-  try {
-    const list: unknown = JSON.parse(text ?? "");
-    const all = isObject(list) && isObject(list["vaults"]) ? Object.values(list["vaults"]) : [];
-    return all.flatMap((vault) =>
-      isObject(vault) && typeof vault["path"] === "string" && path.isAbsolute(vault["path"]) ? [vault["path"]] : [],
-    );
-  } catch {
-    return []; // None, or half written.
-  }
+  const list = parseIfJson(text ?? ""); // It may be half written.
+  const all = isObject(list) && isObject(list["vaults"]) ? Object.values(list["vaults"]) : [];
+  return all.flatMap((vault) =>
+    isObject(vault) && typeof vault["path"] === "string" && path.isAbsolute(vault["path"]) ? [vault["path"]] : [],
+  );
 }
 
 /** The plugin Agent Client: three agents of its own, each under its key, and a list of the person's. */
