@@ -22,16 +22,12 @@ export function relayChain(
     const fromEditor = openLineQueue({ pass: passFromEditor, write: writeToSuccessor, idle });
     const fromAgent = openLineQueue({ pass: passFromAgent, write, idle });
 
-    function push(block: Buffer): void {
-      const { editor, agent, conductor } = routing.readBlock(block);
-      write(conductor);
-      if (editor.length > 0) fromEditor.push([join(editor)]);
-      if (agent.length > 0) fromAgent.push([join(agent)]);
-    }
-
     return {
       push(blocks) {
-        for (const block of blocks) push(block);
+        const sorted = blocks.map((block) => routing.readBlock(block));
+        write(sorted.flatMap(({ conductor }) => conductor));
+        fromEditor.push(sorted.flatMap(({ editor }) => joined(editor)));
+        fromAgent.push(sorted.flatMap(({ agent }) => joined(agent)));
       },
       isWaiting: () => fromEditor.isWaiting() || fromAgent.isWaiting(),
       waitingBytes: () => Math.max(fromEditor.waitingBytes(), fromAgent.waitingBytes()),
@@ -39,6 +35,6 @@ export function relayChain(
   });
 }
 
-function join(pieces: readonly Buffer[]): Buffer {
-  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+function joined(pieces: readonly Buffer[]): readonly Buffer[] {
+  return pieces.length < 2 ? pieces : [Buffer.concat(pieces)];
 }

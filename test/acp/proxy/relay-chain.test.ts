@@ -1,4 +1,4 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -85,4 +85,28 @@ test("keeps the order of each direction, loses nothing and doubles nothing, what
     ),
     { numRuns: 60 },
   );
+});
+
+test("writes what one chunk completes at once, also where its first line began before", async () => {
+  const written: string[] = [];
+  const output = new Writable({
+    writev(chunks, done) {
+      written.push(chunks.map(({ chunk }) => String(chunk)).join(""));
+      done();
+    },
+  });
+  const input = new PassThrough();
+  const relay = relayChain(input, output, new Routing(silentLog), {
+    passFromEditor: (block) => [block],
+    passFromAgent: (block) => [block],
+    editorLeft: () => undefined,
+    close: () => undefined,
+  });
+  const line = (n: number): string =>
+    `{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"m","params":{"n":${n}}}}\n`;
+  input.write(line(1).slice(0, 20));
+  await new Promise(setImmediate);
+  input.end(line(1).slice(20) + line(2));
+  await relay.ended;
+  expect(written).toEqual([[1, 2].map((n) => `{"jsonrpc":"2.0","method":"m","params":{"n":${n}}}\n`).join("")]);
 });
