@@ -15,7 +15,7 @@ import {
   wrap,
 } from "./envelope.ts";
 import { type Place, readObject, readString } from "./json-places.ts";
-import { unwrapSteady } from "./steady-envelopes.ts";
+import { SteadyEnvelopes } from "./steady-envelopes.ts";
 
 /** Lines of the conductor: plain messages of the editor and of the agent, and our answers to those that we refuse. */
 export type Sorted = Readonly<Record<"editor" | "agent" | "conductor", readonly Buffer[]>>;
@@ -41,6 +41,7 @@ export class Routing {
   readonly #once: ToldOnce;
   /** Ids of the agent's requests: the editor responds to these, the agent to all others but our own. */
   readonly #askedByAgent = new LimitedMap<string, true>(askedLimit);
+  readonly #envelopes = new SteadyEnvelopes();
   /** Undefined until we were initialized as a proxy. */
   #prefix: Prefix | undefined;
 
@@ -56,7 +57,7 @@ export class Routing {
     const steady: string[] = [];
     for (let from = 0, to = 0; from < block.length; from = to) {
       to = (text === "" ? block.indexOf(lineFeed, from) : text.indexOf("\n", from)) + 1 || block.length;
-      if (unwrapSteady(text, from, to, this.#prefix ?? "", steady)) continue;
+      if (this.#envelopes.unwrap(text, from, to, this.#prefix ?? "", steady)) continue;
       for (const incoming of this.#readLine(block.subarray(from, to))) {
         if (incoming.from === "agent") addSteady(sorted.agent, steady);
         for (const piece of incoming.pieces) sorted[incoming.from].push(piece);

@@ -1,21 +1,24 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readFields, readInner, unwrap } from "../../../src/acp/proxy/envelope.ts";
-import { unwrapSteady } from "../../../src/acp/proxy/steady-envelopes.ts";
+import { isEnvelope, type Prefix, readFields, readInner, unwrap } from "../../../src/acp/proxy/envelope.ts";
+import { SteadyEnvelopes } from "../../../src/acp/proxy/steady-envelopes.ts";
 
 /** What is left of a line that is taken apart without reading it; undefined if it must be read. */
-function unwrapUnread(line: string): string | undefined {
+function unwrapUnread(line: string, prefix: Prefix = "", envelopes = new SteadyEnvelopes()): string | undefined {
   const pieces: string[] = [];
   const before = '{"jsonrpc":"2.0","id":"before","result":{}}\n';
   const bytes = Buffer.from(before + line).toString("latin1");
-  const isSteady = unwrapSteady(bytes, before.length, bytes.length, "", pieces);
+  const isSteady = envelopes.unwrap(bytes, before.length, bytes.length, prefix, pieces);
   return isSteady ? Buffer.from(pieces.join(""), "latin1").toString() : undefined;
 }
 
-function unwrapRead(line: string): string {
+/** Undefined if nothing is passed on. */
+function unwrapRead(line: string): string | undefined {
   const bytes = Buffer.from(line);
-  const inner = readInner(bytes, readFields(bytes)!);
-  return Buffer.concat(unwrap(bytes, undefined, inner!)).toString();
+  const fields = readFields(bytes);
+  if (fields?.method === undefined || !isEnvelope(bytes, fields.method)) return undefined;
+  const inner = readInner(bytes, fields);
+  return inner && Buffer.concat(unwrap(bytes, fields.id, inner)).toString();
 }
 
 const envelope = (params: string): string =>
@@ -61,20 +64,74 @@ function writeMembers(what: object, blank: string): string {
   return texts.join(`${blank},${blank}`);
 }
 
-test("what is taken apart unread is what reading gives", () => {
+const changes = fc.option(fc.record({ at: fc.nat(), cut: fc.nat(12), insert: oddText }), { freq: 2 });
+const ends = fc.constantFrom("}}}\n", "}}\n", "}\n", "\n");
+const lines = fc.record({
+  prefix: fc.constantFrom<Prefix[]>("", "", "_"),
+  params: members,
+  behind: members,
+  outside: members,
+  again: fc.constantFrom("", "", "", '"params":{"a":{}}', '"method":"proxy/x"', '"id":{}'),
+  isTurned: fc.constantFrom(false, false, false, true),
+  gap,
+  change: changes,
+  truncated: fc.option(fc.record({ to: fc.nat(), end: ends }), { freq: 2 }),
+});
+
+type Line = typeof lines extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** An envelope, perhaps with some bytes replaced, or cut off. */
+function toLine({ prefix, params, behind, outside, again, isTurned, gap, change, truncated }: Line): string {
+  const also = (more: string): string => (more === "" ? "" : `${gap},${gap}${more}`);
+  const fields = ['"method":"session/update"', `"params":${write(params, gap)}`];
+  const inner = (isTurned ? fields.reverse() : fields).join(`${gap},${gap}`);
+  const rest = `${also(again)}${also(writeMembers(behind, gap))}}${also(writeMembers(outside, gap))}}\n`;
+  let line = `{"jsonrpc":"2.0","method":"${prefix}proxy/successor","params":{${inner}${rest}`;
+  // What the fast path takes must stay in front, or nothing is shown.
+  const place = (of: number): number => 90 + (of % Math.max(1, line.length - 93));
+  if (change !== null) {
+    const at = place(change.at);
+    line = line.slice(0, at) + change.insert + line.slice(Math.min(at + change.cut, Math.max(at, line.length - 4)));
+  }
+  return truncated === null ? line : line.slice(0, place(truncated.to)) + truncated.end;
+}
+
+test("what is taken apart unread is what reading gives, whatever came before", () => {
   let unread = 0;
-  const envelopes = fc.record({ params: members, behind: members, outside: members, again: fc.boolean(), gap });
+  let known = 0;
   fc.assert(
-    fc.property(envelopes, ({ params, behind, outside, again, gap }) => {
-      const also = (more: string): string => (more === "" ? "" : `${gap},${gap}${more}`);
-      const inner = `"method":"session/update","params":${write(params, gap)}${also(again ? '"params":{"a":{}}' : "")}`;
-      const line = `{"jsonrpc":"2.0","method":"proxy/successor","params":{${inner}${also(writeMembers(behind, gap))}}${also(writeMembers(outside, gap))}}\n`;
-      const taken = unwrapUnread(line);
-      if (taken === undefined) return;
-      unread += 1;
-      expect(taken).toBe(unwrapRead(line));
+    fc.property(fc.array(lines, { minLength: 1, maxLength: 3 }), changes, (several, change) => {
+      const envelopes = new SteadyEnvelopes();
+      // Each line comes again, and once more with other bytes behind the same beginning.
+      for (const line of several.flatMap((each) => [each, each, { ...each, change }])) {
+        const text = toLine(line);
+        const isNew = unwrapUnread(text, line.prefix) === undefined;
+        const taken = unwrapUnread(text, line.prefix, envelopes);
+        expect(taken === undefined).toBe(isNew);
+        if (taken === undefined) continue;
+        unread += 1;
+        if (line.change !== null || line.truncated !== null) known += 1;
+        expect(taken).toBe(unwrapRead(text));
+      }
     }),
     { numRuns: 5_000 },
   );
   expect(unread).toBeGreaterThan(100);
+  expect(known).toBeGreaterThan(20);
+});
+
+test("a line of the other prefix is read, also after one that began the same", () => {
+  const envelopes = new SteadyEnvelopes();
+  const line = envelope(`{${content}}`);
+  expect(unwrapUnread(line, "", envelopes)).toBeDefined();
+  expect(unwrapUnread(line, "_", envelopes)).toBeUndefined();
+});
+
+test.each([
+  ["in a string", '{"a":"x}}}\n'],
+  ["in a string behind an object", '{"a":{},"b":"x}}}\n'],
+  ["with a bracket open", '{"a":[{"b":{}}}\n'],
+])("a line that was cut off %s is read", (_, params) => {
+  const line = `{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"session/update","params":${params}`;
+  expect(unwrapUnread(line)).toBeUndefined();
 });
