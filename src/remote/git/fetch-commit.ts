@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { watchSize } from "../../base/paths/watch-size.ts";
 import { SkillsError } from "../../errors.ts";
 import type { GitLimits } from "./git-limits.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";
 import type { Refs } from "./refs/resolve-ref.ts";
 import { runGit } from "./program/run-git.ts";
 import type { GitOutcome } from "./program/run-git.ts";
-import { watchSize } from "./program/watch-size.ts";
 
 export interface FetchOptions {
   readonly program: GitProgram;
@@ -24,6 +24,8 @@ export interface FetchOptions {
 
 /** The name of the bare repository in its home. */
 export const repositoryName = "r";
+/** git keeps a pack in a few files; more mean that something else happens. */
+const mostFiles = 2_000;
 const pin = "refs/acp-skills/pin";
 const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i;
 
@@ -55,7 +57,8 @@ export async function fetchCommit(options: FetchOptions): Promise<void> {
 async function fetchInto(options: FetchOptions, what: string): Promise<GitOutcome> {
   const { home, remote, limits, clock, signal } = options;
   const tooLarge = new AbortController();
-  const stop = watchSize(join(home, repositoryName), limits.diskBytes, clock, () => {
+  const limit = { maxBytes: limits.diskBytes, maxFiles: mostFiles };
+  const stop = watchSize(join(home, repositoryName), limit, clock, () => {
     const message = `${remote.url.label} has more than ${limits.diskBytes} bytes at one commit.`;
     tooLarge.abort(new SkillsError("FILE_TOO_LARGE", message));
   });

@@ -1,8 +1,9 @@
-import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { exceeds, watchSize } from "../../base/paths/watch-size.ts";
 import { removeTree } from "../directory/private-directory.ts";
 import { explainFailure, runInstaller, toInstallCommand } from "./installer.ts";
 import type { InstallerName } from "./installer.ts";
@@ -82,11 +83,13 @@ async function install(
     );
   }
   log("info", `Installing ${lines.length} requirements with ${path.basename(command.file)}.`);
-  const watch = watchSize(staging, maxBytes, clock);
-  const { succeeded, output } = await runInstaller(command, staging, AbortSignal.any([signal, watch.tooLarge]));
-  watch.stop();
+  // Wheels are compressed: the installer is killed when it has written too much.
+  const tooLarge = new AbortController();
+  const stop = watchSize(staging, { maxBytes }, clock, () => tooLarge.abort());
+  const { succeeded, output } = await runInstaller(command, staging, AbortSignal.any([signal, tooLarge.signal]));
+  stop();
   signal.throwIfAborted();
-  if (watch.tooLarge.aborted || (await usedBytes(staging, maxBytes)) > maxBytes) {
+  if (tooLarge.signal.aborted || (await exceeds(staging, { maxBytes }))) {
     const shown = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
     throw notReady(`The unpacked packages exceed ${shown}; nothing was installed.`);
   }
@@ -95,42 +98,3 @@ async function install(
 }
 
 const never = new AbortController().signal;
-const lookEveryMs = 250;
-
-/** Wheels are compressed: the installer is killed when it has written too much. */
-function watchSize(directory: string, maxBytes: number, clock: Clock): { tooLarge: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
-  let cancel = clock.after(lookEveryMs, look);
-  let isOver = false;
-  function look(): void {
-    void usedBytes(directory, maxBytes).then((used) => {
-      if (used > maxBytes) controller.abort();
-      else if (!isOver) cancel = clock.after(lookEveryMs, look);
-    });
-  }
-  return {
-    tooLarge: controller.signal,
-    stop() {
-      isOver = true;
-      cancel();
-    },
-  };
-}
-
-/** The total size of the files below a directory; stops as soon as it exceeds `limit`. Files that disappear meanwhile count as zero. */
-async function usedBytes(directory: string, limit: number): Promise<number> {
-  let used = 0;
-  const waiting = [directory];
-  for (let at = waiting.pop(); at !== undefined && used <= limit; at = waiting.pop()) {
-    for (const entry of await readdir(at, { withFileTypes: true }).catch(() => [])) {
-      const place = path.join(at, entry.name);
-      if (entry.isDirectory()) waiting.push(place);
-      else
-        used += await lstat(place).then(
-          ({ size }) => size,
-          () => 0,
-        );
-    }
-  }
-  return used;
-}

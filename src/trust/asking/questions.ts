@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import type { Asker, Authorization, TrustEvent } from "../authorization.ts";
 import type { Subject } from "../grants/grant.ts";
 import { answerWords } from "./question.ts";
@@ -63,7 +64,8 @@ export class Questions {
       const isFull = open.size >= this.#options.left(owner);
       const before = open.get(key) ?? (isFull ? Promise.race(open.values()) : undefined);
       if (before === undefined) break;
-      await untilSettled(before, signal);
+      // Whoever asked gets the outcome.
+      await unlessAborted(before.then(nothing, nothing), signal);
     }
     const asking = (async (): Promise<Authorization> => {
       const question = await ask();
@@ -128,22 +130,4 @@ class DecidedElsewhere extends Error {
   }
 }
 
-/** Resolves when the promise is settled; rejects with the reason of the signal. */
-async function untilSettled(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<void>((_, reject) => {
-    stop = () => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    await Promise.race([promise.then(nothing, nothing), aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-function nothing(): void {
-  // Whoever asked gets the outcome.
-}
+const nothing = (): void => undefined;
