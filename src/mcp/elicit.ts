@@ -28,24 +28,20 @@ export function limitQuestions(): (ask: Ask) => Ask {
 export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock): Ask {
   return async (question, signal) => {
     signal.throwIfAborted();
-    const over = new AbortController();
-    const abort = (): void => over.abort(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    const late = new Error("The person did not answer in time.");
-    const stopTimer = clock.after(answerTime, () => over.abort(late));
+    const late = new AbortController();
+    const stopTimer = clock.after(answerTime, () => late.abort());
     try {
       const request = { method: "elicitation/create", params: { ...toForm(question) } } as const;
       const askedAt = clock.now();
-      const response = await send(request, { signal: over.signal, timeout: libraryTime });
+      const response = await send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTime });
       return asPerson(toReply(response, question), clock.now() - askedAt);
     } catch (error) {
       signal.throwIfAborted();
-      if (over.signal.reason === late) return { missing: "timeout" };
+      if (late.signal.aborted) return { missing: "timeout" };
       const detail = error instanceof Error ? error.message : String(error);
       return { missing: "failed", detail: `the client answered: ${toLine(detail, longestDetail)}` };
     } finally {
       stopTimer();
-      signal.removeEventListener("abort", abort);
     }
   };
 }

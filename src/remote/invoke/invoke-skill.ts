@@ -1,4 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import { isSkillsError } from "../../errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../../wire/skill-sharing.ts";
@@ -229,19 +231,9 @@ class RemoteExecution {
   }
 
   async #wait(ms: number): Promise<void> {
-    const signal = this.#signal;
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const stop = this.#means.clock.after(ms, () => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      });
-      const leave = (): void => {
-        stop();
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-    });
+    const { promise: waited, resolve } = createDeferred();
+    const stop = this.#means.clock.after(ms, resolve);
+    await unlessAborted(waited, this.#signal).finally(stop);
   }
 }
 

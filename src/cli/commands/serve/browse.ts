@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../app.ts";
 import { canTellPeerUsers } from "../../../base/network/peer-users.ts";
@@ -89,7 +90,8 @@ export const command = defineCommand({
         const fault = await openInBrowser(redirect?.url ?? address);
         if (fault !== undefined) terminal.tell(fault);
       }
-      await untilAborted(AbortSignal.any([signal, idle.signal]));
+      const ended = AbortSignal.any([signal, idle.signal]);
+      if (!ended.aborted) await once(ended, "abort");
       if (idle.signal.aborted) terminal.tell(`stopped: no page was open for ${idleMinutes} minutes`);
       await server.close();
       session.close();
@@ -102,13 +104,6 @@ export const command = defineCommand({
     return idle.signal.aborted ? 0 : 130;
   },
 });
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
 
 function toNumber(
   option: string,

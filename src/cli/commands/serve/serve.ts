@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../app.ts";
 import { withLocalCaller } from "../../../http/config/with-local-caller.ts";
@@ -78,10 +79,7 @@ export const command = defineCommand({
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
       terminal.tell(`listening on ${server.url}`);
       if (tokens !== undefined) tellTokens(tokens, server.url, terminal);
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      if (!signal.aborted) await once(signal, "abort");
       const cancelled = await server.close();
       if (cancelled > 0) terminal.tell(`cancelled ${cancelled} requests that still ran`);
     } finally {
