@@ -13,6 +13,7 @@ const packages = {
   claude: "@agentclientprotocol/claude-agent-acp@0.100.0",
   opencode: "opencode-ai@1.18.33",
   codex: "@agentclientprotocol/codex-acp@2.6.0",
+  codexOld: "@zed-industries/codex-acp@0.16.0",
   gemini: "@google/gemini-cli@0.61.0",
   qwen: "@qwen-code/qwen-code@0.24.4",
   copilot: "@github/copilot@1.0.102",

@@ -111,6 +111,24 @@ export const codex: RealAgent = {
   files: () => ({ ".codex/config.toml": "" }),
 };
 
+export const codexOld: RealAgent = {
+  name: "Codex of Zed",
+  ownCommand: "status",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  command: async () => [
+    await modernNode(),
+    join(await install("codexOld"), "@zed-industries/codex-acp/bin/codex-acp.js"),
+  ],
+  environment: ({ home }) => ({ CODEX_HOME: join(home, ".codex"), NO_BROWSER: "1", MOCK_KEY: "mock" }),
+  files: ({ modelUrl }) => ({
+    ".codex/config.toml": [
+      'model = "gpt-5.2"\nmodel_provider = "mock"\n[model_providers.mock]\nname = "Mock"',
+      `base_url = "${modelUrl}/v1"\nenv_key = "MOCK_KEY"\nwire_api = "responses"\n`,
+    ].join("\n"),
+  }),
+};
+
 export const gemini: RealAgent = {
   name: "Gemini CLI",
   ownCommand: "init",

@@ -16,7 +16,7 @@ export interface AgentFacts {
   readonly hasMcpTools: boolean;
   /** It hides MCP tools from its model until they are searched for; the tools that find and call them. */
   readonly deferral: { readonly search: string; readonly call: string } | undefined;
-  /** The text of resources in a prompt reaches its model. */
+  /** The text of resources in a prompt reaches its model behind the words, with all other blocks, and it shows no address of ours for them. */
   readonly passesResources: boolean;
   /** Skill directories that it reads itself, in a project and in the home directory. */
   readonly reads: { readonly project: readonly string[]; readonly home: readonly string[] } | undefined;
@@ -125,10 +125,18 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: false,
   },
   {
-    // 0.61.0: the permission request is the first message about a call, its input is text; skills are in the system prompt, not commands.
+    // 0.16.0: replays show a resource as its address.
+    agent: /^codex-acp$/,
+    label: "codex-acp",
+    passesResources: false,
+  },
+  {
+    // 0.61.0: the permission request is the first message about a call, its input is text; skills are in the system prompt, not commands;
+    // images beside a resource are dropped.
     agent: /^gemini-cli$/,
     label: "Gemini CLI",
     tools: { forModel: singleUnderscore, forEditor: [suffixed, singleUnderscore] },
+    passesResources: false,
     reads: { project: agents, home: agents },
     listsSkills: false,
     asksFirst: true,
@@ -136,11 +144,13 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
   },
   {
     // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool. In its mode
-    // "auto" another model decides; if that one gives no answer, the editor is asked, with an option that also changes the mode.
+    // "auto" another model decides; if that one gives no answer, the editor is asked, with an option that also changes the mode. Resources
+    // are put before the words.
     agent: /^qwen-code$/,
     label: "qwen-code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
     deferral: { search: "tool_search", call: "tool_call" },
+    passesResources: false,
     reads: { project: agents, home: agents },
     adds: [
       notClassified("Classifier stage 1 unavailable"),
@@ -160,10 +170,12 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before.
+    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before; titles and
+    // replays show a resource as `<resource uri="…">`.
     agent: /^Kimi Code CLI$/,
     label: "Kimi Code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
+    passesResources: false,
     reads: { project: agents, home: agents },
     adds: ["Requesting approval to Approve {tool}"],
     streamsInput: true,

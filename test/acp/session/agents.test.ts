@@ -5,6 +5,7 @@ const names = [
   "@agentclientprotocol/claude-agent-acp",
   "OpenCode",
   "@agentclientprotocol/codex-acp",
+  "codex-acp",
   "gemini-cli",
   "qwen-code",
   "Copilot",
@@ -12,8 +13,8 @@ const names = [
   "pi-acp",
 ];
 
-test("knows eight agents by the names in their initialize responses", () => {
-  const labels = ["Claude", "opencode", "Codex", "Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"];
+test("knows nine agents by the names in their initialize responses", () => {
+  const labels = ["Claude", "opencode", "Codex", "codex-acp", "Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"];
   expect(names.map((name) => factsOf(name).label)).toEqual(labels);
   expect(knownAgents.map(({ label }) => label)).toEqual(labels);
 });
