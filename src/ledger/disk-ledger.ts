@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { isObject, parseIfJson } from "../base/json-value.ts";
+import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
 import { systemCode } from "../base/failures/system-code.ts";
 import { namesIn } from "../base/paths/names-in.ts";
 import { SkillsError } from "../errors.ts";

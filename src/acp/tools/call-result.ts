@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../base/json-value.ts";
+import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
 /** A run of code, as our tools return it. */

@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../base/json-value.ts";
+import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";

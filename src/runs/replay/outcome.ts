@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../base/json-value.ts";
+import { parseIfJson } from "../../base/json-file/json-value.ts";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import type { RunResult } from "../record/run-result.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { isObject, parseIfJson } from "../../../../base/json-value.ts";
+import { isObject, parseIfJson } from "../../../../base/json-file/json-value.ts";
 import type { Editor, Surroundings } from "../editor.ts";
 import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
 import { withSkills } from "./agent-names.ts";
