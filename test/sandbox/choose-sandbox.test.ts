@@ -33,7 +33,8 @@ test.skipIf(process.getuid?.() !== 0)(
 
 test("never chooses to run without a sandbox, not even if it is asked to", async () => {
   const python = "/absent/python";
-  const { tiers } = await openSandbox({ everyTier: true, python });
+  const { sandbox, tiers } = await openSandbox({ everyTier: true, python });
+  await sandbox?.close();
   expect(tiers.map(({ tier }) => tier)).not.toContain("none");
   const asked = await openSandbox({ isolation: "none" as "auto" });
   expect(asked).toEqual({ tiers: [{ tier: "none", usable: false, reason: "Unknown sandbox tier: none.", fix: [] }] });
