@@ -101,11 +101,15 @@ test("waits for what the machine has for a second, and not after the first promp
 
 test("sends an editor that said nothing about skills one list, whatever the machine has", async () => {
   const { environments, known } = environmentsWithGit();
-  const { settle, take } = await converseInSession({}, { skillset: memorySkillset([met, missing]), environments });
+  const skillset = memorySkillset([met, missing]);
+  const { settle, take, agent, atEditor } = await converseInSession({}, { skillset, environments });
   await settle();
-  const updates = take();
-  expect(updates.map(commandNames)).toEqual([["a", "b"]]);
-  expect(JSON.stringify(updates[0]?.["availableCommands"])).not.toContain("_meta");
+  agent(listCommands("init"));
+  expect(JSON.stringify(atEditor.filter(({ method }) => method === "session/update"))).not.toContain("_meta");
+  expect(take().map(commandNames)).toEqual([
+    ["a", "b"],
+    ["init", "a", "b"],
+  ]);
   await known(missing.skill);
   expect(take()).toEqual([]);
 });

@@ -6,14 +6,10 @@ import type { KnownFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
+import { declaresSkills, type Negotiation } from "../session/negotiation.ts";
 
 /** The form of commands for one editor. */
-interface CommandDialect {
-  readonly protocol: 1 | 2;
-  readonly jetbrains: boolean;
-  /** Absent if the editor did not ask for skills. */
-  readonly optIn?: object | undefined;
-}
+type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains"> & Partial<Pick<Negotiation, "optIn">>;
 
 /** How skills are merged into an agent's list of commands (A-7). */
 export interface MergedCommands {
@@ -88,7 +84,7 @@ const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
-  const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.optIn !== undefined}`;
+  const key = `${dialect.protocol} ${dialect.jetbrains} ${declaresSkills(dialect)}`;
   const before = made.get(key);
   if (before !== undefined && isSameFacts(before.known, known)) return before.command;
   const command = makeCommand(offered, dialect, known);
@@ -130,18 +126,18 @@ function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
-/** The fields that are added to a command's `_meta`; none for editors that said nothing about skills. */
+/** The fields that are added to a command's `_meta`. */
 function toMeta(
   offered: OfferedSkill,
-  { jetbrains, optIn }: CommandDialect,
+  dialect: CommandDialect,
   known: KnownFacts,
   command: JsonRecord,
 ): { readonly _meta?: JsonRecord } {
-  if (!jetbrains && optIn === undefined) return {};
+  if (!declaresSkills(dialect)) return {};
   const skill = projectSkill(offered, known);
   const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
-  if (!jetbrains) return { _meta: ours };
+  if (!dialect.jetbrains) return { _meta: ours };
   const existing = metaOf(command);
   const theirs = isRecord(existing["jetbrains"]) ? existing["jetbrains"] : {};
   const air = isRecord(theirs["air"]) ? theirs["air"] : { version: 1 };

@@ -4,6 +4,7 @@ import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { isSameList } from "../../wire/command-facts.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { BeginRequest } from "../service/skill-service.ts";
+import { declaresSkills } from "../session/negotiation.ts";
 import {
   commandsNotification,
   countProblems,
@@ -92,7 +93,8 @@ export class EditorUpdates {
   commands(ofSkills: readonly JsonRecord[], toList: () => readonly unknown[]): void {
     if (isSameList(this.#commands, ofSkills)) return;
     this.#commands = ofSkills;
-    this.#post(commandsNotification(this.#session.sessionId, toList(), ofSkills.length));
+    const { sessionId, negotiation } = this.#session;
+    this.#post(commandsNotification(sessionId, toList(), declaresSkills(negotiation) ? ofSkills.length : undefined));
   }
 
   /** A list of the agent took these commands along. */

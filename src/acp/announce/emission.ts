@@ -62,17 +62,17 @@ export function skillsDelta(
 
 /**
  * The list of commands. Each command of a skill has the skill's data in `_meta` (A-6); the message has only the number of skills, where
- * clients of every version find it.
+ * clients of every version find it; none for clients that said nothing about skills.
  */
 export function commandsNotification(
   sessionId: string,
   availableCommands: readonly unknown[],
-  skills: number,
+  skills: number | undefined,
 ): Notification {
   return notify(sessionUpdate, {
     sessionId,
     update: { sessionUpdate: availableCommandsUpdate, availableCommands },
-    _meta: { [metaKey]: { skills } },
+    ...(skills !== undefined && { _meta: { [metaKey]: { skills } } }),
   });
 }
 
@@ -86,8 +86,10 @@ export function commandsAmendments(message: unknown, { annotated, added, skills,
     ...annotated.flatMap(([place, fields]) => fieldAmendments(commands[place], [...list, place], fields)),
     ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: { json: added } }]),
   ];
+  const lists = whole === undefined ? changes : [{ path: list, value: whole }];
+  if (skills === undefined) return lists;
   return [
-    ...(whole === undefined ? changes : [{ path: list, value: whole }]),
+    ...lists,
     isRecord(params["_meta"])
       ? { path: ["params", "_meta", metaKey], value: { skills } }
       : { path: ["params", "_meta"], value: { [metaKey]: { skills } } },

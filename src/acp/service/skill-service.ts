@@ -115,8 +115,8 @@ export interface ListAmendments {
   readonly added: Uint8Array;
   /** Instead of these changes, the list: some of the agent's commands are left out. */
   readonly whole?: readonly unknown[];
-  /** The number of skills in the amended list. */
-  readonly skills: number;
+  /** The number of skills in the amended list; undefined if the editor is not told. */
+  readonly skills: number | undefined;
 }
 
 /** A request of the editor for one of our tools. */

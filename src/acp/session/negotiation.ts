@@ -36,9 +36,9 @@ export interface Negotiation {
   readonly alreadyServed: boolean;
 }
 
-/** Whether the client is told more of a skill than its command says. */
-export function wantsFacts({ optIn, jetbrains }: Pick<Negotiation, "optIn" | "jetbrains">, { skills }: Forms): boolean {
-  return optIn !== undefined || jetbrains || skills !== undefined;
+/** Whether the client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
+export function declaresSkills({ optIn, jetbrains }: Partial<Pick<Negotiation, "optIn" | "jetbrains">>): boolean {
+  return optIn !== undefined || jetbrains === true;
 }
 
 /** How a client that opted in wants to get skills (A-6). */

@@ -26,7 +26,7 @@ import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";
 import { readsItself } from "./agents.ts";
-import { wantsFacts } from "./negotiation.ts";
+import { declaresSkills } from "./negotiation.ts";
 import type { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response. */
@@ -86,7 +86,7 @@ export class Session {
     this.#told = told;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#areFactsAwaited = this.#wantsFacts = wantsFacts(negotiation, request.forms);
+    this.#areFactsAwaited = this.#wantsFacts = declaresSkills(negotiation) || request.forms.skills !== undefined;
     const update = (): void => {
       this.#update();
     };
@@ -180,7 +180,8 @@ export class Session {
     const merged = this.#merge(offered);
     const whole = isAnyGone ? toCommandList(commands, merged, this.#isGone) : undefined;
     const changes = { annotated: [...merged.annotated], added: encodeItems(merged.added) };
-    return { ...changes, skills: offered.length, ...(whole !== undefined && { whole }) };
+    const skillCount = declaresSkills(this.#request.negotiation) ? offered.length : undefined;
+    return { ...changes, skills: skillCount, ...(whole !== undefined && { whole }) };
   }
 
   /** The agent's list was forwarded without our amendments. */

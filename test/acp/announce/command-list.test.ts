@@ -5,14 +5,15 @@ import type { KnownFacts } from "../../../src/wire/command-facts.ts";
 import { offer } from "../memory-skillset.ts";
 
 const silent = { protocol: 1, jetbrains: false } as const;
-const v1 = { ...silent, optIn: {} } as const;
+const asked = { notification: false, deltas: false, commands: true };
+const v1 = { ...silent, optIn: asked } as const;
 const pdf = offer("pdf");
 const factsOf = (): KnownFacts => nothingKnown;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
 const merge = (
   commands: unknown[],
   skills = [pdf],
-  dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: object } = v1,
+  dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: typeof asked } = v1,
 ): readonly unknown[] =>
   toCommandList(
     commands,
