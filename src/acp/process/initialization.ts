@@ -48,11 +48,14 @@ export function followInitialization(): Initialization {
       isOver = true;
       // An agent may have died in the middle of its answer.
       output.write(
-        `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: -32603, message } })}\n`,
+        `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: agentFailed, message } })}\n`,
       );
     },
   };
 }
+
+/** One of those that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal one. */
+const agentFailed = -32010;
 
 /** The JSON objects among lines; what is not JSON is not for us to report. */
 function messagesIn(lines: Buffer): readonly JsonRecord[] {

@@ -543,7 +543,7 @@ describe("an agent that cannot start", () => {
     const [answer, ...rest] = wrapped.received().trim().split("\n");
     expect(rest).toEqual([]);
     const { id, error } = JSON.parse(answer ?? "") as { id: string; error: { code: number; message: string } };
-    expect([id, error.code]).toEqual(["i-1", -32603]);
+    expect([id, error.code]).toEqual(["i-1", -32010]);
     const text = typeof said === "string" ? said : said();
     expect(text.replace(root, "/usr/bin").length).toBeLessThanOrEqual(70);
     expect(error.message.startsWith(text)).toBe(true);
@@ -558,7 +558,7 @@ describe("an agent that cannot start", () => {
     expect(await wrapped.ended).toEqual({ exitCode: 6 });
     const [partial, answer] = wrapped.received().trim().split("\n");
     expect(partial).toBe('{"jsonrpc":');
-    expect(JSON.parse(answer ?? "")).toMatchObject({ id: "i-1", error: { code: -32603 } });
+    expect(JSON.parse(answer ?? "")).toMatchObject({ id: "i-1", error: { code: -32010 } });
   });
 
   test("and has answered is not answered for", async () => {
