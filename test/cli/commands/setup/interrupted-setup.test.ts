@@ -67,7 +67,8 @@ test.each([
         await undoAfter(directory, before, moment);
       },
     });
-    expect(deaths).toBeGreaterThan(2);
+    // Newer versions of Node remove a directory in one step that can be seen.
+    expect(deaths).toBeGreaterThan(1);
   },
   240_000,
 );
