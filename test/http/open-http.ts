@@ -7,6 +7,8 @@ import type { CallerConfig, ServeConfig } from "../../src/http/config/serve-conf
 import { serveHttp } from "../../src/http/serve-http.ts";
 import type { ListenOptions } from "../../src/http/server/listen.ts";
 import type { HttpServer } from "../../src/http/serve-http.ts";
+import type { Catalog } from "../../src/skills/catalog.ts";
+import type { SessionSkills } from "../../src/skills/skillset.ts";
 import type { Runs } from "../../src/runs/runs.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 import type { Trust } from "../../src/trust/trust.ts";
@@ -35,6 +37,7 @@ export async function openHttp({
   project,
   host = "127.0.0.1",
   requestEnded,
+  reading,
   ...rest
 }: {
   readonly skills?: Readonly<Record<string, string | Uint8Array>>;
@@ -45,6 +48,8 @@ export async function openHttp({
   readonly project?: string;
   readonly host?: string;
   readonly requestEnded?: ListenOptions["requestEnded"];
+  /** Until it resolves, no skills were read. */
+  readonly reading?: Promise<unknown>;
   readonly runs?: Runs;
   readonly trust?: Trust;
   readonly wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
@@ -53,7 +58,7 @@ export async function openHttp({
   const ledger = { record: () => undefined };
   const app = { ...door.door, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
   const session = {
-    catalog: door.catalog,
+    catalog: reading === undefined ? door.catalog : readLater(door.catalog, reading),
     directory: project,
     problems: [],
     close: () => undefined,
@@ -79,6 +84,23 @@ export async function openHttp({
       const answer = await get("/rpc", { method: "POST", headers, body: JSON.stringify(body), token });
       return answer.status === 204 ? undefined : ((await answer.json()) as unknown);
     },
+  };
+}
+
+function readLater(catalog: Catalog, reading: Promise<unknown>): SessionSkills["catalog"] {
+  const nothing = { ...catalog.snapshot, skills: [] };
+  let isRead = false;
+  const ready = reading.then(() => {
+    isRead = true;
+    return catalog.snapshot;
+  });
+  return {
+    ready,
+    get snapshot() {
+      return isRead ? catalog.snapshot : nothing;
+    },
+    onChange: (listener) => catalog.onChange(listener),
+    find: (name) => (isRead ? catalog.find(name) : undefined),
   };
 }
 

@@ -5,12 +5,16 @@ import type { AdmissionRules } from "../admission/admit.ts";
 import { refuseRequest } from "../answer/refuse-request.ts";
 import type { Answer, HttpDoor } from "../http-door.ts";
 import { answerIndex, indexPath } from "../sharing/answer-index.ts";
+import { healthPaths } from "../telemetry/health-routes.ts";
 import type { RequestFacts } from "../telemetry/request-facts.ts";
 import { toLoggedPath } from "../telemetry/without-secrets.ts";
 
+/** Besides what is answered directly: what does not depend on which skills there are. */
+const atOnce: readonly string[] = [...healthPaths, "/metrics", "/openapi.json"];
+
 /** What requests are answered with. */
 export interface Answering {
-  readonly door: Pick<HttpDoor, "app" | "draining" | "listings">;
+  readonly door: Pick<HttpDoor, "app" | "draining" | "listings" | "session">;
   /** By path: what hono does not route. */
   readonly direct: Readonly<Record<string, Answer>>;
   readonly answerRoutes: (request: IncomingMessage, response: ServerResponse, facts: RequestFacts) => Promise<void>;
@@ -20,9 +24,12 @@ export interface Answering {
   readonly running: Set<ServerResponse>;
 }
 
-/** Admits and answers requests. A failure of ours ends the one request, and is logged. */
+/** Admits and answers requests; what tells skills waits until they were read. A failure of ours ends the one request, and is logged. */
 export function answerRequests({ door, direct, answerRoutes, factsOf, rules, running }: Answering): RequestListener {
   const { app, draining, listings } = door;
+  const { ready } = door.session.catalog;
+  let isRead = false;
+  void ready.then(() => (isRead = true));
 
   async function answerAdmitted(
     request: IncomingMessage,
@@ -34,7 +41,10 @@ export function answerRequests({ door, direct, answerRoutes, factsOf, rules, run
     if (answerDirectly !== undefined) {
       facts.route = path;
       await answerDirectly(request, response, caller);
-    } else if (path === indexPath && answerIndex(request, response, { listings, caller })) facts.route = indexPath;
+      return;
+    }
+    if (!isRead && !atOnce.includes(path)) await ready;
+    if (path === indexPath && answerIndex(request, response, { listings, caller })) facts.route = indexPath;
     else await answerRoutes(request, response, facts);
   }
 
