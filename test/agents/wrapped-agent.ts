@@ -41,7 +41,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     async function openSession(names: readonly string[] = [explicitSkill.name]): Promise<string> {
       const sessionId = await editor.openSession();
       await editor.until(`commands of ${names.join(", ")}`, () =>
-        names.every((name) => skillOf(command(sessionId, name)) !== undefined),
+        names.every((name) => command(sessionId, name) !== undefined),
       );
       return sessionId;
     }
@@ -69,9 +69,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       const names = editor.commands(sessionId).map(({ name }) => name);
       expect(names).toContain(agent.ownCommand);
       expect(names).toEqual([...new Set(names)]);
-      for (const { name, description } of skills)
-        expect(skillOf(command(sessionId, name))).toMatchObject({ name, description });
-      expect(skillOf(command(sessionId, agent.ownCommand))).toBeUndefined();
+      for (const { name, description } of skills) expect(command(sessionId, name)?.description).toContain(description);
 
       const opened = editor.received.findIndex(
         (message) => "result" in message && (message.result as { sessionId?: string }).sessionId === sessionId,
@@ -132,23 +130,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(command(sessionId, agent.ownCommand)).toBeDefined();
     });
 
-    test("sends the commands again after an edit of a skill that the agent lists itself", async () => {
-      const sessionId = await openSession([sharedSkill.name]);
-      await writeSkill(ownSkills, { ...sharedSkill, description: "Edited while it was listed." });
-      await editor.until("the edited description in our meta", () => {
-        return skillOf(command(sessionId, sharedSkill.name))?.description === "Edited while it was listed.";
-      });
-      expect(editor.commands(sessionId).filter(({ name }) => name === sharedSkill.name)).toHaveLength(1);
-      await writeSkill(ownSkills, sharedSkill);
-    });
-
-    test("sends the edited text of a skill that the agent lists itself to the model", async () => {
+    test("sends the commands again after an edit of a skill that the agent lists itself, and its new text to the model", async () => {
       const sessionId = await openSession([sharedSkill.name]);
       const edited = { ...sharedSkill, description: "Edited again.", instructions: "The freshly edited instructions." };
       await writeSkill(ownSkills, edited);
       await editor.until("the edited description as the command's", () => {
         return String(command(sessionId, sharedSkill.name)?.description).includes("Edited again.");
       });
+      expect(editor.commands(sessionId).filter(({ name }) => name === sharedSkill.name)).toHaveLength(1);
       const turns = await asked(sessionId, `/${sharedSkill.name} for the parser`);
       const invoked = turns.find((parts) => parts.join("\n").includes(edited.instructions));
       expect(invoked?.join("\n"), JSON.stringify(turns)).toContain("for the parser");
@@ -156,11 +145,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
     });
 
     test("sends no messages that require opt-in to an editor that did not opt in", async () => {
-      await editor.prompt(await openSession(), "hello");
+      const sessionId = await openSession();
+      await editor.prompt(sessionId, "hello");
       const told = editor.received.filter((message) => "method" in message).map((message) => JSON.stringify(message));
       expect(told.length).toBeGreaterThan(0);
       expect(told.filter((text) => text.includes("available_skills_update"))).toEqual([]);
       expect(told.filter((text) => text.includes('"method":"_acp-skills/'))).toEqual([]);
+      const attached = editor.commands(sessionId).filter(({ _meta }) => _meta?.["acp-skills"] !== undefined);
+      expect(attached).toEqual([]);
     });
   });
 
@@ -232,12 +224,6 @@ const explicitSkill = {
   description: "A skill from a folder the agent never looks at.",
   instructions: "OUTSIDE-THE-PROJECT: answer in rhyme.",
 };
-
-/** The skill described by a command and its `_meta`; undefined if it is not a skill's. */
-function skillOf(command: AvailableCommand | undefined): { name?: string; description?: string } | undefined {
-  const attached = command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
-  return command && attached && { name: command.name, description: command.description, ...attached };
-}
 
 const toolNames = [
   ...["list_skills", "describe_skill", "read_skill_file", "execute_skill", "run_code"],

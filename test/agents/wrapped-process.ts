@@ -38,9 +38,10 @@ export async function startWrapped(
 ): Promise<WrappedProcess> {
   await prepareHome(agent, { modelUrl, home });
   const args = [wrapper, "--skills", explicitSkills, ...options, "--", ...(await agent.command())];
+  const own = { PATH: process.env["PATH"], SHELL: "/bin/sh", HOME: home, TMPDIR: temporary };
   const child = spawn(process.execPath, args, {
     cwd: project,
-    env: { PATH: process.env["PATH"], HOME: home, TMPDIR: temporary, ...agent.environment({ modelUrl, home }) },
+    env: { ...own, ...agent.environment({ modelUrl, home }) },
   });
   const exited = (once(child, "exit") as Promise<[number | null, string | null]>).then(
     ([code, signal]) => code ?? signal ?? "unknown",
