@@ -7,6 +7,7 @@ import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
 import { directoryOf, enoughAsked } from "./refusals.ts";
 import type { Refusal } from "./refusals.ts";
+import { onlyOnce } from "./asking/questions.ts";
 import { ofRepository } from "./project-repository.ts";
 import { SessionTrusts } from "./session-trust.ts";
 
@@ -76,9 +77,10 @@ export class Decisions {
     return { who, when: new Date(now()).toISOString(), via: door };
   }
 
-  /** Throws as `ApprovalStore.change`. */
-  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<void> {
+  /** `tell` is called before the change is in force. Throws as `ApprovalStore.change`. */
+  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<void> {
     await this.#options.store.change(scope, (stored) => {
+      tell?.();
       const before = this.#counting(scope, stored);
       const after = change(before);
       return after === before ? stored : after;
@@ -87,10 +89,10 @@ export class Decisions {
   }
 
   /** Whether it could be stored; what cannot be stored counts for the session only. */
-  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<boolean> {
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<boolean> {
     const { log } = this.#options;
     try {
-      await this.store(scope, change);
+      await this.store(scope, change, tell);
       return true;
     } catch (error) {
       log(
@@ -112,7 +114,13 @@ export class Decisions {
   }
 
   /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `placeOf`. */
-  async refuse(place: string, subject: Versionless, asker: Asker, reply: Reply, policy: Policy): Promise<void> {
+  async refuse(
+    place: string,
+    subject: Versionless,
+    asker: Asker,
+    reply: Reply,
+    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
+  ): Promise<void> {
     if (reply.answer === undefined && reply.missing === "nobody") return;
     const session = this.sessions.of(asker.owner);
     const { refused } = session;
@@ -130,18 +138,18 @@ export class Decisions {
       directoryOf(subject.source),
       policy,
     );
-    const isStored = await this.change(scope, (approvals) => ({
+    const change = ({ blocks: before, ...approvals }: Approvals): Approvals => ({
       ...approvals,
-      blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
-    }));
-    if (!isStored) refused.set(place, reply);
+      blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],
+    });
+    if (!(await this.change(scope, change, tell))) refused.set(place, reply);
   }
 
-  /** Removes a grant, or the blocks of a skill, also from what counts for the session only. Throws as `ApprovalStore.change`. */
+  /** Removes a grant, or the blocks of a skill, also from what counts for the session only: see `Trust.takeBack`. */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Versionless },
     { directory, owner }: Pick<Asker, "directory" | "owner">,
-    policy: Policy,
+    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
   ): Promise<boolean> {
     const isKept = {
       grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
@@ -149,22 +157,23 @@ export class Decisions {
     };
     const ofSkill = "blocksOf" in what ? directoryOf(what.blocksOf.source) : undefined;
     const scopes = ["everywhere" as const, ...[directory, ofSkill].map((one) => this.scopeOf("project", one, policy))];
+    const told = onlyOnce(tell);
     let isFound = false;
     for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
       const { grants, blocks: blocked } = await this.#options.store.read(scope);
       if (grants.every(isKept.grant) && blocked.every(isKept.block)) continue;
       isFound = true;
-      await this.#options.store.change(scope, (before) => ({
-        ...before,
-        grants: before.grants.filter(isKept.grant),
-        blocks: before.blocks.filter(isKept.block),
-      }));
+      await this.#options.store.change(scope, (before) => {
+        told();
+        return { ...before, grants: before.grants.filter(isKept.grant), blocks: before.blocks.filter(isKept.block) };
+      });
     }
     const session = this.sessions.get(owner);
     const place = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
     if (place >= 0) session?.grants.splice(place, 1);
     if ("blocksOf" in what) session?.refused.clear();
     this.tellChange();
+    if (place >= 0) told();
     return isFound || place >= 0;
   }
 

@@ -6,7 +6,9 @@ import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { askAboutProject } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
-import type { Questions } from "./asking/questions.ts";
+import { onlyOnce } from "./asking/questions.ts";
+import type { Questions, TellOutcome } from "./asking/questions.ts";
+import type { Approvals } from "./grants/approvals.ts";
 import { least, reachIndex } from "./grants/reach.ts";
 import { placeOf } from "./session-trust.ts";
 import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
@@ -48,7 +50,12 @@ export class ProjectReading {
       event: { about: "read", subject: skill },
       decide: async () => (await this.#decide(wish, asker)) ?? this.#options.decisions.enough(asker.owner),
       ask: () => Promise.resolve(questionOf(wish, asker)),
-      keep: (reply) => this.#keep(wish, asker, reply),
+      keep: async (reply, tell) => {
+        const told = onlyOnce(tell);
+        const outcome = await this.#keep(wish, asker, reply, told);
+        told(outcome);
+        return outcome;
+      },
     });
   }
 
@@ -84,24 +91,26 @@ export class ProjectReading {
     return refused && unreadable(skill, project, whyRefused(refused));
   }
 
-  async #keep(wish: Wish, asker: Asker, reply: Reply): Promise<Authorization> {
+  async #keep(wish: Wish, asker: Asker, reply: Reply, tell: TellOutcome): Promise<Authorization> {
     const { decisions } = this.#options;
     const { skill, project, policy, key } = wish;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      await decisions.refuse(placeOf("read", project), skill, asker, reply, policy);
-      return answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
+      const refusal = answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
+      await decisions.refuse(placeOf("read", project), skill, asker, reply, { policy, tell: () => tell(refusal) });
+      return refusal;
     }
     // Another window may have blocked it meanwhile.
     const decided = await this.#decide(wish, asker);
     if (decided?.allowed === false) return decided;
     const session = decisions.sessions.of(asker.owner);
     const trusted = decisions.signature(asker);
+    const allowed = { allowed: true, by: answer === "once" ? "once" : "project" } as const;
+    const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
     if (answer === "once") session.readable.add(key);
     else if (least("project", policy.approvals) === "session") session.projects.add(key);
-    else if (!(await decisions.change({ project }, (approvals) => ({ ...approvals, trusted }))))
-      session.projects.add(key);
-    return { allowed: true, by: answer === "once" ? "once" : "project" };
+    else if (!(await decisions.change({ project }, trust, () => tell(allowed)))) session.projects.add(key);
+    return allowed;
   }
 }
 

@@ -15,7 +15,8 @@ import { ProjectReading } from "./project-reading.ts";
 import type { ReadSkill } from "./project-reading.ts";
 import { askAboutSkill } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
-import { Questions } from "./asking/questions.ts";
+import { onlyOnce, Questions } from "./asking/questions.ts";
+import type { TellOutcome } from "./asking/questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./grants/reach.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
 import { placeOf } from "./session-trust.ts";
@@ -37,6 +38,7 @@ interface GrantTerms {
   readonly reach?: Reach | undefined;
   /** ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;
+  readonly tell?: TellOutcome | undefined;
 }
 
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
@@ -68,11 +70,12 @@ export interface Trust {
   sessionGrants(owner: string): readonly Grant[];
   /**
    * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
-   * Throws UNREADABLE if it cannot be stored.
+   * `tell` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
    */
   takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
     asker: Asker,
+    tell?: () => void,
   ): Promise<boolean>;
   /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void;
@@ -111,7 +114,7 @@ class PersonalTrust implements Trust {
       event: { about: request.about, subject: request.subject },
       decide: async () => (await this.decide(request, asker)) ?? this.#decisions.enough(asker.owner),
       ask: () => this.questionFor(request, asker),
-      keep: (reply) => this.answered(request, asker, reply),
+      keep: (reply, tell) => this.answered(request, asker, reply, { tell }),
     });
   }
 
@@ -172,13 +175,27 @@ class PersonalTrust implements Trust {
     request: FullTrustRequest,
     asker: Asker,
     reply: Reply,
-    { reach: wanted, expires }: GrantTerms = {},
+    { tell, ...terms }: GrantTerms = {},
+  ): Promise<Authorization> {
+    const told = onlyOnce(tell);
+    const outcome = await this.#keep(request, asker, reply, { ...terms, tell: told });
+    told(outcome);
+    return outcome;
+  }
+
+  async #keep(
+    request: FullTrustRequest,
+    asker: Asker,
+    reply: Reply,
+    { reach: wanted, expires, tell }: GrantTerms,
   ): Promise<Authorization> {
     const { subject, wants, calledBy } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      await this.#decisions.refuse(placeAsked(request), subject, asker, reply, this.policyFor(asker.directory));
-      return refusalOf(request, reply);
+      const refusal = refusalOf(request, reply);
+      const terms = { policy: this.policyFor(asker.directory), tell: () => tell?.(refusal) };
+      await this.#decisions.refuse(placeAsked(request), subject, asker, reply, terms);
+      return refusal;
     }
     // Another window may have blocked it meanwhile, and the skill may be another one now.
     const decided = await this.decide(request, asker);
@@ -199,13 +216,14 @@ class PersonalTrust implements Trust {
     };
     if (reach !== "session") {
       const scope = this.#decisions.scopeOf(reach, asker.directory, policy);
-      const isStored = await this.#decisions.change(scope, (approvals) => ({
+      const allowed = { allowed: true, by: grant.id } as const;
+      const change = ({ grants, ...approvals }: Approvals): Approvals => ({
         ...approvals,
-        grants: [...approvals.grants.filter((other) => !isReplaced(other, grant)), grant],
-      }));
-      if (isStored) {
+        grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
+      });
+      if (await this.#decisions.change(scope, change, () => tell?.(allowed))) {
         await this.#options.store.keepCopy(subject.digest, files);
-        return { allowed: true, by: grant.id };
+        return allowed;
       }
     }
     const { grants } = this.#decisions.sessions.of(asker.owner);
@@ -258,8 +276,9 @@ class PersonalTrust implements Trust {
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
     asker: Asker,
+    tell?: () => void,
   ): Promise<boolean> {
-    return await this.#decisions.takeBack(what, asker, this.policyFor(asker.directory));
+    return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), tell });
   }
 
   onChange(listener: () => void): () => void {

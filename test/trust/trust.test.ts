@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
-import type { CopiedFile } from "../../src/trust/grants/approvals.ts";
+import type { ApprovalStore, CopiedFile } from "../../src/trust/grants/approvals.ts";
 import { createConfiguredGrants } from "../../src/trust/grants/configured-grants.ts";
 import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
 import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
 import type { Capabilities } from "../../src/trust/grants/capabilities.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/trust/asking/question.ts";
 import { manualClock } from "../manual-clock.ts";
+import { memoryApprovals } from "./grants/memory-approvals.ts";
 import { openTrust } from "./open-trust.ts";
 
 const { signal } = new AbortController();
@@ -277,6 +278,41 @@ describe("an answer", () => {
     expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "session" });
     expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "session" });
     expect(logged).toEqual([expect.stringContaining("no space left")]);
+  });
+
+  test.for([
+    ["trust", "run"],
+    ["block", "run"],
+    ["trust", "read"],
+    ["block", "read"],
+  ] as const)("that is stored is recorded before it is in force, once: %s of a %s", async ([answer, about]) => {
+    const memory = memoryApprovals();
+    const answered = () => events.filter(({ type }) => type === "answered").length;
+    const recorded: number[] = [];
+    const store: ApprovalStore = {
+      ...memory,
+      change: async (scope, change) => {
+        // Another process was faster: it is called again.
+        await memory.read(scope).then(change);
+        return await memory.change(scope, (before) => {
+          const after = change(before);
+          recorded.push(answered());
+          return after;
+        });
+      },
+    };
+    const { trust, events } = openTrust({ store });
+    const skill = { ...subject, isOwn: false, source: "/work/shop/.agents/skills" };
+    const asked = personWith(answer);
+    if (about === "run") await trust.authorize(requestOf({ subject: skill }), asked, signal);
+    else await trust.mayRead(skill, asked, signal);
+    expect([recorded, answered()]).toEqual([[1], 1]);
+
+    const [grant] = (await trust.approvalsFor("/work/shop")).flatMap(({ grants }) => grants);
+    let taken = 0;
+    if (about === "run")
+      await trust.takeBack(grant === undefined ? { blocksOf: skill } : { grant: grant.id }, nobody, () => taken++);
+    expect(taken).toBe(about === "run" ? 1 : 0);
   });
 });
 

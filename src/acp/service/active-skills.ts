@@ -89,18 +89,21 @@ export class ActiveSkills {
   async answered(ticket: number, reply: Reply): Promise<boolean> {
     const open = this.#take(ticket);
     if (open === undefined) return false;
-    const { app } = this.#options;
-    const { keepAnswer } = await permissions();
-    let grant: string | undefined;
+    const { app, now } = this.#options;
+    const { keepAnswer, toEntry } = await permissions();
+    const answer = answerWords(reply);
+    const tell = (by: string | undefined): void => {
+      const outcome = by === undefined ? "denied" : "allowed";
+      app.ledger.record(toEntry(open, { event: "answer", outcome, answer, grant: by }, now()));
+    };
     try {
-      grant = await keepAnswer(open, await app.trust(), reply);
+      return (await keepAnswer(open, await app.trust(), reply, tell)) !== undefined;
     } catch (error) {
       // The skill changed while its question was open.
       app.log("warning", `Nothing was allowed: ${error instanceof Error ? error.message : String(error)}`);
     }
-    const answer = answerWords(reply);
-    await this.#record(open, { event: "answer", outcome: grant === undefined ? "denied" : "allowed", answer, grant });
-    return grant !== undefined;
+    tell(undefined);
+    return false;
   }
 
   async #decide(use: AgentToolUse): Promise<UseDecision | undefined> {

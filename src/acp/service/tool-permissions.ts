@@ -9,7 +9,7 @@ import { checkDeclared } from "../../runs/plan/check-declared.ts";
 import { maxMountedBytes } from "../../runs/plan/run-limits.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";
-import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
+import type { Asker, Authorization, FullTrustRequest } from "../../trust/authorization.ts";
 import { noCapabilities } from "../../trust/grants/capabilities.ts";
 import type { Reply } from "../../trust/asking/question.ts";
 import { coversUse, type ToolUse, toolUseInWords } from "../../trust/tools/tool-patterns.ts";
@@ -100,10 +100,18 @@ export async function decideUse(
   return { decision: { kind: "ask", ticket, question }, request: first.request, asker, tool: use.tool };
 }
 
-/** Keeps a person's answer; by what the tool may be used, undefined if it may not. Throws SKILL_NOT_READY for a skill that changed. */
-export async function keepAnswer({ request, asker }: OpenUse, trust: Trust, reply: Reply): Promise<OpenUse["by"]> {
-  const kept = await trust.answered(request, asker, reply);
-  return kept.allowed ? kept.by : undefined;
+/**
+ * Keeps a person's answer, and tells it before it is in force: by what the tool may be used, undefined if it may not. Throws
+ * SKILL_NOT_READY for a skill that changed.
+ */
+export async function keepAnswer(
+  { request, asker }: OpenUse,
+  trust: Trust,
+  reply: Reply,
+  tell: (by: OpenUse["by"]) => void,
+): Promise<OpenUse["by"]> {
+  const byOf = (kept: Authorization): OpenUse["by"] => (kept.allowed ? kept.by : undefined);
+  return byOf(await trust.answered(request, asker, reply, { tell: (kept) => tell(byOf(kept)) }));
 }
 
 /** What the ledger says about a step of a use. */

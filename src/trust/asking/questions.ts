@@ -5,6 +5,21 @@ import type { Subject } from "../grants/grant.ts";
 import { answerWords } from "./question.ts";
 import type { Ask, Question, Reply } from "./question.ts";
 
+/** Told of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
+export type TellOutcome = (outcome: Authorization) => void;
+
+/** Passes on the first call only. */
+export function onlyOnce<Told extends readonly unknown[]>(
+  tell: ((...told: Told) => void) | undefined,
+): (...told: Told) => void {
+  let left = tell;
+  return (...told) => {
+    const first = left;
+    left = undefined;
+    first?.(...told);
+  };
+}
+
 /** One thing to be decided. */
 export interface Matter {
   readonly key: string;
@@ -13,7 +28,7 @@ export interface Matter {
   readonly event: Pick<TrustEvent, "about" | "subject">;
   readonly decide: () => Promise<Authorization | undefined>;
   readonly ask: () => Promise<Question | undefined>;
-  readonly keep: (reply: Reply) => Promise<Authorization>;
+  readonly keep: (reply: Reply, tell: TellOutcome) => Promise<Authorization>;
 }
 
 interface QuestionsOptions {
@@ -70,21 +85,21 @@ export class Questions {
     const asking = (async (): Promise<Authorization> => {
       const question = await ask();
       if (question === undefined || asker.ask === undefined) {
-        const refusal = await keep({ missing: "nobody" });
+        const refusal = await keep({ missing: "nobody" }, nothing);
         if (!refusal.allowed) tell({ type: "refused", detail: refusal.why });
         return refusal;
       }
       tell({ type: "asked", detail: question.title });
       const reply = await this.#reply(matter, asker.ask, question);
       signal.throwIfAborted();
-      const outcome = "allowed" in reply ? reply : await keep(reply);
-      tell({
-        type: "answered",
-        allowed: outcome.allowed,
-        answer: "allowed" in reply ? "elsewhere" : answerWords(reply),
-        detail: outcome.allowed ? outcome.by : outcome.why,
-      });
-      return outcome;
+      const answer = "allowed" in reply ? "elsewhere" : answerWords(reply);
+      const tellOutcome: TellOutcome = (outcome) => {
+        const detail = outcome.allowed ? outcome.by : outcome.why;
+        tell({ type: "answered", allowed: outcome.allowed, answer, detail });
+      };
+      if (!("allowed" in reply)) return await keep(reply, tellOutcome);
+      tellOutcome(reply);
+      return reply;
     })();
     const open = this.#open.get(owner) ?? new Map<string, Promise<unknown>>();
     this.#open.set(owner, open.set(key, asking));

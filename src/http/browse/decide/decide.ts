@@ -32,19 +32,22 @@ export async function decide(
   const asker = { owner: localOwner, directory, door: "browser" };
   const { name, version } = skill;
   const subject = { skill: name, version, ...(digest !== undefined && { digest }) };
-  const record = (entry: Pick<LedgerEntry, "event" | "tool"> & Partial<LedgerEntry>): void => {
-    app.ledger.record({ at: Date.now(), ...subject, door: "browser", ...entry });
+  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
+    app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   };
 
   async function approve(request: FullTrustRequest): Promise<Decided> {
-    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach });
+    const tell = (outcome: Authorization): void => {
+      if (outcome.allowed && outcome.by !== "once")
+        record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by });
+    };
+    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, tell });
     refuseUnless(authorization);
     const { by } = authorization;
     if (by === "once") {
       const why = `The policy lets you approve ${name} for one run only.`;
       throw denied({ why, hint: "Allow it once, then run it." });
     }
-    record({ event: "answer", tool: "approvals", outcome: "allowed", answer: "trust", grant: by });
     const isForSession = by === "session";
     return {
       message: `Approved ${version} (${shortDigest(request.subject.digest)})${isForSession ? " until this page's server ends" : ""}.`,
@@ -63,12 +66,12 @@ export async function decide(
   async function block(): Promise<Decided> {
     // A block is for all versions, also of a skill that cannot be read.
     const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
-    await trust.answered(request, asker, { answer: "block" });
+    const tell = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
+    await trust.answered(request, asker, { answer: "block" }, { tell });
     const [standing] = await trust.standings(
       [{ subject: request.subject, needs: request.needs, hasCode: true, digest: () => Promise.resolve(undefined) }],
       asker,
     );
-    record({ event: "answer", tool: "approvals", outcome: "denied", answer: "block" });
     if (standing === "blocked" || standing === "denied") return { message: `Blocked ${name}.` };
     return { message: `Blocked ${name} until this page's server ends; the log says why that could not be stored.` };
   }
@@ -81,10 +84,11 @@ export async function decide(
     const what = isUnblocking
       ? { blocksOf: subjectOf(skill, { skills, sourceOf: () => app.source }) }
       : { grant: grant ?? "" };
-    const isFound = await trust.takeBack(what, asker);
+    const tell = (): void =>
+      record({ event: "revoke", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
+    const isFound = await trust.takeBack(what, asker, tell);
     if (!isFound)
       return { message: isUnblocking ? `${name} was not blocked.` : `There is no grant ${grant ?? ""} any more.` };
-    record({ event: "revoke", tool: "approvals", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
     return { message: isUnblocking ? `${name} is no longer blocked.` : `Revoked ${grant ?? ""}.` };
   }
 
