@@ -57,14 +57,14 @@ export async function measurePage({ folder, samples, bin, say }) {
  * @returns {Promise<Row>}
  */
 async function measurePaint({ browser, server, floor, count, target }) {
-  await paint(browser, server.address, server.cookies);
+  await paint(browser, server.address, server.signedIn);
   /** @type {number[]} */
   const ours = [];
   /** @type {number[]} */
   const floors = [];
   for (let round = 0; round < rounds; round++) {
     floors.push(await paint(browser, floor));
-    ours.push(await paint(browser, server.address, server.cookies));
+    ours.push(await paint(browser, server.address, server.signedIn));
   }
   const found = summarise(ours);
   return {
@@ -82,11 +82,10 @@ async function measurePaint({ browser, server, floor, count, target }) {
  * The time from the start of the navigation until the frame with the first row was presented.
  * @param {Browser} browser
  * @param {string} address
- * @param {Cookie[]} cookies
+ * @param {SignedIn} [signedIn]
  */
-async function paint(browser, address, cookies = []) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addCookies(cookies);
+async function paint(browser, address, signedIn) {
+  const context = await newContext(browser, signedIn);
   try {
     const page = await context.newPage();
     await page.addInitScript(() => {
@@ -226,9 +225,8 @@ function whenSeen(text) {
  * @param {Server} server
  * @returns {Promise<Page>}
  */
-async function openPage(browser, { address, cookies }) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addCookies(cookies);
+async function openPage(browser, { address, signedIn }) {
+  const context = await newContext(browser, signedIn);
   const page = await context.newPage();
   await page.goto(address);
   await page.getByRole("option").first().waitFor();
@@ -236,10 +234,29 @@ async function openPage(browser, { address, cookies }) {
 }
 
 /**
+ * A new browser profile.
+ * @param {Browser} browser
+ * @param {SignedIn} [signedIn]
+ */
+async function newContext(browser, { cookies, stored } = { cookies: [], stored: [] }) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  await context.addCookies(cookies);
+  await context.addInitScript((items) => {
+    for (const [key, value] of items) sessionStorage.setItem(key, value);
+  }, stored);
+  return context;
+}
+
+/**
+ * What a browser that has signed in keeps: cookies, and the items of its sessionStorage.
+ * @typedef {{ cookies: Cookie[], stored: [string, string][] }} SignedIn
+ */
+
+/**
  * @typedef {object} Server
  * @property {ChildProcess} child
  * @property {string} address without a code
- * @property {Cookie[]} cookies of a browser that has signed in
+ * @property {SignedIn} signedIn
  * @property {Promise<unknown>} closed
  */
 
@@ -275,8 +292,13 @@ async function startBrowse(browser, { bin, folder, root }) {
   await page.goto(address);
   await page.getByRole("option").first().waitFor();
   const cookies = await context.cookies();
+  const stored = await page.evaluate(() =>
+    Array.from({ length: sessionStorage.length }, (_, place) => sessionStorage.key(place) ?? "").map(
+      (key) => /** @type {[string, string]} */ ([key, sessionStorage.getItem(key) ?? ""]),
+    ),
+  );
   await context.close();
-  return { child, closed, address: new URL("/", address).href, cookies };
+  return { child, closed, address: new URL("/", address).href, signedIn: { cookies, stored } };
 }
 
 /** The least that a browser would have to do. */
