@@ -53,8 +53,8 @@ function userName(): string {
   }
 }
 
-/** The tools that most often lead to each kind of question; of `tool`, one of the agent's. */
-const toolsOf = { run: "execute_skill", read: "read_skill_file", tool: "permission" } as const;
+/** The tools that most often lead to each kind of question. */
+const toolsOf = { run: "execute_skill", read: "read_skill_file" } as const;
 
 function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }: TrustEvent, at: number): LedgerEntry {
   const { name: skill, version, digest } = subject;

@@ -13,7 +13,6 @@ const { signal } = new AbortController();
 const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://example.org"] };
 const request: FullTrustRequest = {
-  about: "run",
   subject: {
     name: "a.b",
     slug: "a-b",

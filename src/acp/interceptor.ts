@@ -2,7 +2,6 @@ import { openToldOnce } from "../base/log.ts";
 import type { Settings } from "../options.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
-import { AgentRequests } from "./ask/agent-requests.ts";
 import { OwnRequests } from "./ask/own-requests.ts";
 import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
@@ -37,7 +36,6 @@ export class Interceptor {
   readonly #requests: EditorRequests;
   readonly #ownRequests: OwnRequests;
   readonly #sessions: Sessions;
-  readonly #agentRequests: AgentRequests;
   readonly #relayed: RelayedRequests;
   #isOpen = true;
 
@@ -81,8 +79,6 @@ export class Interceptor {
       },
       log,
     });
-    const { reply } = options;
-    this.#agentRequests = new AgentRequests({ service: this.#service, settings, reply, notify: this.#notify });
     this.#sessions = new Sessions({
       service: this.#service,
       settings,
@@ -106,7 +102,6 @@ export class Interceptor {
     return this.#guard(() => {
       if (this.#ownRequests.take(message)) return kept;
       const read = readMessage(message);
-      if (read.kind === "response") return (isRecord(message) && this.#agentRequests.answered(message)) || untouched;
       if (read.kind !== "request" && read.kind !== "notification") return untouched;
       const { method, params } = read;
       if (this.#servesTools && method.startsWith(methods.toolMethodPrefix)) return this.#toolCalled(read, message);
@@ -138,8 +133,7 @@ export class Interceptor {
   editorInterest(): Interest {
     if (!this.#isOpen) return [];
     if (this.#relayed.agreed === undefined) return "everything";
-    const [hasRequested, awaits] = [!this.#ownRequests.isEmpty, !this.#agentRequests.isEmpty];
-    return editorInterest({ servesTools: this.#servesTools, hasRequested, awaits });
+    return editorInterest({ servesTools: this.#servesTools, hasRequested: !this.#ownRequests.isEmpty });
   }
 
   agentInterest(): Interest {
@@ -234,14 +228,9 @@ export class Interceptor {
   }
 
   #permissionAsked(id: string | number, params: JsonRecord): Verdict | Promise<Verdict> {
-    const { agreed } = this.#relayed;
-    if (agreed === undefined) return untouched;
+    if (this.#relayed.agreed === undefined) return untouched;
     const { reply, settings } = this.#options;
     const [sessions, notify] = [this.#sessions, this.#notify];
-    const verdict = lookAtPermission(id, params, { sessions, settings, reply, notify });
-    if (verdict !== undefined) return verdict;
-    const session = sessions.find(params);
-    if (session === undefined) return untouched;
-    return this.#agentRequests.look(id, params, session, agreed.negotiation.protocol);
+    return lookAtPermission(id, params, { sessions, settings, reply, notify }) ?? untouched;
   }
 }

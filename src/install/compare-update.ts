@@ -38,7 +38,10 @@ export async function compareUpdate(
   const isNamed = old === undefined ? renameWords({ key, slug }) === undefined : old.slug === slug;
   return {
     renamed: isNamed ? undefined : slug,
-    widened: wantedWords({ wants: wider }),
+    widened: wantedWords({
+      wants: wider,
+      expects: inspected.expects.filter((tool) => old?.expects.includes(tool) !== true),
+    }),
     added: paths.filter((path) => !olds.has(path)),
     removed: paths.filter((path) => !news.has(path)),
     changed: paths.filter((path) => olds.has(path) && news.has(path)),

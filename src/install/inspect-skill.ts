@@ -9,7 +9,7 @@ import { SkillsError } from "../errors.ts";
 import { directoryName } from "../remote/lock/lock.ts";
 import { writeFiles } from "../remote/lock/write-files.ts";
 import type { SkillFile } from "../remote/skill-bytes.ts";
-import { wantsOf } from "../runs/authorize/trust-request.ts";
+import { needsOf } from "../runs/authorize/trust-request.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";
 import { openCatalog } from "../skills/catalog.ts";
 import { checkSkills } from "../skills/check/check-skills.ts";
@@ -36,8 +36,9 @@ export interface InspectedSkill {
   readonly description: string;
   readonly digest: string;
   readonly permissions: Permissions;
-  /** The permissions, and the tools of the agent that it lists. */
   readonly wants: Capabilities;
+  /** Tools of the agent that it lists: shown, never granted. */
+  readonly expects: readonly string[];
   /** Paths of files that `execute_skill` can run. */
   readonly scripts: readonly string[];
   /** What it needs of the machine, in words. */
@@ -109,7 +110,8 @@ async function inspect({ skill }: OfferedSkill, directory: string, level: Level)
     description: skill.description,
     digest: hashed.digest,
     permissions: permissionsOf(skill),
-    wants: wantsOf(skill),
+    wants: needsOf(skill),
+    expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
     requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],
     problems: problems

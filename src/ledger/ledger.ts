@@ -4,8 +4,7 @@ export interface LedgerEntry {
   readonly at: number;
   /**
    * Absent: a use of a tool or a skill. `ask`: a person was asked; `answer`: what they answered; `refusal`: denied without asking;
-   * `permission`: a request of the agent that was answered for the person; `grant`, `revoke`: an approval was given or taken back by
-   * command. Later versions may write others.
+   * `grant`, `revoke`: an approval was given or taken back by command. Other versions may write others.
    */
   readonly event?: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`; of an event, the tool that led to it. */
@@ -20,7 +19,7 @@ export interface LedgerEntry {
   readonly outcome?: Outcome;
   /** Why it failed or was refused. */
   readonly code?: string;
-  /** The question; why it was denied; what the agent wanted to do. */
+  /** The question, or why it was denied. */
   readonly about?: string;
   /** What was answered, such as `trust`; `elsewhere` if a question was decided in another window; or why there was no answer. */
   readonly answer?: string;

@@ -40,9 +40,7 @@ export function openToolCalls(door: McpDoor, caller: McpCaller): CallTool {
       // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
       const either = turn === undefined ? signal : AbortSignal.any([signal, turn]);
-      const output = await toolbox.call(name, args, context, either);
-      caller.called?.(name, args);
-      return toResult(output);
+      return toResult(await toolbox.call(name, args, context, either));
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();

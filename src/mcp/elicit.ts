@@ -52,12 +52,13 @@ const maxFiles = 20;
 
 /** One choice; every client shows the message before it. */
 export function toForm(question: Question): ElicitRequestFormParams {
-  const { title, wants, widened, changed, options } = question;
+  const { title, wants, widened, expects, changed, options } = question;
   const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     title,
     ...widened.map((words) => `New: ${toLine(words)}`),
     ...unseen.map((words) => `It ${toLine(words)}`),
+    ...(expects === undefined ? [] : [expects]),
     ...changed.slice(0, maxFiles).map(({ path }) => `Changed: ${toLine(path)}`),
     ...(changed.length > maxFiles ? [`and ${changed.length - maxFiles} more files`] : []),
   ];

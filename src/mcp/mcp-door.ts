@@ -28,6 +28,4 @@ export interface McpCaller extends Caller {
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */
   readonly toolsListed?: () => void;
-  /** Called when a client has called a tool, successfully. Must not throw. */
-  readonly called?: (tool: string, input: unknown) => void;
 }

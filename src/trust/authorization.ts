@@ -34,7 +34,6 @@ export interface CallingSkill {
 
 /** What a skill wants to do. */
 export interface TrustRequest {
-  readonly about: "run" | "tool";
   readonly subject: Subject;
   /** What this call needs. */
   readonly needs: Capabilities;
@@ -44,8 +43,8 @@ export interface TrustRequest {
   readonly calledBy?: CallingSkill | undefined;
   /** Another skill whose name looks the same. */
   readonly lookAlike?: (() => string | undefined) | undefined;
-  /** What the agent wants to do now, for `about: "tool"`. */
-  readonly use?: string | undefined;
+  /** Tools of the agent that the skill's author expects: shown, never granted. */
+  readonly expects?: readonly string[] | undefined;
 }
 
 /** A request about which a person can be asked. */
@@ -60,7 +59,7 @@ export interface TrustEvent {
   /** Of an answer: whether it allows what was asked. */
   readonly allowed?: boolean;
   readonly asker: Pick<Asker, "door" | "sessionId">;
-  readonly about: "run" | "tool" | "read";
+  readonly about: "run" | "read";
   /** Without a digest where only its name counts. */
   readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
   /** The answer, or why there is none. */

@@ -36,7 +36,7 @@ export async function standingsOf(skills: readonly StandingSkill[], deciding: De
   async function findByDigest({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> {
     const digest = await digestOf();
     if (digest === undefined) return;
-    const decided = await decide({ about: "run", subject: { ...subject, digest }, needs, wants: needs });
+    const decided = await decide({ subject: { ...subject, digest }, needs, wants: needs });
     if (decided?.allowed === true) standings[place] = "ready";
   }
 

@@ -44,7 +44,7 @@ interface GrantTerms {
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
 export interface Trust {
   policyFor(directory: string | undefined): Policy;
-  /** Decides about a run or a tool; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
+  /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization>;
   /** The same without asking and without a record; undefined where a person would be asked. */
   decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined>;
@@ -111,7 +111,7 @@ class PersonalTrust implements Trust {
       key: keyOf(request),
       asker,
       signal,
-      event: { about: request.about, subject: request.subject },
+      event: { about: "run", subject: request.subject },
       decide: async () => (await this.decide(request, asker)) ?? this.#decisions.enough(asker.owner),
       ask: () => this.questionFor(request, asker),
       keep: (reply, tell) => this.answered(request, asker, reply, { tell }),
@@ -119,7 +119,7 @@ class PersonalTrust implements Trust {
   }
 
   async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
-    const { subject, needs, wants, about, calledBy } = request;
+    const { subject, needs, wants, calledBy } = request;
     const policy = this.policyFor(asker.directory);
     const refusal = policy.denies(subject, needs);
     if (refusal !== undefined) return { allowed: false, ...refusal };
@@ -127,7 +127,7 @@ class PersonalTrust implements Trust {
     if (await this.#decisions.isBlocked(subject, stored, policy)) return blocked(subject);
     // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
     const isFree = policy.runs === "sandbox" && subject.origin === undefined;
-    if (about === "run" && isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
+    if (isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
     // What the configuration and the policy grant is not for skills of a project that call this one.
     if (calledBy === undefined || calledBy.isOwn) {
       const pregranted = policy.grants(subject);
@@ -286,12 +286,12 @@ class PersonalTrust implements Trust {
   }
 }
 
-function keyOf({ about, subject, wants, calledBy }: TrustRequest): string {
-  return JSON.stringify([about, subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
+function keyOf({ subject, wants, calledBy }: TrustRequest): string {
+  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
 }
 
-function placeAsked({ about, subject, calledBy }: TrustRequest): string {
-  return placeOf(about, subject.directory, calledBy?.name);
+function placeAsked({ subject, calledBy }: TrustRequest): string {
+  return placeOf("run", subject.directory, calledBy?.name);
 }
 
 /** An older grant of the same version that says no more than the new one. */
@@ -307,6 +307,6 @@ function isReplaced(before: Grant, after: Grant): boolean {
   );
 }
 
-function toStored({ network, secrets, project, isolation, tools }: Capabilities): Grant["capabilities"] {
-  return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools };
+function toStored({ network, secrets, project, isolation }: Capabilities): Grant["capabilities"] {
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
 }

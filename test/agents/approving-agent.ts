@@ -1,17 +1,14 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type MockModel, openMockModel } from "./mock-model.ts";
 import { type Editor, openEditor } from "./open-editor.ts";
 import { makePlayground, type Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { writeRunningSkills } from "./running-skills.ts";
-import { wrapper } from "./wrapped-process.ts";
 
-/** The tests of an agent's own tools, which an approved skill lists in `allowed-tools`. */
+/** The tests of questions: about the tools of the agent, which a skill lists in `allowed-tools`, and about our own. */
 export function describeApprovingAgent(agent: RealAgent): void {
   const { name: label, shell: tool = "" } = agent;
   let files = 0;
@@ -26,46 +23,21 @@ export function describeApprovingAgent(agent: RealAgent): void {
   };
 
   describe(`a tool that a skill lists, with ${label}`, () => {
-    test("is asked about once, again after the skill changed or was revoked, and never answered otherwise", async () => {
+    test("reaches the person as the agent wrote it, each time, whatever they approved", async () => {
       const { playground, model, editor, sessionId } = await open(agent);
-      const run = async (words: string, calls: readonly ReturnType<typeof touch>[]): Promise<readonly boolean[]> => {
-        model.plan(calls);
-        await editor.prompt(sessionId, words);
-        return calls.map(({ file }) => existsSync(join(playground.project, file)));
-      };
       await writeTool(playground, "deployer", "Bash(touch:*)", "First.");
       await listed(editor, sessionId, "deployer");
-      editor.answerWith("allow_always");
-      expect(await run("/deployer now", [touch(), touch(), touch()])).toEqual([true, true, true]);
-      expect(titles(editor)).toEqual([
-        expect.stringMatching(/^Agent tools \(.*: for deployer 0\.0\.0 \(.*; now: Bash\(touch made-1\.txt\)$/),
-      ]);
-      expect(editor.requests[0]?.options.map(({ name }) => name)).toEqual([
-        ...["Run once", "Trust this exact version", "Not now", "Block this skill"],
-      ]);
-      expect(await run("/deployer again", [touch()])).toEqual([true]);
-      expect(editor.requests).toHaveLength(1);
-
-      editor.answerWith("reject_once");
-      expect(await run("Without the skill", [touch()])).toEqual([false]);
-      expect(titles(editor).at(-1)).toBe(`touch made-${files}.txt`);
-
-      await writeTool(playground, "deployer", "Bash(touch:*)", "Second.");
-      expect(await run("/deployer changed", [touch()])).toEqual([false]);
-      expect(titles(editor).at(-1)).toContain("changed since 0.0.0");
-      const diff = editor.requests.at(-1)?.toolCall.content?.find(({ type }) => type === "diff");
-      expect(diff).toMatchObject({ oldText: expect.stringContaining("First.") as string });
-      expect(diff).toMatchObject({ newText: expect.stringContaining("Second.") as string });
-
-      editor.answerWith("allow_always");
-      expect(await run("/deployer approved", [touch(), touch()])).toEqual([true, true]);
-      const asked = editor.requests.length;
-      await promisify(execFile)(process.execPath, [wrapper, "approvals", "revoke", "deployer"], {
-        cwd: playground.project,
-        env: { PATH: process.env["PATH"], HOME: playground.home },
-      });
-      expect(await run("/deployer revoked", [touch()])).toEqual([true]);
-      expect(editor.requests).toHaveLength(asked + 1);
+      for (const [answer, isMade] of [
+        ["allow_once", true],
+        ["reject_once", false],
+      ] as const) {
+        const call = touch();
+        editor.answerWith(answer);
+        model.plan([call]);
+        await editor.prompt(sessionId, "/deployer now");
+        expect(titles(editor).at(-1)).toBe(`touch ${call.file}`);
+        expect(existsSync(join(playground.project, call.file))).toBe(isMade);
+      }
     });
 
     test("skills of a project are read and run after one question each, not again in another process, and with a diff once changed", async () => {
@@ -109,26 +81,21 @@ export function describeApprovingAgent(agent: RealAgent): void {
       });
     });
 
-    test("200 calls over 20 skills ask at most 3 times", async () => {
+    test("200 calls over 20 skills ask nothing", async () => {
       const { playground, model, editor, sessionId } = await open(agent);
       const names = Array.from({ length: 20 }, (_, place) => `skill-${place}`);
-      for (const [place, name] of names.entries())
-        await writeTool(playground, name, place < 3 ? "Bash(touch:*) Read" : "", "Do it.");
+      for (const name of names) await writeTool(playground, name, "Bash(touch:*) Read", "Do it.");
       await listed(editor, sessionId, "skill-19");
-      editor.answerWith("allow_always");
       let calls = 0;
-      for (const [place, name] of names.entries()) {
+      for (const name of names) {
         const read = { tool: "read_skill_file", input: { name, path: "SKILL.md" } };
         const describe = { tool: "describe_skill", input: { name, detail: "full" } };
-        const others = place < 3 ? Array.from({ length: 8 }, touch) : Array.from({ length: 8 }, () => read);
-        model.plan([read, describe, ...others]);
+        model.plan([read, describe, ...Array.from({ length: 8 }, () => read)]);
         await editor.prompt(sessionId, `Work with ${name}.`);
         calls += model.results.length;
       }
       expect(calls).toBe(200);
-      expect(files).toBeGreaterThanOrEqual(24);
-      expect(existsSync(join(playground.project, `made-${files}.txt`))).toBe(true);
-      expect(titles(editor)).toHaveLength(3);
+      expect(titles(editor)).toEqual([]);
     });
   });
 }

@@ -18,7 +18,7 @@ export function inventDetail(row: SkillRow): SkillDetail {
     filesOmitted: 0,
     problems: [],
     permissions: {
-      wants: { network: [], secrets: [], project: "none", tools: [], words: [] },
+      wants: { network: [], secrets: [], project: "none", words: [] },
       detected: { hosts: [], environment: [] },
       grants: [],
       isBlocked: false,

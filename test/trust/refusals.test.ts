@@ -6,7 +6,6 @@ import type { TrustRequest } from "../../src/trust/authorization.ts";
 const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://api.example"] };
 const request: TrustRequest = {
-  about: "run",
   subject: {
     name: "deploy",
     slug: "deploy",

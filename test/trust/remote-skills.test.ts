@@ -23,7 +23,7 @@ const subject: Subject = {
 
 function requestOf(changes: Partial<Subject> = {}): FullTrustRequest {
   const nothing = { needs: noCapabilities, wants: noCapabilities };
-  return { about: "run", subject: { ...subject, ...changes }, ...nothing, files: () => Promise.resolve([]) };
+  return { subject: { ...subject, ...changes }, ...nothing, files: () => Promise.resolve([]) };
 }
 
 function personWith(...answers: Answer[]): Asker & { readonly asked: Question[] } {

@@ -29,7 +29,6 @@ function fileOf(path: string, text: string): CopiedFile {
 
 function requestOf(changes: Partial<FullTrustRequest> = {}): FullTrustRequest {
   return {
-    about: "run",
     subject,
     needs: network,
     wants: network,
@@ -104,7 +103,7 @@ describe("an answer", () => {
   test("trust: is stored with the digest and everything that the skill wants, and nobody is asked again, in any session", async () => {
     const { trust, store } = openTrust();
     const person = personWith("trust");
-    const wants = { ...network, tools: ["Bash(git:*)"] };
+    const wants = network;
     const outcome = await trust.authorize(requestOf({ wants }), person, signal);
     const { grants } = await store.read("everywhere");
     expect(grants).toEqual([
@@ -122,8 +121,6 @@ describe("an answer", () => {
     expect(outcome).toEqual({ allowed: true, by: grants[0]?.id });
     const other = { ...nobody, owner: "session:2", directory: "/work/other" };
     expect(await trust.authorize(requestOf({ wants }), other, signal)).toEqual(outcome);
-    const tool = requestOf({ about: "tool", needs: { ...noCapabilities, tools: ["Bash(git:*)"] }, wants });
-    expect(await trust.decide(tool, other)).toEqual(outcome);
     expect(await store.readCopy(digest("a"))).toMatchObject([{ path: "SKILL.md", text: "Deploys.\n" }]);
   });
 

@@ -68,7 +68,7 @@ const maxNamed = 100;
 
 /** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
 export function toContent(
-  { wants, widened, changed, directory = "/" }: Question,
+  { wants, widened, expects, changed, directory = "/" }: Question,
   protocol: 1 | 2,
 ): readonly JsonRecord[] {
   const shown = changed.filter(isShown).slice(0, maxDiffs);
@@ -78,6 +78,7 @@ export function toContent(
   const lines = [
     ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),
     ...(wants.length === 0 ? [] : [`All that it wants: ${wants.join(", ")}.`]),
+    ...(expects === undefined ? [] : [expects]),
     ...(changed.length === 0 ? [] : [`Changed files: ${changed.length}.`]),
     ...(others.length === 0 ? [] : [`Not shown here: ${[...named, ...more].join(", ")}`]),
   ];

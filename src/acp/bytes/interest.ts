@@ -9,26 +9,19 @@ const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.sl
 
 const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownRequestPrefix}`];
 
-/**
- * The editor's messages that may concern us after `initialize`: more if tools are served, once we have requested something, and while we
- * wait for a response to a request of the agent.
- */
+/** The editor's messages that may concern us after `initialize`: more if tools are served, and once we have requested something. */
 export function editorInterest({
   servesTools,
   hasRequested,
-  awaits,
 }: {
   readonly servesTools: boolean;
   readonly hasRequested: boolean;
-  readonly awaits: boolean;
 }): Interest {
   if (!servesTools) return sessions;
-  if (awaits) return sessionsCallsAndResponses;
   return hasRequested ? sessionsCallsAndReplies : sessionsAndCalls;
 }
 
 const responses: Interest = ['"result"', '"error"'];
-const sessionsCallsAndResponses: Interest = [...sessionsAndCalls, ...responses];
 
 /**
  * Parts of `available_commands_update`, of `user_message_chunk` (replayed prompts) and of `session_info_update` (titles). Each has an

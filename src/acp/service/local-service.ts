@@ -201,11 +201,6 @@ function openConnection(
       sessions.get(key)?.turnBegan();
     },
     decidesRun: (key, input) => sessions.get(key)?.decidesRun(input),
-    decideUse: (key, use) => sessions.get(key)?.active.decide(use),
-    useAllowed(key, ticket) {
-      sessions.get(key)?.active.allowed(ticket);
-    },
-    useAnswered: (key, ticket, reply) => sessions.get(key)?.active.answered(ticket, reply),
     callReported(key, call) {
       sessions.get(key)?.calls.reported(call);
     },

@@ -72,9 +72,6 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       invoke: ask("invoke"),
       turnBegan: tell("turnBegan"),
       decidesRun: ask("decidesRun"),
-      decideUse: ask("decideUse"),
-      useAllowed: tell("useAllowed"),
-      useAnswered: ask("useAnswered"),
       callReported: tell("callReported"),
       indexSent: tell("indexSent"),
       callTool(request) {

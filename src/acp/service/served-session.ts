@@ -20,7 +20,6 @@ import { Session, type SessionContext } from "../session/session.ts";
 import { openingRecord, toToldSkills } from "../session/session-record.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
-import { ActiveSkills } from "./active-skills.ts";
 import type {
   BeginRequest,
   Directories,
@@ -69,7 +68,6 @@ export class ServedSession {
   readonly #skills;
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
-  readonly active: ActiveSkills;
   #tools: SessionTools | undefined;
   #session: Session | undefined;
   #history: IndexHistory | undefined;
@@ -90,7 +88,6 @@ export class ServedSession {
     this.#context = context;
     const skills = context.openSkills(directories);
     this.#skills = skills;
-    this.active = new ActiveSkills({ app: context.app, skills, directories, now: context.now });
   }
 
   /** Undefined until the agent has opened it. */
@@ -115,10 +112,9 @@ export class ServedSession {
       };
       const { settings, send } = this.#context;
       const [skills, calls, clock] = [this.#skills, this.calls, settings.clock];
-      const called = this.active.called.bind(this.active);
       const { protocol } = request.negotiation;
       const askIn = (sessionId: string): Ask => this.#context.questions.askIn({ id: sessionId, protocol });
-      const session = { tools, skills, calls, toolsListed, called, askIn, clock, send };
+      const session = { tools, skills, calls, toolsListed, askIn, clock, send };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();
@@ -138,9 +134,8 @@ export class ServedSession {
 
   /** The agent has opened it. */
   begin(request: BeginRequest): void {
-    const { sessionId, negotiation } = request;
+    const { sessionId } = request;
     this.#tools?.begin(sessionId);
-    this.active.begin({ sessionId, agent: negotiation.agent });
     this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
     this.#record({});
     this.#session = new Session(request, this.#skills, this.#context, (skills) => {
@@ -177,7 +172,6 @@ export class ServedSession {
     try {
       const instructions = await readInstructions(offered.skill);
       recordInvocation(offered.skill, session.id);
-      this.active.invoked(offered.skill);
       trust.consent(this.#ownerOf(session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;
@@ -210,7 +204,6 @@ export class ServedSession {
 
   /** The person wrote a prompt. */
   turnBegan(): void {
-    this.active.turnBegan();
     if (this.#session !== undefined) this.#context.trust.newTurn(this.#ownerOf(this.#session));
   }
 

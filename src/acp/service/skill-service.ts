@@ -1,11 +1,8 @@
 import type { Log } from "../../base/log.ts";
-import type { Subject } from "../../trust/grants/grant.ts";
-import type { Question, Reply } from "../../trust/asking/question.ts";
 import type { EditorReply } from "../ask/editor-reply.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import type { Forms, Negotiation } from "../session/negotiation.ts";
-import type { AgentToolUse } from "../tools/agent-uses.ts";
 import type { Reserve } from "../tools/early-servers.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
@@ -126,19 +123,6 @@ export interface ToolRequest {
   readonly params: unknown;
 }
 
-/** What is known about a use of one of the agent's own tools, for which the agent requests permission. */
-export type UseDecision =
-  /** An active skill lists the tool, and this version of it was approved. */
-  | {
-      readonly kind: "allowed";
-      readonly ticket: number;
-      readonly skill: Pick<Subject, "name" | "version" | "digest">;
-      /** The entry of `allowed-tools` that covers it. */
-      readonly pattern: string;
-    }
-  /** An active skill lists the tool, and nobody has decided about this version of it. */
-  | { readonly kind: "ask"; readonly ticket: number; readonly question: Question };
-
 /** What one connection asks of the service. Nothing rejects or throws. */
 export interface ServiceConnection {
   /** The agent has answered `initialize`: what the first session needs is loaded soon, unless that session begins before. */
@@ -161,16 +145,10 @@ export interface ServiceConnection {
     name: string,
     sigil: "/" | "$",
   ): MaybePromise<InvokedSkill | NativeSkill | GoneSkill | undefined>;
-  /** A person sent a prompt: skills that were active are so no longer. Comes before `invoke`. */
+  /** A person sent a prompt: what they did not answer may be asked again. Comes before `invoke`. */
   turnBegan(key: SessionKey): void;
   /** Whether a call of `execute_skill` with this input is decided by trust, which asks the person where nobody has decided. */
   decidesRun(key: SessionKey, input: JsonRecord): MaybePromise<boolean | undefined>;
-  /** Decides about a use of a tool; undefined: the agent's request is not for us. */
-  decideUse(key: SessionKey, use: AgentToolUse): MaybePromise<UseDecision | undefined>;
-  /** The agent's request with this ticket was answered for the user. */
-  useAllowed(key: SessionKey, ticket: number): void;
-  /** A person answered the question with this ticket. True if the tool may be used. */
-  useAnswered(key: SessionKey, ticket: number, reply: Reply): MaybePromise<boolean | undefined>;
   /** The agent reported a call to its editor: its output is reported with the same id. */
   callReported(key: SessionKey, call: ReportedCall): void;
   /** The index with this ticket was sent to the model. */

@@ -36,8 +36,6 @@ export interface AgentFacts {
   readonly streamsInput: boolean;
   /** Whether it asks the editor before a tool runs code, by default; undefined if unknown. */
   readonly asksBeforeCode: boolean | undefined;
-  /** How its permission requests say which of its own tools is to be used; undefined if that is not certain. */
-  readonly permissionForm: "claude" | "opencode" | undefined;
 }
 
 const doubleUnderscore: Spelling = "mcp__{word}__{tool}";
@@ -83,7 +81,6 @@ const unknownAgent: AgentFacts = {
   allowsOnce: undefined,
   streamsInput: false,
   asksBeforeCode: undefined,
-  permissionForm: undefined,
 };
 
 /** How qwen says that the model that decides in its mode "auto" gave no answer, and why. */
@@ -104,7 +101,6 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     reads: { project: claude, home: claude },
     leaksConfiguration: true,
     asksBeforeCode: true,
-    permissionForm: "claude",
   },
   {
     // 1.18.33: titles are tool names, the input follows the permission request; .agents comes before .claude; skills are read once.
@@ -113,7 +109,6 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     tools: { forModel: underscore, forEditor: [underscore] },
     reads: { project: [...agents, ...claude], home: [...agents, ...claude] },
     asksBeforeCode: false,
-    permissionForm: "opencode",
   },
   {
     // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission request has only the id; in mode "agent"

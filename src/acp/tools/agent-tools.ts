@@ -42,8 +42,6 @@ export interface OpenedSession {
   readonly follow: (call: FollowedCall) => RunListener | undefined;
   /** Called when the agent asks for the tools, so that its model has them. */
   readonly toolsListed: () => void;
-  /** Called when the model has called a tool, successfully. */
-  readonly called: (tool: string, input: unknown) => void;
   /** How the person at the editor is asked. */
   readonly askIn: (sessionId: string) => Ask;
 }
@@ -116,7 +114,7 @@ export function openAgentTools(
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, reserve, follow, toolsListed, called, askIn }) {
+    async openServer(skills, { sessionId, agent, transport, reserve, follow, toolsListed, askIn }) {
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
@@ -124,7 +122,6 @@ export function openAgentTools(
         turn: () => turn.signal,
         follow,
         toolsListed,
-        called,
         isTaught,
       });
       const opened = await servers();

@@ -135,7 +135,7 @@ export function approve(
 }
 
 /** v1 asks about a tool call; v2 about a subject, which may be one. */
-export function toolCallIn(params: JsonRecord): JsonRecord | undefined {
+function toolCallIn(params: JsonRecord): JsonRecord | undefined {
   const subject = recordAt(params, "subject");
   if (subject === undefined) return recordAt(params, "toolCall");
   return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;

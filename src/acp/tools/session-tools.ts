@@ -28,7 +28,6 @@ interface EquipOptions {
   /** Called when the agent lists the tools. */
   readonly toolsListed: () => void;
   /** Called when the model has called a tool, successfully. */
-  readonly called: OpenedSession["called"];
   /** How the person at the editor is asked. */
   readonly askIn: OpenedSession["askIn"];
   readonly clock: Clock;
@@ -42,7 +41,7 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, called, askIn, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, askIn, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -61,7 +60,7 @@ export async function equipSession(
       early = "";
     });
   };
-  const session = { sessionId, agent, transport, reserve, follow, toolsListed, called, askIn };
+  const session = { sessionId, agent, transport, reserve, follow, toolsListed, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),

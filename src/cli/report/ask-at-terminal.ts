@@ -38,12 +38,13 @@ function promptOf({ options }: Question): string {
   return `choose 1 to ${options.length} [${usual}]: `;
 }
 
-function inText({ title, wants, widened, changed, options }: Question): string {
+function inText({ title, wants, widened, expects, changed, options }: Question): string {
   const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     `acp-skills: ${safeText(title)}`,
     ...unseen.map((words) => `  it ${safeText(words)}`),
     ...widened.map((words) => `  new: ${safeText(words)}`),
+    ...(expects === undefined ? [] : [`  ${safeText(expects)}`]),
     ...changed.slice(0, mostFiles).map((file) => `  ${wordOf(file)}: ${safeText(file.path)}`),
     ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),

@@ -123,14 +123,14 @@ async function* requestsOf(
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
     for (const calledBy of outer)
-      yield { request: trustRequest(version, caller, { about: "run", needs, calledBy, signal }), isCall: false };
+      yield { request: trustRequest(version, caller, { needs, calledBy, signal }), isCall: false };
   }
   const callers = callersOf(spec, caller);
   // Their code becomes part of the run without a call.
   for (const mount of spec.mounts) {
     const skill = find(mount);
     if (skill === own) continue;
-    const about = { about: "run", needs: noCapabilities, calledBy: callers[0], signal } as const;
+    const about = { needs: noCapabilities, calledBy: callers[0], signal } as const;
     yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false };
   }
   const calls: SkillCall[] = spec.brokered.map((brokered) => ({
@@ -151,7 +151,7 @@ async function* requestsOf(
     const digest = await digestOf(skill);
     for (const calledBy of await by())
       yield {
-        request: trustRequest({ skill, digest }, caller, { about: "run", needs, calledBy, signal }),
+        request: trustRequest({ skill, digest }, caller, { needs, calledBy, signal }),
         isCall: true,
       };
   }

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../skills/skill.ts";
 import type { ConfiguredGrants } from "../../trust/grants/configured-grants.ts";
 import type { RunCaller } from "../run-caller.ts";
-import { wantsOf } from "./trust-request.ts";
+import { needsOf } from "./trust-request.ts";
 
 const never = new AbortController().signal;
 
@@ -25,7 +25,7 @@ export function createGrantPins(
         pinned.add(directory);
         // A skill that cannot be read cannot be run either.
         const hashed = await hashFiles(skill, never).catch(() => undefined);
-        if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, wantsOf(skill));
+        if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, needsOf(skill));
       }
     }
     configured.settle();

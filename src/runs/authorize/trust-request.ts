@@ -13,7 +13,6 @@ import type { Capabilities } from "../../trust/grants/capabilities.ts";
 import { noCapabilities } from "../../trust/grants/capabilities.ts";
 import { maxTextBytes, maxTextBytesTogether } from "../../trust/asking/copied-files.ts";
 import type { Origin, Subject } from "../../trust/grants/grant.ts";
-import { readPattern } from "../../trust/tools/tool-patterns.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -21,11 +20,6 @@ import type { RunCaller } from "../run-caller.ts";
 /** What a run of a skill needs. */
 export function needsOf(skill: Skill): Capabilities {
   return { ...noCapabilities, ...permissionsOf(skill) };
-}
-
-/** Everything that a skill declares: what its runs need, and of the agent's tools those whose entries cover something. */
-export function wantsOf(skill: Skill): Capabilities {
-  return { ...needsOf(skill), tools: (skill.allowedTools ?? []).filter((entry) => readPattern(entry) !== undefined) };
 }
 
 /** A skill as trust knows it, without its bytes. */
@@ -66,15 +60,13 @@ export function askerOf({
 export function trustRequest(
   { skill, digest }: { readonly skill: Skill; readonly digest: string },
   caller: Pick<RunCaller, "skills" | "sourceOf" | "hashFiles">,
-  {
-    signal,
-    ...rest
-  }: Pick<FullTrustRequest, "about" | "needs" | "calledBy" | "use"> & { readonly signal: AbortSignal },
+  { signal, ...rest }: Pick<FullTrustRequest, "needs" | "calledBy"> & { readonly signal: AbortSignal },
 ): FullTrustRequest {
   return {
     ...rest,
     subject: { ...subjectOf(skill, caller), digest },
-    wants: wantsOf(skill),
+    wants: needsOf(skill),
+    expects: skill.allowedTools,
     lookAlike: () => caller.skills.lookAlike(skill),
     async files() {
       const hashed = await caller.hashFiles(skill, signal).catch((error: unknown) => {

@@ -52,7 +52,7 @@ export interface ChangedFile {
 
 /** A question to a person, as plain JSON. Its texts have no control or bidirectional characters. */
 export interface Question {
-  readonly about: "run" | "read" | "tool";
+  readonly about: "run" | "read";
   /** Everything essential, in one line (A-14). */
   readonly title: string;
   /** In this order; `allow_once` first. */
@@ -61,6 +61,8 @@ export interface Question {
   readonly wants: readonly string[];
   /** What the skill wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
+  /** Which of the agent's tools the skill's author expects, as a sentence: nothing of it is granted. */
+  readonly expects?: string | undefined;
   /** Empty for the first version. */
   readonly changed: readonly ChangedFile[];
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
@@ -75,7 +77,6 @@ export function shortDigest(digest: string): string {
 
 /** What a question about a skill is made from. */
 export interface Asked {
-  readonly about: Question["about"];
   readonly subject: Subject;
   /** Everything that the skill wants, whether this call needs it or not. */
   readonly wants: Capabilities;
@@ -88,8 +89,8 @@ export interface Asked {
   readonly lookAlike?: string | undefined;
   /** How far "trust" reaches; "once": there is no such option. */
   readonly reach: Reach;
-  /** What the agent wants to do now, for `about: "tool"`. */
-  readonly use?: string | undefined;
+  /** Tools of the agent that the skill lists. */
+  readonly expects?: readonly string[] | undefined;
 }
 
 /** Six names of each kind fit. */
@@ -97,7 +98,7 @@ const longestTitle = 3_000;
 
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
-  const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
+  const { subject, wants, calledBy, before, changed = [], lookAlike, reach, expects = [] } = asked;
   const { name, version, digest, isOwn, origin, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
@@ -105,17 +106,17 @@ export function askAboutSkill(asked: Asked): Question {
   const other = lookAlike === undefined ? "" : `, not the same as ${lookAlike}, which has a similar name,`;
   const parts = [
     // First what it wants: some editors show 38 characters.
-    `${whatOf(wants, before && news)}: ${about === "tool" ? "for" : "run"} ${name}${other} ${version} (${shortDigest(digest)}${from})${since ?? ""}`,
+    `${whatOf(wants, before && news)}: run ${name}${other} ${version} (${shortDigest(digest)}${from})${since ?? ""}`,
     ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
-    // Last, because a model chooses its words: they cannot pass for another skill's name or wishes.
-    ...(use === undefined ? [] : [`now: ${use}`]),
   ];
   return {
-    about,
+    about: "run",
     title: toLine(parts.join("; ")),
     options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
     wants: inWords(wants, Infinity).map(toLongLine),
     widened: inWords(news, Infinity).map(toLongLine),
+    expects:
+      expects.length === 0 ? undefined : toLongLine(`Its author expects the agent's tools: ${expects.join(", ")}`),
     changed,
     skill: { name, version, digest },
     directory,

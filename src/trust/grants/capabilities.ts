@@ -1,5 +1,3 @@
-import { toolsInWords } from "../tools/tools-in-words.ts";
-
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
@@ -10,21 +8,16 @@ export interface Capabilities {
   readonly project: "none" | "read" | "write";
   /** "none": its code runs without a sandbox. */
   readonly isolation?: "none" | undefined;
-  /** Tools of the inner agent that are used without asking, as the skill writes them: `Bash(git:*)`, `Read`. */
-  readonly tools: readonly string[];
 }
 
 export const noCapabilities: Capabilities = Object.freeze({
   network: Object.freeze([]),
   secrets: Object.freeze([]),
   project: "none",
-  tools: Object.freeze([]),
 });
 
-export function isNothing({ network, secrets, project, isolation, tools }: Capabilities): boolean {
-  return (
-    network.length === 0 && secrets.length === 0 && project === "none" && isolation === undefined && tools.length === 0
-  );
+export function isNothing({ network, secrets, project, isolation }: Capabilities): boolean {
+  return network.length === 0 && secrets.length === 0 && project === "none" && isolation === undefined;
 }
 
 const access: readonly Capabilities["project"][] = ["none", "read", "write"];
@@ -37,7 +30,6 @@ export function beyond(granted: Capabilities, wanted: Capabilities): Capabilitie
     secrets: wanted.secrets.filter((name) => !granted.secrets.includes(name)),
     project: isWider ? wanted.project : "none",
     ...(wanted.isolation !== undefined && granted.isolation === undefined && { isolation: wanted.isolation }),
-    tools: wanted.tools.filter((tool) => !granted.tools.includes(tool)),
   };
 }
 
@@ -48,16 +40,13 @@ export function covers(granted: Capabilities, wanted: Capabilities): boolean {
 
 /** Everything that any of these has. */
 export function together(all: readonly Capabilities[]): Capabilities {
-  const union = (list: "network" | "secrets" | "tools"): readonly string[] => [
-    ...new Set(all.flatMap((one) => one[list])),
-  ];
+  const union = (list: "network" | "secrets"): readonly string[] => [...new Set(all.flatMap((one) => one[list]))];
   const most = (["write", "read"] as const).find((access) => all.some(({ project }) => project === access));
   return {
     network: union("network"),
     secrets: union("secrets"),
     project: most ?? "none",
     ...(all.some(({ isolation }) => isolation !== undefined) && { isolation: "none" as const }),
-    tools: union("tools"),
   };
 }
 
@@ -70,14 +59,12 @@ const fewNames = 6;
  */
 export function inWords(capabilities: Capabilities, most = fewNames): readonly string[] {
   const { network, secrets, project, isolation } = capabilities;
-  const tools = toolsInWords(capabilities.tools);
   const names = (all: readonly string[]): string => listed(all.map(shortName), most);
   return [
     ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
     ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secrets)}`]),
     ...(network.length === 0 ? [] : [`may connect to ${names(network.map(toHost))}`]),
-    ...(tools.length === 0 ? [] : [`may let the agent ${names(tools)} without asking (the rest is asked)`]),
   ];
 }
 
@@ -88,7 +75,7 @@ const shownLength = 38;
  * The same for the start of a title that may be cut off, secrets and hosts first: `secret API_KEY, host api.example.com`, or numbers first
  * where the names do not fit: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`.
  */
-export function inShort({ network, secrets, project, isolation, tools }: Capabilities): string {
+export function inShort({ network, secrets, project, isolation }: Capabilities): string {
   const hosts = network.map((origin) => shortName(toHost(origin)));
   const keys = secrets.map(shortName);
   const kinds = (key: string, host: string): string =>
@@ -97,15 +84,12 @@ export function inShort({ network, secrets, project, isolation, tools }: Capabil
       ...(keys.length === 0 ? [] : [key]),
       ...(hosts.length === 0 ? [] : [host]),
       ...(project === "none" ? [] : [project === "write" ? "file changes" : "file reading"]),
-      ...(tools.length === 0 ? [] : ["agent tools"]),
     ].join(", ");
   const named = kinds(`secret ${listed(keys)}`, `host ${listed(hosts)}`);
   const isShort = keys.length < 2 && hosts.length < 2 && named.length <= shownLength;
-  const allowed = toolsInWords(tools).map(shortName);
   const names = [
     ...(isShort || keys.length === 0 ? [] : [listed(keys, fewNames)]),
     ...(isShort || hosts.length === 0 ? [] : [listed(hosts, fewNames)]),
-    ...(allowed.length === 0 ? [] : [`${listed(allowed, fewNames)} without asking, the rest is asked`]),
   ];
   const shown = isShort ? named : kinds(counted(keys.length, "secret"), counted(hosts.length, "host"));
   return names.length === 0 ? shown : `${shown} (${names.join("; ")})`;

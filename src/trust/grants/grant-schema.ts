@@ -8,13 +8,18 @@ const caller = z.strictObject({ skill: text, digest });
 
 const texts = z.array(z.string()).readonly();
 
-const capabilitiesSchema = z.strictObject({
-  network: texts.default([]),
-  secrets: texts.default([]),
-  project: z.enum(["none", "read", "write"]).default("none"),
-  isolation: z.literal("none").exactOptional(),
-  tools: texts.default([]),
-});
+const capabilitiesSchema = z
+  .strictObject({
+    network: texts.default([]),
+    secrets: texts.default([]),
+    project: z.enum(["none", "read", "write"]).default("none"),
+    isolation: z.literal("none").exactOptional(),
+    /** Of older files, without effect. */
+    tools: texts.exactOptional(),
+  })
+  .transform(({ network, secrets, project, isolation }) => {
+    return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
+  });
 
 /** Allows exactly these bytes to do exactly this. */
 export const grantSchema = z.strictObject({

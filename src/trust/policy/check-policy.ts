@@ -55,8 +55,8 @@ function toPolicy({ grants, ...rest }: Written): PolicyFile {
   return {
     ...rest,
     grants: grants.map((grant) => {
-      const { network = [], secrets = [], project = "none", tools = [], isolation } = grant.capabilities ?? {};
-      const capabilities = { network, secrets, project, tools, ...(isolation !== undefined && { isolation }) };
+      const { network = [], secrets = [], project = "none", isolation } = grant.capabilities ?? {};
+      const capabilities = { network, secrets, project, ...(isolation !== undefined && { isolation }) };
       return { ...grant, capabilities };
     }),
   };
@@ -67,7 +67,8 @@ type Check = (entry: JsonEntry, report: Report) => void;
 function checkFile(root: JsonNode, report: Report): void {
   const ofSettings = Object.keys(settings).map((key): [string, Check] => [key, checkSetting]);
   const ofLists = Object.keys(lists).map((key): [string, Check] => [key, checkRules]);
-  const known = new Map<string, Check>([...ofSettings, ...ofLists, ["grants", checkGrants], ["$schema", checkText()]]);
+  const others: [string, Check][] = [["grants", checkGrants], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
+  const known = new Map<string, Check>([...ofSettings, ...ofLists, ...others]);
   checkObject(root, "a policy", known, report);
 }
 
@@ -174,6 +175,12 @@ function itemsOf({ name, node, most }: Pick<TextList, "name" | "node" | "most">,
   return [];
 }
 
+/** Of older policies. */
+function checkTools(entry: JsonEntry, report: Report): void {
+  const message = '"tools" has no effect: acp-skills answers no request of the agent for its own tools';
+  report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");
+}
+
 const checkDigest = checkText(
   digestForm,
   "a digest such as sha256:… (64 hexadecimal digits), as acp-skills show prints it",
@@ -231,7 +238,7 @@ function checkCapabilities({ node }: JsonEntry, report: Report): void {
     ["secrets", entriesOf("secrets")],
     ["project", choice("none", "read", "write")],
     ["isolation", choice("none")],
-    ["tools", entriesOf("tools")],
+    ["tools", checkTools],
   ]);
   checkObject(node, '"capabilities"', known, report);
 }

@@ -107,7 +107,7 @@ interface Capability {
   readonly wants: Capabilities;
 }
 
-function capabilitiesIn({ network, secrets, project, isolation, tools }: Capabilities): readonly Capability[] {
+function capabilitiesIn({ network, secrets, project, isolation }: Capabilities): readonly Capability[] {
   const only = (wants: Partial<Capabilities>): Capabilities => ({ ...noCapabilities, ...wants });
   return [
     ...(isolation === undefined
@@ -120,7 +120,6 @@ function capabilitiesIn({ network, secrets, project, isolation, tools }: Capabil
       (name) => ({ about: `the secret ${name}`, list: "secrets", wants: only({ secrets: [name] }) }) as const,
     ),
     ...network.map((host) => ({ about: `the host ${host}`, list: "hosts", wants: only({ network: [host] }) }) as const),
-    ...tools.map((tool) => ({ about: `the tool ${tool}`, list: "tools", wants: only({ tools: [tool] }) }) as const),
   ];
 }
 

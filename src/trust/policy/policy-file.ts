@@ -2,7 +2,6 @@ import type { Capabilities } from "../grants/capabilities.ts";
 import { isHostRule } from "./rules/host-rule.ts";
 import { maxWildcards } from "./rules/name-glob.ts";
 import { isSourceRule } from "./rules/source-rule.ts";
-import { isToolRule } from "./rules/tool-rule.ts";
 
 /** The settings of a policy. Their values go from permissive to strict: of two, the later one counts. */
 export const settings = {
@@ -21,7 +20,8 @@ export const settings = {
   prompts: { values: [true, false], about: "Whether people may be asked." },
   answers: {
     values: [true, false],
-    about: "Whether permission requests of the wrapped agent may be answered for tools that an approved skill lists.",
+    about:
+      "Whether permission requests of the wrapped agent for the tools of acp-skills may be answered for the person.",
   },
   scripts: { values: [true, false], about: "Whether any code may run: of skills, and the model's own." },
   worktrees: { values: ["shared", "separate"], about: "Whether the worktrees of a repository share approvals." },
@@ -84,11 +84,6 @@ export const lists = {
     expected: "a name such as API_KEY or ACME_*",
     accepts: (entry) => secret.test(entry),
   },
-  tools: {
-    about: "Tools of the wrapped agent that are used without asking, as skills list them.",
-    expected: "a tool such as Read, mcp__github__* or Bash(git:*)",
-    accepts: isToolRule,
-  },
 } as const satisfies Readonly<Record<string, ListForm>>;
 
 export type ListName = keyof typeof lists;
@@ -130,10 +125,6 @@ export const grantedLists = {
     accepts: (entry: string) => /^https?:\/\//i.test(entry) && isHostRule(entry),
   },
   secrets: { expected: "the name of a secret, such as API_KEY", accepts: (entry: string) => /^\w{1,128}$/.test(entry) },
-  tools: {
-    expected: "a tool as the skill lists it, such as Bash(git:*)",
-    accepts: (entry: string) => entry.length <= policyLimits.entryLength && isToolRule(entry),
-  },
 } as const;
 
 export const digestForm = /^sha256:[0-9a-f]{64}$/;

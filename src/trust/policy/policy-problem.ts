@@ -10,6 +10,7 @@ export type PolicyProblem = FileProblem<
   | "policy-contradiction"
   | "policy-loosens"
   | "policy-grant-idle"
+  | "policy-no-effect"
 >;
 
 /** Reports a problem at a place in the file. */

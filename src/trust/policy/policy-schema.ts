@@ -15,7 +15,6 @@ const capabilities = z
     secrets: entries.describe("Names of secrets.").optional(),
     project: z.enum(["none", "read", "write"]).optional(),
     isolation: z.literal("none").describe("Its code may run without a sandbox.").optional(),
-    tools: entries.describe("Tools of the wrapped agent, as the skill lists them.").optional(),
   })
   .describe("What is granted beyond the sandbox.");
 

@@ -11,7 +11,7 @@ export interface Policy {
   readonly approvals: "none" | Reach;
   /** Whether people may be asked. */
   readonly prompts: boolean;
-  /** Whether the inner agent's permission requests may be answered for the user. */
+  /** Whether the inner agent's permission requests for our tools may be answered for the user. */
   readonly answers: boolean;
   /** Whether the worktrees of a repository are one project. */
   readonly worktrees: "shared" | "separate";

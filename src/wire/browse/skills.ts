@@ -96,7 +96,6 @@ export interface Wants {
   readonly secrets: readonly string[];
   readonly project: "none" | "read" | "write";
   readonly isolation?: "none";
-  readonly tools: readonly string[];
   readonly words: readonly string[];
 }
 

@@ -19,7 +19,7 @@ interface PermissionRequest {
 }
 
 /** What the editor answers: the kind of an option, an outcome, or nothing. */
-export type EditorAnswer = string | { readonly result?: unknown; readonly error?: unknown };
+type EditorAnswer = string | { readonly result?: unknown; readonly error?: unknown };
 
 export interface AskingAgent {
   /** The permission requests that reached the editor. */

@@ -9,7 +9,6 @@ const network = ["https://api.example.com"];
 
 /** A question about the first version of a skill. */
 export const question: Question = askAboutSkill({
-  about: "run",
   subject: {
     name: "web.fetch",
     slug: "web-fetch",
@@ -25,7 +24,6 @@ export const question: Question = askAboutSkill({
 
 /** A question about the next version of the same skill. */
 export const changedQuestion: Question = askAboutSkill({
-  about: "run",
   subject: {
     name: "web.fetch",
     slug: "web-fetch",

@@ -56,7 +56,7 @@ const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
 const transport = "http";
 const follow = () => () => undefined;
-const [toolsListed, called] = [(): void => undefined, (): void => undefined];
+const toolsListed = (): void => undefined;
 const askIn = () => () => Promise.resolve({ missing: "nobody" } as const);
 
 test("loads the MCP servers once, when a session first needs one", async () => {
@@ -66,8 +66,7 @@ test("loads the MCP servers once, when a session first needs one", async () => {
   expect(loads).toBe(0);
   await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(loads).toBe(0);
-  const open = () =>
-    tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed, called, askIn });
+  const open = () => tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed, askIn });
   await Promise.all([open(), open()]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -77,10 +76,10 @@ test("retries loading the servers for the next session", async () => {
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
   await expect(
-    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn }),
   ).rejects.toThrow("no memory");
   await expect(
-    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn }),
   ).resolves.toBeDefined();
 });
 
@@ -93,7 +92,6 @@ test("gives editor and model of a session the same owner, and the model a tempor
     transport,
     follow,
     toolsListed,
-    called,
     askIn,
   });
   const [caller] = callers;
@@ -121,13 +119,13 @@ test("gives sessions of other agents, directories and ids different owners", asy
 test("closes the servers and rejects later calls of openServer", async () => {
   const { module, events } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(app, { load: () => Promise.resolve(module) });
   await unused.close();
   await expect(
-    unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
+    unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn }),
   ).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
@@ -145,7 +143,6 @@ test("shares blobs between an editor and its agent's model with the real tools",
     transport,
     follow,
     toolsListed,
-    called,
     askIn,
   });
   server.begin("s");
@@ -181,7 +178,6 @@ test("aborts the calls of a cancelled turn only", async () => {
     transport,
     follow,
     toolsListed,
-    called,
     askIn,
   });
   const [caller] = callers;

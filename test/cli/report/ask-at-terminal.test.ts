@@ -8,7 +8,6 @@ import type { Asked } from "../../../src/trust/asking/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const asked: Asked = {
-  about: "run",
   subject: {
     name: "deploy",
     slug: "deploy",

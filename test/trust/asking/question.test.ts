@@ -15,7 +15,7 @@ const subject = {
 };
 
 function titleOf(changes: Partial<Asked>): string {
-  return askAboutSkill({ about: "run", subject, wants: noCapabilities, reach: "everywhere", ...changes }).title;
+  return askAboutSkill({ subject, wants: noCapabilities, reach: "everywhere", ...changes }).title;
 }
 
 const everything = {
@@ -23,12 +23,11 @@ const everything = {
   secrets: ["API_KEY"],
   project: "write",
   isolation: "none",
-  tools: ["Bash(git:*)"],
 } as const;
 
 test("the title says what the skill wants, the most dangerous first, then skill, version and short digest", () => {
   expect(titleOf({ wants: everything })).toBe(
-    'All your rights, 1 secret, 2 hosts, file changes, agent tools (API_KEY; api.example and http://127.0.0.1:8080; run harmless "git" commands without asking, the rest is asked): run deploy 1.2.0 (aaaaaaaaaaaa)',
+    "All your rights, 1 secret, 2 hosts, file changes (API_KEY; api.example and http://127.0.0.1:8080): run deploy 1.2.0 (aaaaaaaaaaaa)",
   );
 });
 
@@ -56,7 +55,6 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
     { wants: small, before: { ...before, capabilities: { ...small, network: [] } }, subject: long },
     { wants: everything, before: { ...before, capabilities: { ...everything, secrets: [] } }, subject: long },
     { wants: everything, subject: long },
-    { wants: { ...noCapabilities, tools: ["Bash(git log:*)"] }, about: "tool", use: "git log" },
   ];
   const cut = (title: string, length: number): string => title.slice(0, length);
   expect(cases.map((asked) => [38, 57, 80].map((length) => cut(titleOf(asked), length)))).toMatchInlineSnapshot(`
@@ -126,30 +124,33 @@ test("a long list hides no other kind of capability, and the question has all of
     ...noCapabilities,
     secrets,
     network: [`https://${"a.".repeat(100)}evil.example`],
-    tools: ["Edit(src/**)"],
   };
-  const question = askAboutSkill({ about: "run", subject, wants, reach: "everywhere" });
-  expect(question.title).toMatch(/^500 secrets, 1 host, agent tools \(/);
+  const question = askAboutSkill({ subject, wants, reach: "everywhere" });
+  expect(question.title).toMatch(/^500 secrets, 1 host \(/);
   expect(question.title).toContain("and 494 more");
   expect(question.title).toContain("evil.example");
-  expect(question.title).toContain('edit "src/**" without asking, the rest is asked');
   expect(question.wants.join()).toContain("KEY_499_");
 });
 
-test.each(["run", "tool"] as const)(
-  "a question about a %s has at most one option of each kind, allow_once first",
-  (about) => {
-    for (const reach of ["once", "session", "project", "everywhere"] as const) {
-      const kinds = askAboutSkill({ about, subject, wants: noCapabilities, reach }).options.map(({ kind }) => kind);
-      expect(kinds).toEqual([
-        "allow_once",
-        ...(reach === "once" ? [] : ["allow_always"]),
-        "reject_once",
-        "reject_always",
-      ]);
-    }
-  },
-);
+test("a question has at most one option of each kind, allow_once first", () => {
+  for (const reach of ["once", "session", "project", "everywhere"] as const) {
+    const kinds = askAboutSkill({ subject, wants: noCapabilities, reach }).options.map(({ kind }) => kind);
+    expect(kinds).toEqual([
+      "allow_once",
+      ...(reach === "once" ? [] : ["allow_always"]),
+      "reject_once",
+      "reject_always",
+    ]);
+  }
+});
+
+test("the agent's tools that the author expects are shown, and are no part of what is wanted", () => {
+  const expects = ["Bash(git:*)", "Read"];
+  const question = askAboutSkill({ subject, wants: noCapabilities, reach: "everywhere", expects });
+  expect(question.expects).toBe("Its author expects the agent's tools: Bash(git:*), Read");
+  expect(question.wants).toEqual([]);
+  expect(question.title).not.toContain("Bash");
+});
 
 const nasty = fc.string({
   unit: fc.constantFrom(
@@ -172,10 +173,11 @@ const nasty = fc.string({
 
 test("no text of a skill or a project gets control, invisible or bidirectional characters into a title", () => {
   fc.assert(
-    fc.property(nasty, nasty, (tool, place) => {
-      const wants = { ...noCapabilities, tools: [tool] };
-      for (const title of [titleOf({ wants, use: tool, about: "tool" }), askAboutProject(place, subject, "once").title])
-        expect(title).toMatch(/^[^\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]*$/u);
+    fc.property(nasty, nasty, (text, place) => {
+      const wants = { ...noCapabilities, secrets: [text] };
+      const { title, expects = "" } = askAboutSkill({ subject, wants, reach: "once", expects: [text] });
+      for (const shown of [title, expects, askAboutProject(place, subject, "once").title])
+        expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]*$/u);
     }),
   );
 });

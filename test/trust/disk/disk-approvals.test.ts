@@ -43,8 +43,7 @@ describe("approvals on disk", () => {
         "secrets": [
           "API_KEY"
         ],
-        "project": "read",
-        "tools": []
+        "project": "read"
       },
       "who": "ada",
       "when": "2026-01-02T03:04:05.678Z",
@@ -65,6 +64,15 @@ describe("approvals on disk", () => {
     const { open, at, told } = newDirectory();
     writeFileSync(at("everywhere.json"), '\uFEFF{"format":"acp-skills approvals 1"}', { mode: 0o600 });
     expect(await open().read("everywhere")).toEqual({ format: "acp-skills approvals 1", grants: [], blocks: [] });
+    expect(told).toEqual([]);
+  });
+
+  test("of an older version lose the tools of the agent that they named, and keep the rest", async () => {
+    const { open, at, told } = newDirectory();
+    const stored = { ...grantOf(1), capabilities: { ...grantOf(1).capabilities, tools: ["Bash(git:*)"] } };
+    const text = JSON.stringify({ format: "acp-skills approvals 1", grants: [stored] });
+    writeFileSync(at("everywhere.json"), text, { mode: 0o600 });
+    expect((await open().read("everywhere")).grants).toEqual([grantOf(1)]);
     expect(told).toEqual([]);
   });
 

@@ -10,7 +10,6 @@ export function grantOf(number) {
       network: ["https://api.example.org"],
       secrets: ["API_KEY"],
       project: "read",
-      tools: [],
     }),
     who: "ada",
     when: "2026-01-02T03:04:05.678Z",

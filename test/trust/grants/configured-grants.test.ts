@@ -63,6 +63,6 @@ test("a grant by name still waits for a skill that was not there yet", () => {
 
 test("kinds of permissions are no more than these", () => {
   const configured = createConfiguredGrants(["deploy:project-read"]);
-  configured.pin(seen, digest, { ...wants, isolation: "none", tools: ["Bash"] });
+  configured.pin(seen, digest, { ...wants, isolation: "none" });
   expect(configured.capabilitiesOf(versionOf(digest), wants)).toEqual({ ...noCapabilities, project: "read" });
 });

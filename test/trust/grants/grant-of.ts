@@ -13,7 +13,7 @@ export function grantOf(number: number, changes: Partial<Grant> = {}): Grant {
     skill: `acme.skill${number}`,
     version: "1.0.0",
     digest: digestOf(number),
-    capabilities: { network: ["https://api.example.org"], secrets: ["API_KEY"], project: "read", tools: [] },
+    capabilities: { network: ["https://api.example.org"], secrets: ["API_KEY"], project: "read" },
     who: "ada",
     when: "2026-01-02T03:04:05.678Z",
     via: "editor",

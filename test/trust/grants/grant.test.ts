@@ -15,9 +15,8 @@ const capabilities: fc.Arbitrary<Capabilities> = fc.record(
     secrets: words,
     project: fc.constantFrom("none", "read", "write"),
     isolation: fc.constant("none"),
-    tools: words,
   },
-  { requiredKeys: ["network", "secrets", "project", "tools"] },
+  { requiredKeys: ["network", "secrets", "project"] },
 );
 const caller = fc.option(fc.record({ name: fc.string({ minLength: 1 }), digest }), { nil: undefined });
 const wish: fc.Arbitrary<Wish> = fc.record({
@@ -47,7 +46,7 @@ describe("a grant", () => {
   test("allows exactly what it says, in any order, and less", () => {
     fc.assert(
       fc.property(wish, (wanted) => {
-        const reversed = { ...wanted.wants, network: wanted.wants.network.toReversed(), tools: [] };
+        const reversed = { ...wanted.wants, network: wanted.wants.network.toReversed() };
         expect(allows(grantFor(wanted), wanted, 0)).toBe(true);
         expect(allows(grantFor(wanted), { ...wanted, wants: reversed }, 0)).toBe(true);
       }),
@@ -76,7 +75,7 @@ describe("a grant", () => {
       fc.property(wish, fc.string({ minLength: 9, maxLength: 12 }), (wanted, more) => {
         const { wants } = wanted;
         const wider: Capabilities[] = [
-          ...(["network", "secrets", "tools"] as const).map((kind) => ({ ...wants, [kind]: [...wants[kind], more] })),
+          ...(["network", "secrets"] as const).map((kind) => ({ ...wants, [kind]: [...wants[kind], more] })),
           ...(wants.project === "none" ? [{ ...wants, project: "read" as const }] : []),
           ...(wants.project === "write" ? [] : [{ ...wants, project: "write" as const }]),
           ...(wants.isolation === undefined ? [{ ...wants, isolation: "none" as const }] : []),
@@ -100,7 +99,7 @@ describe("a grant", () => {
   test("of nothing allows nothing", () => {
     fc.assert(
       fc.property(wish, (wanted) => {
-        const empty = { network: [], secrets: [], project: "none", tools: [] } as const;
+        const empty = { network: [], secrets: [], project: "none" } as const;
         expect(allows(grantFor({ ...wanted, wants: empty }), wanted, 0)).toBe(isNothing(wanted.wants));
       }),
     );

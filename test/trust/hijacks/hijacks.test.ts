@@ -68,7 +68,7 @@ async function open({ layout, form }: Pick<Trial, "layout" | "form">): Promise<A
   if (form === "--grant PATH") return await start({ grants: [directory] });
   const digest = await (await start({})).grant.digestOf("deploy");
   if (form === "--grant NAME@DIGEST") return await start({ grants: [`deploy@${digest}`] });
-  const capabilities = { network: ["https://api.example"], secrets: ["KEY"], project: "none", tools: [] } as const;
+  const capabilities = { network: ["https://api.example"], secrets: ["KEY"], project: "none" } as const;
   const given = layout.what.includes("without a sandbox")
     ? ({ ...capabilities, network: [], secrets: [], isolation: "none" } as const)
     : capabilities;

@@ -28,7 +28,6 @@ const complete = {
   licenses: { allow: ["MIT", "GPL-2.0-only WITH Classpath-exception-2.0"], deny: ["unspecified"] },
   hosts: { allow: ["*.example.com", "https://example.com:8443", "[::1]"], deny: ["internal.example.com"] },
   secrets: { allow: ["ACME_*"] },
-  tools: { allow: ["Read", "Bash(git:*)", "mcp__github__*"], deny: ["Bash(git push:*)"] },
   grants: [
     { skill: "acme.deploy", digest, capabilities: { network: ["https://api.example.com"], project: "read" } },
     { skill: "acme.log", digest },
@@ -43,7 +42,7 @@ test("a complete policy is valid, and grants without capabilities get none", () 
     grants: [
       {
         skill: "acme.deploy",
-        capabilities: { network: ["https://api.example.com"], secrets: [], project: "read", tools: [] },
+        capabilities: { network: ["https://api.example.com"], secrets: [], project: "read" },
       },
       { skill: "acme.log", capabilities: { network: [], project: "none" } },
     ],
@@ -147,10 +146,6 @@ test.each([
     '1:24-31 policy-contradiction: sources.allow has "~/x/y", which sources.deny has as "/home/ada/x". Remove one of them.',
   ],
   [
-    '{"tools": {"allow": ["Bash(git add:*)"], "deny": ["Bash"]}}',
-    '1:22-39 policy-contradiction: tools.allow has "Bash(git add:*)", which tools.deny has as "Bash". Remove one of them.',
-  ],
-  [
     '{"prompts": false, "approvals": "once"}',
     '1:33-39 policy-contradiction: "approvals" is "once", which only a prompt can give, and "prompts" is false. Set "approvals" to "none", or "prompts" to true.',
   ],
@@ -164,7 +159,6 @@ test.each([
   [{ skills: { allow: ["c"] } }, "the policy denies the skill a.b"],
   [{ hosts: { deny: ["x.org"] } }, "the policy denies the host https://*.x.org"],
   [{ secrets: { allow: [] } }, "the policy denies the secret KEY"],
-  [{ tools: { deny: ["Read"] } }, "the policy denies the tool Read"],
   [{ isolation: "sandbox" }, '"isolation" is "sandbox"'],
   [{ project: "read" }, '"project" is "read"'],
 ])("with %j, a grant of what is denied is a contradiction", (rest, why) => {
@@ -173,12 +167,22 @@ test.each([
     secrets: ["KEY"],
     project: "write",
     isolation: "none",
-    tools: ["Read"],
   };
   const rules = "hosts" in rest ? { hosts: { deny: ["a.x.org"] } } : rest;
   const text = JSON.stringify({ ...rules, grants: [{ skill: "a.b", digest, capabilities }] });
   const [problem] = checkPolicy("p.json", text, "/home/ada").problems;
   expect(problem?.message).toBe(`the grant has no effect: ${why}`);
+});
+
+test("rules and grants about tools of the agent, as older policies have them, are warned of and have no effect", () => {
+  const grant = { skill: "acme.deploy", digest, capabilities: { project: "read", tools: ["Read"] } };
+  const text = JSON.stringify({ tools: { deny: ["Bash"] }, grants: [grant] });
+  const { policy, problems } = checkPolicy("p.json", text, "/home/ada");
+  expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
+    ["policy-no-effect", "warning"],
+    ["policy-no-effect", "warning"],
+  ]);
+  expect(policy?.grants).toEqual([{ ...grant, capabilities: { network: [], secrets: [], project: "read" } }]);
 });
 
 test("an exception to a rule is no contradiction", () => {

@@ -3,13 +3,19 @@ import type { SkillPermissions } from "../../../wire/browse/skills.ts";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 
 /** What a skill asks for in words, then exactly. */
-export function Capabilities({ permissions: { wants } }: { readonly permissions: SkillPermissions }): JSX.Element {
+export function Capabilities({
+  permissions: { wants },
+  expects,
+}: {
+  readonly permissions: SkillPermissions;
+  /** Tools of the agent that its author lists. */
+  readonly expects: readonly string[];
+}): JSX.Element {
   const exact: readonly (readonly [string, readonly string[]])[] = [
     ["Network", wants.network],
     ["Secrets", wants.secrets],
     ["Project", wants.project === "none" ? [] : [wants.project]],
     ["Isolation", wants.isolation === undefined ? [] : [wants.isolation]],
-    ["Tools", wants.tools],
   ];
   const given = exact.filter(([, values]) => values.length > 0);
   return (
@@ -25,6 +31,11 @@ export function Capabilities({ permissions: { wants } }: { readonly permissions:
             </li>
           ))}
         </ul>
+      )}
+      {expects.length > 0 && (
+        <p class="muted">
+          Its author expects the agent's tools: <ForeignText text={expects.join(", ")} limit={10_000} />
+        </p>
       )}
       {given.length > 0 && (
         <dl class="fields">

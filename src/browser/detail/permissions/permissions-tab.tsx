@@ -78,7 +78,7 @@ function Permissions({
           <Digest digest={detail.digest} what="digest of all files" />
         </p>
       )}
-      <Capabilities permissions={permissions} />
+      <Capabilities permissions={permissions} expects={detail.row.allowedTools ?? []} />
       <Changes permissions={permissions} />
       <Grants
         grants={permissions.grants}

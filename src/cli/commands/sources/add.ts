@@ -209,7 +209,7 @@ function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
 }
 
 function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
-  const { key, slug, name, version, digest, permissions, wants, scripts, requires, problems } = downloaded.inspected;
+  const { key, slug, name, version, digest, permissions, scripts, requires, problems } = downloaded.inspected;
   return {
     slug,
     name,
@@ -219,7 +219,6 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
     done: plan.act === "nothing" || (isInstalled && plan.act !== "refuse"),
     path: `${shownSkillsDirectory(where)}/${key}`,
     permissions,
-    tools: wants.tools,
     scripts,
     requires,
     problems,

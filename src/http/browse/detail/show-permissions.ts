@@ -61,9 +61,9 @@ const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.res
 
 /** What somebody may do, and the same in words. */
 export function toWants(capabilities: Capabilities): Wants {
-  const { network, secrets, project, isolation, tools } = capabilities;
+  const { network, secrets, project, isolation } = capabilities;
   const words = inWords(capabilities, Infinity);
-  return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools, words };
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }), words };
 }
 
 function grantsOf(

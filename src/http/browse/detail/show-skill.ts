@@ -2,7 +2,7 @@ import path from "node:path";
 import { localOwner } from "../../../caller.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import { isSkillsError } from "../../../errors.ts";
-import { needsOf, subjectOf, trustRequest, wantsOf } from "../../../runs/authorize/trust-request.ts";
+import { needsOf, subjectOf, trustRequest } from "../../../runs/authorize/trust-request.ts";
 import { isScript } from "../../../runs/plan/plan-skill-run.ts";
 import { readPlannedFile } from "../../../runs/plan/read-planned-file.ts";
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
@@ -53,7 +53,7 @@ export function requestOf(
     sourceOf: () => door.app.source,
     hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(door, one, aborted),
   };
-  return trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), signal });
+  return trustRequest({ skill, digest }, caller, { needs: needsOf(skill), signal });
 }
 
 /** Whether the files of a digest are what a person is shown: they decide about both at once. */
@@ -141,7 +141,7 @@ async function showOffered(
     trust: await app.trust(),
     subject: subjectOf(skill, { skills, sourceOf: () => source }),
     needs: needsOf(skill),
-    wants: wantsOf(skill),
+    wants: needsOf(skill),
     request: digest === undefined ? undefined : requestOf(door, { skill, digest }, signal),
     owner: localOwner,
     directory,

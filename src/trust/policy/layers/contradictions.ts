@@ -38,7 +38,7 @@ function allowedAndDenied(policy: PolicyFile, list: ListName, { home, report, no
 
 /** Why a grant would never count, as the rest of the policy denies it. */
 function whyIdle(policy: PolicyFile, { skill, capabilities }: PolicyGrant, home: string): string | undefined {
-  if (policy.scripts === false && capabilities.tools.length === 0) return '"scripts" is false';
+  if (policy.scripts === false) return '"scripts" is false';
   const isDenied = skill !== undefined && deniedBy(policy, "skills", skill, home);
   return isDenied ? `the policy denies the skill ${skill}` : deniedCapability(policy, capabilities, home);
 }
@@ -51,7 +51,6 @@ function deniedCapability(policy: PolicyFile, capabilities: Capabilities, home: 
   const asked = [
     ...capabilities.network.map((name) => ["hosts", "host", name] as const),
     ...capabilities.secrets.map((name) => ["secrets", "secret", name] as const),
-    ...capabilities.tools.map((name) => ["tools", "tool", name] as const),
   ];
   const denied = asked.find(([list, , name]) => deniedBy(policy, list, name, home));
   return denied && `the policy denies the ${denied[1]} ${denied[2]}`;

@@ -77,8 +77,6 @@ export function* denialsOf(
     yield* judged(layer, { list: "hosts", what: `the host ${host}`, ...isListed("hosts", host) });
   for (const name of wants.secrets)
     yield* judged(layer, { list: "secrets", what: `the secret ${name}`, ...isListed("secrets", name) });
-  for (const tool of wants.tools)
-    yield* judged(layer, { list: "tools", what: `the tool ${tool}`, ...isListed("tools", tool) });
 }
 
 function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {

@@ -2,7 +2,6 @@ import type { ListName } from "../policy-file.ts";
 import { hostsContain, hostsOverlap } from "./host-rule.ts";
 import { matchesGlob } from "./name-glob.ts";
 import { sourceContains } from "./source-rule.ts";
-import { toolsContain, toolsOverlap } from "./tool-rule.ts";
 
 /** How the entries of the lists of a policy are compared with names, or with each other. */
 interface Matching {
@@ -20,5 +19,4 @@ export const matching: Readonly<Record<ListName, Matching>> = {
   licenses: { contains: isSame, overlaps: isSame },
   hosts: { contains: hostsContain, overlaps: hostsOverlap },
   secrets: { contains: matchesGlob, overlaps: matchesGlob },
-  tools: { contains: toolsContain, overlaps: toolsOverlap },
 };

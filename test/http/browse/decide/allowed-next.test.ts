@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { askForRun, createAllowedNext } from "../../../../src/http/browse/decide/allowed-next.ts";
-import { askAboutSkill } from "../../../../src/trust/asking/question.ts";
+import { askAboutProject, askAboutSkill } from "../../../../src/trust/asking/question.ts";
 import { noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
 
 const [digest, other] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
 const version = { name: "net.get", digest: digest ?? "" };
 const { signal } = new AbortController();
 
-function question(about: "run" | "tool", name: string, of = digest ?? "") {
+function question(name: string, of = digest ?? "") {
   const subject = { name, slug: name, version: "1.0.0", digest: of, isOwn: true, source: "/s", directory: "/s/x" };
-  return askAboutSkill({ about, subject, wants: noCapabilities, reach: "everywhere" });
+  return askAboutSkill({ subject, wants: noCapabilities, reach: "everywhere" });
 }
 
 describe("what was allowed for the next run", () => {
@@ -24,14 +24,14 @@ describe("what was allowed for the next run", () => {
 
   it("answers one question about that version, and no other", async () => {
     const ask = askForRun(version, true);
-    expect(await ask(question("run", "net.put"), signal)).toEqual({ missing: "nobody" });
-    expect(await ask(question("run", "net.get", other), signal)).toEqual({ missing: "nobody" });
-    expect(await ask(question("tool", "net.get"), signal)).toEqual({ missing: "nobody" });
-    expect(await ask(question("run", "net.get"), signal)).toEqual({ answer: "once" });
-    expect(await ask(question("run", "net.get"), signal)).toEqual({ missing: "nobody" });
+    expect(await ask(question("net.put"), signal)).toEqual({ missing: "nobody" });
+    expect(await ask(question("net.get", other), signal)).toEqual({ missing: "nobody" });
+    expect(await ask(askAboutProject("/p", version, "once"), signal)).toEqual({ missing: "nobody" });
+    expect(await ask(question("net.get"), signal)).toEqual({ answer: "once" });
+    expect(await ask(question("net.get"), signal)).toEqual({ missing: "nobody" });
   });
 
   it("answers nothing where it was not allowed", async () => {
-    expect(await askForRun(version, false)(question("run", "net.get"), signal)).toEqual({ missing: "nobody" });
+    expect(await askForRun(version, false)(question("net.get"), signal)).toEqual({ missing: "nobody" });
   });
 });

@@ -39,7 +39,6 @@ const rules = (...entries: readonly string[]): fc.Arbitrary<object> =>
   fc.record({ allow: few(...entries), deny: few(...entries) }, { requiredKeys: [] });
 const hosts = ["*", "x.org", "*.x.org", "a.x.org", "https://a.x.org", "http://b.x.org:8080"];
 const origins = ["https://x.org", "https://*.x.org", "https://a.x.org", "http://b.x.org:8080"];
-const tools = ["*", "Read", "Bash", "Bash(git:*)", "Bash(git add:*)", "mcp__*"];
 
 export const anyWants: fc.Arbitrary<Capabilities> = fc
   .record({
@@ -47,7 +46,6 @@ export const anyWants: fc.Arbitrary<Capabilities> = fc
     secrets: few("KEY", "ACME_KEY"),
     project: fc.constantFrom("none", "read", "write"),
     isolation: fc.constantFrom(undefined, "none"),
-    tools: few("Read", "Bash(git add:*)", "Bash(git:*)", "mcp__a__b"),
   })
   .map(wanting);
 
@@ -83,7 +81,6 @@ export const anyContent: fc.Arbitrary<object> = fc.record(
     licenses: rules("MIT", "unspecified"),
     hosts: rules(...hosts),
     secrets: rules("*", "ACME_*", "KEY"),
-    tools: rules(...tools),
     grants: fc.array(grant, { maxLength: 2 }),
   },
   { requiredKeys: [] },

@@ -101,7 +101,6 @@ describe("merging policies", () => {
           secrets: [...some.secrets, ...other.secrets],
           project: isNothing(beyond(wanting({ project: some.project }), wanting({ project: other.project }))) ? some.project : other.project,
           isolation: some.isolation ?? other.isolation,
-          tools: [...some.tools, ...other.tools],
         }; // prettier-ignore
         if (policy.denies(subject, some) !== undefined) expect(policy.denies(subject, both)).toBeDefined();
       }),
@@ -183,12 +182,6 @@ describe("what is denied", () => {
       {},
       { secrets: ["KEY_PROD"] },
       'denies the secret KEY_PROD: secrets.deny has "*_PROD"',
-    ],
-    [
-      { tools: { deny: ["Bash(git push:*)"] } },
-      {},
-      { tools: ["Bash(git:*)"] },
-      'denies the tool Bash(git:*): tools.deny has "Bash(git push:*)"',
     ],
     [{ isolation: "sandbox" }, {}, { isolation: "none" }, 'denies running without a sandbox: isolation is "sandbox"'],
     [{ project: "read" }, {}, { project: "write" }, 'denies write access to the project: project is "read"'],

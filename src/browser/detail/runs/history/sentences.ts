@@ -51,8 +51,6 @@ export function toSentence(event: LedgerEvent): string {
     }
     case "refusal":
       return `Refused without asking ${doorInWords(door)}${about === undefined ? "." : `: ${about}`}`;
-    case "permission":
-      return `A request of the agent was allowed by an approval of this skill${about === undefined ? "." : `: ${about}`}`;
     case "grant":
       return `Approved ${doorInWords(door)}${grant === undefined ? "" : ` (${grant})`}.`;
     case "revoke":

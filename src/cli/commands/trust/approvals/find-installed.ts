@@ -69,7 +69,7 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
     const { digest } = await hashFiles(skill);
     if (digest === undefined) continue;
     const request = (calledBy?: CallingSkill): FullTrustRequest =>
-      trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), calledBy, signal });
+      trustRequest({ skill, digest }, caller, { needs: needsOf(skill), calledBy, signal });
     versions.push({ skill, digest, isOwn: skills.isOwn(skill), request, files: () => request().files() });
   }
   return { versions, snapshot };

@@ -95,9 +95,9 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
     const why = `The policy lets you approve ${skill} only when it asks.`;
     return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
   }
-  const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
+  const { title, expects } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
   return {
-    told: `granted ${id}: ${title}`,
+    told: `granted ${id}: ${title}${expects === undefined ? "" : `. ${expects}`}`,
     shown: { allowed: true, id, ...named },
   };
 }

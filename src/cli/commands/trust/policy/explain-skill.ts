@@ -1,5 +1,5 @@
 import path from "node:path";
-import { subjectOf, wantsOf } from "../../../../runs/authorize/trust-request.ts";
+import { needsOf, subjectOf } from "../../../../runs/authorize/trust-request.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
@@ -36,7 +36,7 @@ export async function explainSkill(
   const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
-  const decisions = explainPolicies(layers, { subject, wants: wantsOf(skill), hasCode, home: terminal.home });
+  const decisions = explainPolicies(layers, { subject, wants: needsOf(skill), hasCode, home: terminal.home });
   if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
   else await terminal.print(toText(subject, { layers, decisions }, terminal));
   return complete ? 0 : 1;
