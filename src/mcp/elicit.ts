@@ -56,8 +56,8 @@ export function toForm(question: Question): ElicitRequestFormParams {
   const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     title,
-    ...widened.map((words) => `New: ${toLine(words)}`),
-    ...unseen.map((words) => `It ${toLine(words)}`),
+    ...widened.map((words) => `New: ${words}`),
+    ...unseen.map((words) => `It ${words}`),
     ...(expects === undefined ? [] : [expects]),
     ...changed.slice(0, maxFiles).map(({ path }) => `Changed: ${toLine(path)}`),
     ...(changed.length > maxFiles ? [`and ${changed.length - maxFiles} more files`] : []),

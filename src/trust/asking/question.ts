@@ -113,8 +113,8 @@ export function askAboutSkill(asked: Asked): Question {
     about: "run",
     title: toLine(parts.join("; ")),
     options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
-    wants: inWords(wants, Infinity).map(toLongLine),
-    widened: inWords(news, Infinity).map(toLongLine),
+    wants: inWords(wants).map(toLongLine),
+    widened: inWords(news).map(toLongLine),
     expects:
       expects.length === 0 ? undefined : toLongLine(`Its author expects the agent's tools: ${expects.join(", ")}`),
     changed,

@@ -53,18 +53,15 @@ export function together(all: readonly Capabilities[]): Capabilities {
 /** How many names of a kind are listed: a long list must not hide the kinds behind it. */
 const fewNames = 6;
 
-/**
- * `may connect to api.example.com`, `may read the secret API_KEY` …, the most dangerous first; empty for none. Of many names, only some
- * are listed, with the number of the others.
- */
-export function inWords(capabilities: Capabilities, most = fewNames): readonly string[] {
-  const { network, secrets, project, isolation } = capabilities;
-  const names = (all: readonly string[]): string => listed(all.map(shortName), most);
+/** `may connect to api.example.com`, `may read the secret API_KEY` …, in full, the most dangerous first; empty for none. */
+export function inWords({ network, secrets, project, isolation }: Capabilities, names = listed): readonly string[] {
   return [
     ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
-    ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secrets)}`]),
-    ...(network.length === 0 ? [] : [`may connect to ${names(network.map(toHost))}`]),
+    ...(secrets.length === 0
+      ? []
+      : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(worstFirst(secrets, secretRank))}`]),
+    ...(network.length === 0 ? [] : [`may connect to ${names(worstFirst(network, hostRank).map(toHost))}`]),
   ];
 }
 
@@ -76,8 +73,8 @@ const shownLength = 38;
  * where the names do not fit: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`.
  */
 export function inShort({ network, secrets, project, isolation }: Capabilities): string {
-  const hosts = network.map((origin) => shortName(toHost(origin)));
-  const keys = secrets.map(shortName);
+  const hosts = worstFirst(network, hostRank).map((origin) => shortName(toHost(origin)));
+  const keys = worstFirst(secrets, secretRank).map(shortName);
   const kinds = (key: string, host: string): string =>
     [
       ...(isolation === undefined ? [] : ["all your rights"]),
@@ -100,9 +97,27 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The same as one phrase: `read the secret API_KEY and connect to api.example.com`. */
+/** The same as one phrase, of bounded length: `read the secret API_KEY and connect to api.example.com`. */
 export function inOnePhrase(capabilities: Capabilities): string {
-  return listed(inWords(capabilities).map((words) => words.replace(/^may /, "")));
+  const short = (names: readonly string[]): string => listed(names.map(shortName), fewNames);
+  return listed(inWords(capabilities, short).map((words) => words.replace(/^may /, "")));
+}
+
+function worstFirst(names: readonly string[], rank: (name: string) => number): readonly string[] {
+  return names.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What opens most by its name; which secrets there are is up to the person, so that a skill cannot push it back with invented ones. */
+function secretRank(name: string): number {
+  return [/PRIVATE|ROOT|ADMIN|MASTER|PROD/i, /SECRET|PASS/i, /KEY|TOKEN|CREDENTIAL/i, /./].findIndex((form) =>
+    form.test(name),
+  );
+}
+
+/** All hosts below few labels first, then addresses of this machine and its network, then the others. */
+function hostRank(origin: string): number {
+  if (origin.includes("*.")) return origin.split(".").length;
+  return /^https?:\/\/(?:[0-9.]+|\[[0-9a-f:]+\])(?::|$)/.test(origin) ? 1_000 : 2_000;
 }
 
 /** HTTPS is the rule, and is not repeated. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { toForm } from "../../../src/mcp/elicit.ts";
+import { inWords, noCapabilities } from "../../../src/trust/grants/capabilities.ts";
 import { askAboutProject, askAboutSkill } from "../../../src/trust/asking/question.ts";
 import type { Asked } from "../../../src/trust/asking/question.ts";
 
@@ -27,8 +28,32 @@ const everything = {
 
 test("the title says what the skill wants, the most dangerous first, then skill, version and short digest", () => {
   expect(titleOf({ wants: everything })).toBe(
-    "All your rights, 1 secret, 2 hosts, file changes (API_KEY; api.example and http://127.0.0.1:8080): run deploy 1.2.0 (aaaaaaaaaaaa)",
+    "All your rights, 1 secret, 2 hosts, file changes (API_KEY; http://127.0.0.1:8080 and api.example): run deploy 1.2.0 (aaaaaaaaaaaa)",
   );
+});
+
+test("what is approved is shown in full in the content, however long its names are and however many", () => {
+  const network = [`https://${"a.".repeat(100)}evil.example`, ...hosts];
+  const secrets = Array.from({ length: 50 }, (_, place) => `KEY_${place}_${"X".repeat(100)}`);
+  const wants = { ...noCapabilities, network, secrets };
+  const asked = { subject, wants, reach: "once", before: { ...before, capabilities: noCapabilities } } as const;
+  const question = askAboutSkill(asked);
+  for (const words of [question.wants, question.widened, inWords(wants)]) {
+    for (const secret of secrets) expect(words.join()).toContain(secret);
+    for (const origin of network) expect(words.join()).toContain(origin.slice("https://".length));
+    expect(words.join()).not.toContain("…");
+  }
+  const { message } = toForm(question);
+  for (const name of [...secrets, `${"a.".repeat(100)}evil.example`]) expect(message).toContain(name);
+});
+
+test("the worst is never behind the number of the others in a title, in whatever order the skill has it", () => {
+  const harmless = Array.from({ length: 6 }, (_, place) => `A_SETTING_${place}`);
+  const secrets = [...harmless, "AWS_SECRET_ACCESS_KEY"];
+  const network = [...hosts.slice(0, 6), "http://169.254.169.254", "https://*.example.com", "https://*.com"];
+  const title = titleOf({ wants: { ...noCapabilities, secrets, network } });
+  expect(title).toContain("(AWS_SECRET_ACCESS_KEY, A_SETTING_0,");
+  expect(title).toContain("; *.com, *.example.com, http://169.254.169.254, host-0.example.com,");
 });
 
 test("the title of a skill whose name looks like another one's says so", () => {
@@ -106,13 +131,8 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
       ],
       [
         "All your rights, 1 secret, 2 hosts, fi",
-        "All your rights, 1 secret, 2 hosts, file changes, agent t",
-        "All your rights, 1 secret, 2 hosts, file changes, agent tools (API_KEY; api.exam",
-      ],
-      [
-        "Agent tools (run harmless "git log" co",
-        "Agent tools (run harmless "git log" commands without aski",
-        "Agent tools (run harmless "git log" commands without asking, the rest is asked):",
+        "All your rights, 1 secret, 2 hosts, file changes (API_KEY",
+        "All your rights, 1 secret, 2 hosts, file changes (API_KEY; http://127.0.0.1:8080",
       ],
     ]
   `);

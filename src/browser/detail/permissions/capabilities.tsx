@@ -27,14 +27,14 @@ export function Capabilities({
         <ul class="wishes">
           {wants.words.map((words) => (
             <li key={words}>
-              <ForeignText text={words} limit={1_000} />
+              <ForeignText text={words} limit={Infinity} />
             </li>
           ))}
         </ul>
       )}
       {expects.length > 0 && (
         <p class="muted">
-          Its author expects the agent's tools: <ForeignText text={expects.join(", ")} limit={10_000} />
+          Its author expects the agent's tools: <ForeignText text={expects.join(", ")} limit={Infinity} />
         </p>
       )}
       {given.length > 0 && (
@@ -47,7 +47,7 @@ export function Capabilities({
                   {values.map((value) => (
                     <li key={value}>
                       <code>
-                        <ForeignText text={value} />
+                        <ForeignText text={value} limit={Infinity} />
                       </code>
                     </li>
                   ))}

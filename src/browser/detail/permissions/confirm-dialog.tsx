@@ -88,7 +88,7 @@ function Question({
             <ul>
               {(grant?.words ?? wishes).map((wish) => (
                 <li key={wish}>
-                  <ForeignText text={wish} limit={1_000} />
+                  <ForeignText text={wish} limit={Infinity} />
                 </li>
               ))}
             </ul>

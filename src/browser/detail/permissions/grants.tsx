@@ -45,7 +45,7 @@ export function Grants({ grants, onRevoke }: Properties): JSX.Element | null {
             <ul class="wishes">
               {grant.words.map((words) => (
                 <li key={words}>
-                  <ForeignText text={words} limit={1_000} />
+                  <ForeignText text={words} limit={Infinity} />
                 </li>
               ))}
             </ul>

@@ -102,7 +102,7 @@ function Changes({
         <ul class="caution list">
           {widened.map((wish) => (
             <li key={wish}>
-              It now also wants: <ForeignText text={wish} limit={1_000} />
+              It now also wants: <ForeignText text={wish} limit={Infinity} />
             </li>
           ))}
         </ul>

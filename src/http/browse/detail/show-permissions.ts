@@ -62,7 +62,7 @@ const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.res
 /** What somebody may do, and the same in words. */
 export function toWants(capabilities: Capabilities): Wants {
   const { network, secrets, project, isolation } = capabilities;
-  const words = inWords(capabilities, Infinity);
+  const words = inWords(capabilities);
   return { network, secrets, project, ...(isolation !== undefined && { isolation }), words };
 }
 
@@ -78,7 +78,7 @@ function grantsOf(
       version: grant.version,
       digest: grant.digest,
       words: [
-        ...inWords({ ...noCapabilities, ...grant.capabilities }, Infinity),
+        ...inWords({ ...noCapabilities, ...grant.capabilities }),
         ...(grant.calledBy === undefined ? [] : [`only when ${grant.calledBy.skill} calls it`]),
       ],
       ...(project !== undefined && { project }),
