@@ -1,5 +1,6 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
+import { quoted } from "../base/quoted.ts";
 import { asPerson, toLine } from "../trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 
@@ -59,7 +60,7 @@ export function toForm(question: Question): ElicitRequestFormParams {
     ...widened.map((words) => `New: ${words}`),
     ...unseen.map((words) => `It ${words}`),
     ...(expects === undefined ? [] : [expects]),
-    ...changed.slice(0, maxFiles).map(({ path }) => `Changed: ${toLine(path)}`),
+    ...changed.slice(0, maxFiles).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
     ...(changed.length > maxFiles ? [`and ${changed.length - maxFiles} more files`] : []),
   ];
   const answer = { type: "string" as const, title: "Answer", enum: options.map(({ label }) => label) };

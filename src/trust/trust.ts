@@ -8,7 +8,7 @@ import { changesOf } from "./asking/copied-files.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import { Decisions } from "./decisions.ts";
 import type { DecisionsOptions } from "./decisions.ts";
-import { allows } from "./grants/grant.ts";
+import { allows, isOfOrigin, kindOf } from "./grants/grant.ts";
 import type { Grant, Reach, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { ProjectReading } from "./project-reading.ts";
@@ -159,16 +159,19 @@ class PersonalTrust implements Trust {
     if (!policy.prompts || asker.ask === undefined || this.#decisions.enough(asker.owner)) return undefined;
     const { subject, calledBy } = request;
     const stored = await this.#decisions.stored(asker.directory, policy);
-    const before = stored
+    const known = stored
       .flatMap(({ grants }) => grants)
       .filter(({ skill, digest, calledBy: by }) => {
         return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
       })
-      .sort((one, other) => (one.when < other.when ? 1 : -1))[0];
+      .sort((one, other) => (one.when < other.when ? 1 : -1));
+    // Another skill of the name is no earlier version of this one.
+    const before = known.find((grant) => isOfOrigin(grant, subject));
+    const another = known.find((grant) => !isOfOrigin(grant, subject));
     const copy = before && (await this.#options.store.readCopy(before.digest));
     const changed = copy === undefined ? [] : changesOf(copy, await request.files());
     const reach = reachOf(request, asker, policy);
-    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, changed, reach });
+    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, another, changed, reach });
   }
 
   async answered(
@@ -210,6 +213,8 @@ class PersonalTrust implements Trust {
       version: subject.version,
       digest: subject.digest,
       capabilities: toStored(wants),
+      from: kindOf(subject),
+      ...(subject.origin !== undefined && { source: subject.origin.source }),
       ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
       ...this.#decisions.signature(asker),
       ...(expires !== undefined && { expires }),

@@ -113,6 +113,7 @@ describe("an answer", () => {
         version: "1.2.0",
         digest: digest("a"),
         capabilities: wants,
+        from: "own",
         who: "ada",
         when: "2026-01-01T00:00:00.000Z",
         via: "mcp",
@@ -122,6 +123,33 @@ describe("an answer", () => {
     const other = { ...nobody, owner: "session:2", directory: "/work/other" };
     expect(await trust.authorize(requestOf({ wants }), other, signal)).toEqual(outcome);
     expect(await store.readCopy(digest("a"))).toMatchObject([{ path: "SKILL.md", text: "Deploys.\n" }]);
+  });
+
+  test("a skill of a project is no next version of the person's own skill of the name, and the question says so", async () => {
+    const { trust } = openTrust();
+    await trust.authorize(requestOf({ wants: network }), personWith("trust"), signal);
+    const ofProject = {
+      ...subject,
+      version: "1.2.1",
+      digest: digest("b"),
+      isOwn: false,
+      directory: "/work/shop/deploy",
+    };
+    const person = personWith("trust");
+    await trust.authorize(requestOf({ subject: ofProject, wants: network }), person, signal);
+    expect(person.asked[0]?.title).toContain(
+      "run deploy, not your own skill deploy, 1.2.1 (bbbbbbbbbbbb, from this project)",
+    );
+    expect(person.asked[0]?.title).not.toContain("changed since");
+    expect(person.asked[0]).toMatchObject({ changed: [], widened: [] });
+
+    const next = personWith("not-now");
+    await trust.authorize(requestOf({ subject: { ...ofProject, digest: digest("c") }, wants: network }), next, signal);
+    expect(next.asked[0]?.title).toContain("changed since 1.2.1 (bbbbbbbbbbbb) was approved");
+    const own = personWith("not-now");
+    await trust.authorize(requestOf({ subject: { ...subject, digest: digest("d") }, wants: network }), own, signal);
+    expect(own.asked[0]?.title).toContain("not the skill deploy of this project");
+    expect(own.asked[0]?.title).toContain("changed since 1.2.0");
   });
 
   test.each([

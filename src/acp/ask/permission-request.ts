@@ -1,4 +1,5 @@
 import path from "node:path";
+import { quoted } from "../../base/quoted.ts";
 import { toLine } from "../../trust/asking/question.ts";
 import type { Answer, ChangedFile, Question } from "../../trust/asking/question.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
@@ -73,7 +74,7 @@ export function toContent(
 ): readonly JsonRecord[] {
   const shown = changed.filter(isShown).slice(0, maxDiffs);
   const others = changed.filter((file) => !shown.includes(file as ShownFile));
-  const named = others.slice(0, maxNamed).map((file) => toLine(file.path));
+  const named = others.slice(0, maxNamed).map((file) => toLine(quoted(file.path, { longest: 1_024 })));
   const more = others.length > maxNamed ? [`and ${others.length - maxNamed} more`] : [];
   const lines = [
     ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),

@@ -1,3 +1,4 @@
+import { quoted } from "../../base/quoted.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";
@@ -41,8 +42,13 @@ export function describeCall(tool: string, input: unknown, blobs: BlobNames = ne
     case "describe_skill":
       return { title: oneLine(name === undefined ? "Describe a skill" : `Describe skill ${name}`), kind: "read" };
     case "read_skill_file": {
-      const path = [name, word(args["path"])].filter((part) => part !== undefined).join("/");
-      return { title: oneLine(path === "" ? "Read a file of a skill" : `Read skill file ${path}`), kind: "read" };
+      const path = word(
+        [args["name"], args["path"]].filter((part) => typeof part === "string" && part !== "").join("/"),
+      );
+      return {
+        title: oneLine(path === undefined ? "Read a file of a skill" : `Read skill file ${path}`),
+        kind: "read",
+      };
     }
     case "load_skills_protocol_guide":
       return { title: "Read the Skills Protocol guide", kind: "read" };
@@ -57,7 +63,9 @@ function runTitle(name: string | undefined, args: JsonRecord, blobs: BlobNames):
   const given = isRecord(args["args"]) ? args["args"] : {};
   const subjects = (script === undefined ? Object.values(given) : argv(given))
     .filter((value) => typeof value === "string" && value !== "" && value.length <= longestSubject)
-    .map((value) => (String(value).startsWith("blob:") ? (blobs.get(String(value)) ?? "a blob") : value))
+    .map((value) =>
+      String(value).startsWith("blob:") ? (blobs.get(String(value)) ?? "a blob") : quoted(String(value)),
+    )
     .slice(0, mostSubjects);
   const on = subjects.length === 0 ? "" : ` on ${subjects.join(", ")}`;
   return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on}`;
@@ -82,7 +90,7 @@ const mostSubjects = 3;
 const longestTitle = 200;
 
 function word(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value.slice(0, longestTitle) : undefined;
+  return typeof value === "string" && value !== "" ? quoted(value.slice(0, longestTitle)) : undefined;
 }
 
 function oneLine(text: string): string {

@@ -1,3 +1,4 @@
+import { quoted } from "../../base/quoted.ts";
 import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../tools/tool.ts";
@@ -151,8 +152,8 @@ export class KnownCalls {
     const { path, kind } = input ?? {};
     const [type] = typeof kind === "string" ? kind.split(";") : ["data"];
     const amount = typeof size === "number" ? `${size} bytes` : "a blob";
-    const name = typeof path === "string" ? path : `${amount} of ${type}`;
-    this.#blobs.set(id, name.slice(0, longestName));
+    const shown = (text: string): string => quoted(text, { longest: longestName });
+    this.#blobs.set(id, typeof path === "string" ? shown(path) : `${amount} of ${shown(type ?? "")}`);
   }
 
   find(toolCallId: unknown): OwnCall | undefined {

@@ -1,3 +1,4 @@
+import { quoted } from "../../base/quoted.ts";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { Ask, ChangedFile, Question } from "../../trust/asking/question.ts";
@@ -45,7 +46,9 @@ function inText({ title, wants, widened, expects, changed, options }: Question):
     ...unseen.map((words) => `  it ${safeText(words)}`),
     ...widened.map((words) => `  new: ${safeText(words)}`),
     ...(expects === undefined ? [] : [`  ${safeText(expects)}`]),
-    ...changed.slice(0, mostFiles).map((file) => `  ${wordOf(file)}: ${safeText(file.path)}`),
+    ...changed
+      .slice(0, mostFiles)
+      .map((file) => `  ${wordOf(file)}: ${safeText(quoted(file.path, { longest: 1_024 }))}`),
     ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),
   ];

@@ -1,7 +1,8 @@
+import { quoted } from "../../base/quoted.ts";
 import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { beyond, counted, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
-import type { Reach, Subject } from "../grants/grant.ts";
+import type { Grant, Reach, Subject } from "../grants/grant.ts";
 
 /** What a person can answer. */
 export type Answer = "once" | "trust" | "not-now" | "block";
@@ -84,6 +85,8 @@ export interface Asked {
   /** What was approved of an earlier version. */
   readonly before?:
     { readonly version: string; readonly digest: string; readonly capabilities: Capabilities } | undefined;
+  /** What was approved of another skill of the name, which came from elsewhere. */
+  readonly another?: Pick<Grant, "from" | "source"> | undefined;
   readonly changed?: readonly ChangedFile[] | undefined;
   /** Another skill whose name looks the same. */
   readonly lookAlike?: string | undefined;
@@ -98,16 +101,21 @@ const longestTitle = 3_000;
 
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
-  const { subject, wants, calledBy, before, changed = [], lookAlike, reach, expects = [] } = asked;
+  const { subject, wants, calledBy, before, another, changed = [], lookAlike, reach, expects = [] } = asked;
   const { name, version, digest, isOwn, origin, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
-  const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
-  const from = origin !== undefined ? `, from ${origin.source}` : isOwn ? "" : ", from this project";
-  const other = lookAlike === undefined ? "" : `, not the same as ${lookAlike}, which has a similar name,`;
+  const since =
+    before && `, changed since ${versionWords(before.version)} (${shortDigest(before.digest)}) was approved`;
+  const from = origin !== undefined ? `, from ${quoted(origin.source)}` : isOwn ? "" : ", from this project";
+  const others = [
+    ...(another === undefined ? [] : [`not ${anotherWords(name, another)}`]),
+    ...(lookAlike === undefined ? [] : [`not the same as ${quoted(lookAlike)}, which has a similar name`]),
+  ].map((words) => `, ${words}`);
+  const other = others.length === 0 ? "" : `${others.join("")},`;
   const parts = [
     // First what it wants: some editors show 38 characters.
-    `${whatOf(wants, before && news)}: run ${name}${other} ${version} (${shortDigest(digest)}${from})${since ?? ""}`,
-    ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
+    `${whatOf(wants, before && news)}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from})${since ?? ""}`,
+    ...(calledBy === undefined ? [] : [`called by ${quoted(calledBy.name)} (${shortDigest(calledBy.digest)})`]),
   ];
   return {
     about: "run",
@@ -116,7 +124,9 @@ export function askAboutSkill(asked: Asked): Question {
     wants: inWords(wants).map(toLongLine),
     widened: inWords(news).map(toLongLine),
     expects:
-      expects.length === 0 ? undefined : toLongLine(`Its author expects the agent's tools: ${expects.join(", ")}`),
+      expects.length === 0
+        ? undefined
+        : toLongLine(`Its author expects the agent's tools: ${expects.map((tool) => quoted(tool)).join(", ")}`),
     changed,
     skill: { name, version, digest },
     directory,
@@ -128,13 +138,25 @@ export function askAboutProject(project: string, skill: Pick<Subject, "name">, r
   return {
     about: "read",
     title: toLine(
-      `Let the model read the instructions of ${skill.name} and the other skills that came with this project (${project})`,
+      `Let the model read the instructions of ${quoted(skill.name)} and the other skills that came with this project (${quoted(project, { longest: 1_024 })})`,
     ),
     options: optionsFor(reach, `Trust the skills of this project`, "Read once", "Block this skill"),
     wants: [],
     widened: [],
     changed: [],
   };
+}
+
+/** A version is free text. */
+function versionWords(version: string): string {
+  return quoted(version, { longest: 64, plain: /^[0-9A-Za-z.+-]+$/ });
+}
+
+function anotherWords(name: string, { from, source }: Pick<Grant, "from" | "source">): string {
+  if (from === "project") return `the skill ${quoted(name)} of this project`;
+  return from === "remote"
+    ? `the skill ${quoted(name)} from ${quoted(source ?? "elsewhere")}`
+    : `your own skill ${quoted(name)}`;
 }
 
 function optionsFor(reach: Reach, trust: string, once: string, block: string): readonly AnswerOption[] {

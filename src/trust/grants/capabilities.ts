@@ -1,3 +1,5 @@
+import { quoted } from "../../base/quoted.ts";
+
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
@@ -60,8 +62,8 @@ export function inWords({ network, secrets, project, isolation }: Capabilities, 
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
     ...(secrets.length === 0
       ? []
-      : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(worstFirst(secrets, secretRank))}`]),
-    ...(network.length === 0 ? [] : [`may connect to ${names(worstFirst(network, hostRank).map(toHost))}`]),
+      : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secretsOf(secrets))}`]),
+    ...(network.length === 0 ? [] : [`may connect to ${names(hostsOf(network))}`]),
   ];
 }
 
@@ -73,8 +75,8 @@ const shownLength = 38;
  * where the names do not fit: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`.
  */
 export function inShort({ network, secrets, project, isolation }: Capabilities): string {
-  const hosts = worstFirst(network, hostRank).map((origin) => shortName(toHost(origin)));
-  const keys = worstFirst(secrets, secretRank).map(shortName);
+  const hosts = hostsOf(network).map(shortName);
+  const keys = secretsOf(secrets).map(shortName);
   const kinds = (key: string, host: string): string =>
     [
       ...(isolation === undefined ? [] : ["all your rights"]),
@@ -103,8 +105,16 @@ export function inOnePhrase(capabilities: Capabilities): string {
   return listed(inWords(capabilities, short).map((words) => words.replace(/^may /, "")));
 }
 
-function worstFirst(names: readonly string[], rank: (name: string) => number): readonly string[] {
-  return names.toSorted((a, b) => rank(a) - rank(b));
+/** As a person reads them, the worst first. */
+function secretsOf(secrets: readonly string[]): readonly string[] {
+  return secrets.toSorted((a, b) => secretRank(a) - secretRank(b)).map((name) => quoted(name, { longest: Infinity }));
+}
+
+/** HTTPS is the rule, and is not repeated. */
+function hostsOf(network: readonly string[]): readonly string[] {
+  return network
+    .toSorted((a, b) => hostRank(a) - hostRank(b))
+    .map((origin) => quoted(origin.replace(/^https:\/\//, ""), { longest: Infinity }));
 }
 
 /** What opens most by its name; which secrets there are is up to the person, so that a skill cannot push it back with invented ones. */
@@ -118,11 +128,6 @@ function secretRank(name: string): number {
 function hostRank(origin: string): number {
   if (origin.includes("*.")) return origin.split(".").length;
   return /^https?:\/\/(?:[0-9.]+|\[[0-9a-f:]+\])(?::|$)/.test(origin) ? 1_000 : 2_000;
-}
-
-/** HTTPS is the rule, and is not repeated. */
-function toHost(origin: string): string {
-  return origin.replace(/^https:\/\//, "");
 }
 
 /** With both ends: that of a host says whose it is. */

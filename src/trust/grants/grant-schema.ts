@@ -4,6 +4,7 @@ const text = z.string().min(1);
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const time = z.iso.datetime();
 
+const origins = z.enum(["own", "project", "remote"]);
 const caller = z.strictObject({ skill: text, digest });
 
 const texts = z.array(z.string()).readonly();
@@ -32,6 +33,9 @@ export const grantSchema = z.strictObject({
   capabilities: capabilitiesSchema,
   /** The skill whose code calls it. Absent: calls of people and models. */
   calledBy: caller.exactOptional(),
+  /** Where the skill came from, as blocks have it, and its source on the network. Absent in older grants: one of the person's own. */
+  from: origins.exactOptional(),
+  source: text.exactOptional(),
   /** The user's name on this machine. */
   who: text,
   when: time,
@@ -45,7 +49,7 @@ export type Grant = z.infer<typeof grantSchema>;
 /** A skill that a person blocked: all its versions. `from`: one of the person's own, of a project, or of a source on the network. */
 export const blockSchema = z.strictObject({
   skill: text,
-  from: z.enum(["own", "project", "remote"]),
+  from: origins,
   who: text,
   when: time,
   via: text,

@@ -64,7 +64,15 @@ export function blocks({ skill, from }: Block, subject: Pick<Subject, "name" | "
   return skill === subject.name && from === kindOf(subject);
 }
 
-/** Where a skill is from, as a block names it. */
+/** Whether a grant was given to a skill that came from the same place. */
+export function isOfOrigin(
+  { from = "own", source }: Pick<Grant, "from" | "source">,
+  subject: Pick<Subject, "isOwn" | "origin">,
+): boolean {
+  return from === kindOf(subject) && (from !== "remote" || source === subject.origin?.source);
+}
+
+/** Where a skill is from, as a block and a grant name it. */
 export function kindOf({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): Block["from"] {
   return isOwn ? "own" : origin === undefined ? "project" : "remote";
 }

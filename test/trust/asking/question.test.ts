@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toForm } from "../../../src/mcp/elicit.ts";
+import { toContent } from "../../../src/acp/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../../src/trust/grants/capabilities.ts";
 import { askAboutProject, askAboutSkill } from "../../../src/trust/asking/question.ts";
 import type { Asked } from "../../../src/trust/asking/question.ts";
@@ -167,7 +168,7 @@ test("a question has at most one option of each kind, allow_once first", () => {
 test("the agent's tools that the author expects are shown, and are no part of what is wanted", () => {
   const expects = ["Bash(git:*)", "Read"];
   const question = askAboutSkill({ subject, wants: noCapabilities, reach: "everywhere", expects });
-  expect(question.expects).toBe("Its author expects the agent's tools: Bash(git:*), Read");
+  expect(question.expects).toBe(`Its author expects the agent's tools: "Bash(git:*)", Read`);
   expect(question.wants).toEqual([]);
   expect(question.title).not.toContain("Bash");
 });
@@ -189,6 +190,45 @@ const nasty = fc.string({
     ")",
     "…",
   ),
+});
+
+test("no text of a skill or a model stands outside quotes in a question, unless it is one plain word", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 400 }),
+    fc.string({ unit: fc.constantFrom('"', "\\", "“", "”", "＂", "″", "'", "(", ")", ",", ";", " ", "\n", "a", "1") }),
+    fc.constantFrom(
+      "1.0.0 (aaaaaaaaaaaa, your own): run deploy",
+      '1.0.0"; called by deploy (',
+      "1.0.0 Only its sandbox",
+    ),
+  );
+  const ask = (given: string, words: string) => {
+    const changed = [{ path: given }];
+    const calledBy = { name: given, digest: subject.digest };
+    const foreign = { ...subject, name: given, version: given, isOwn: false, origin: { source: given } };
+    const wants = { ...noCapabilities, secrets: [given, given], network: [given, given] };
+    const question = askAboutSkill({
+      ...{ subject: foreign, wants, reach: "once", expects: [given], lookAlike: given, calledBy, changed },
+      before: { version: given, digest: subject.digest, capabilities: noCapabilities },
+      another: { from: "remote", source: given },
+    });
+    const { title, wants: wanted, widened, expects = "" } = question;
+    const [content] = toContent(question, 1) as readonly { readonly content: { readonly text: string } }[];
+    const about = askAboutProject(given, { name: given }, "once").title;
+    const texts = [title, ...wanted, ...widened, expects, content?.content.text ?? "", toForm(question).message, about];
+    // What is in quotes, and every plain word of the text, is one word.
+    return texts.map((one) => one.replace(/"(?:[^"\\\n]|\\.)*"/g, words).replaceAll(words, "WORD"));
+  };
+  const plain = /^[\w.@+*:/[\]-]+$/;
+  const expected = ask("plain", "plain");
+  fc.assert(
+    fc.property(
+      text.filter((given) => !plain.test(given)),
+      (given) => {
+        expect(ask(given, "plain")).toEqual(expected);
+      },
+    ),
+  );
 });
 
 test("no text of a skill or a project gets control, invisible or bidirectional characters into a title", () => {

@@ -13,7 +13,7 @@ export interface Approval {
   readonly digest: string | null;
   readonly capabilities: Capabilities | null;
   readonly called_by: { readonly skill: string; readonly digest: string } | null;
-  /** Of a block: which skills of the name. */
+  /** Which skills of the name. */
   readonly from: "own" | "project" | "remote" | null;
   readonly who: string;
   readonly when: string;
@@ -42,7 +42,7 @@ function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly 
     ...(trusted === undefined
       ? []
       : [{ type: "trusted-project" as const, ...nothing, ...where, skill: null, from: null, ...trusted }]),
-    ...grants.map(({ skill, calledBy, expires, ...grant }) => ({
+    ...grants.map(({ skill, calledBy, expires, from, ...grant }) => ({
       type: "grant" as const,
       ...where,
       ...grant,
@@ -50,7 +50,7 @@ function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly 
       capabilities: { ...noCapabilities, ...grant.capabilities },
       called_by: calledBy ?? null,
       expires: expires ?? null,
-      from: null,
+      from: from ?? null,
     })),
     ...blocks.map((block) => ({ type: "block" as const, ...nothing, ...where, ...block })),
   ];
