@@ -1,7 +1,7 @@
 import path from "node:path";
 import { openApp } from "../app.ts";
 import type { App } from "../app.ts";
-import { shellWord } from "../base/shell-word.ts";
+import { shellWord } from "../base/text/shell-word.ts";
 import { createCaller } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
-import { quoted } from "../base/quoted.ts";
+import { quoted } from "../base/text/quoted.ts";
 import { asPerson, toLine } from "../trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 

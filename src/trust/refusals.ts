@@ -1,4 +1,4 @@
-import { shellWord } from "../base/shell-word.ts";
+import { shellWord } from "../base/text/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
 import { inOnePhrase, isNothing } from "./grants/capabilities.ts";
 import type { Capabilities } from "./grants/capabilities.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { toLine } from "../../trust/asking/question.ts";
 import type { Answer, ChangedFile, Question } from "../../trust/asking/question.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

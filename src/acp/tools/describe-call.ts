@@ -1,4 +1,4 @@
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";

@@ -1,4 +1,4 @@
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../tools/tool.ts";

@@ -1,4 +1,4 @@
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { Ask, ChangedFile, Question } from "../../trust/asking/question.ts";

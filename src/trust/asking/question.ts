@@ -1,4 +1,4 @@
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { beyond, counted, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";

@@ -1,4 +1,4 @@
-import { quoted } from "../../base/quoted.ts";
+import { quoted } from "../../base/text/quoted.ts";
 
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {

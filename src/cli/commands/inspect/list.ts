@@ -1,4 +1,4 @@
-import { shellWord } from "../../../base/shell-word.ts";
+import { shellWord } from "../../../base/text/shell-word.ts";
 import path from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import type { Standings } from "../../../runs/authorize/find-standings.ts";

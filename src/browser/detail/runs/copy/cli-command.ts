@@ -1,4 +1,4 @@
-import { shellWord } from "../../../../base/shell-word.ts";
+import { shellWord } from "../../../../base/text/shell-word.ts";
 import type { RunWish } from "./run-wish.ts";
 
 /** The command for a POSIX shell that runs the same, and what a person should know before pasting it. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../../base/failures/system-code.ts";
 import { makeDirectories } from "../../../../base/paths/make-directories.ts";
-import { shellWord } from "../../../../base/shell-word.ts";
+import { shellWord } from "../../../../base/text/shell-word.ts";
 import { SkillsError } from "../../../../errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../../remote/lock/skills-place.ts";
 import { isSlug, toSlug } from "../../../../skills/names.ts";
