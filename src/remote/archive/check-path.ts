@@ -1,3 +1,4 @@
+import { isGitName } from "../../base/paths/guarded-names.ts";
 import { unseenCharacters } from "../../base/unseen-characters.ts";
 import { SkillsError } from "../../errors.ts";
 import { skillLimits } from "../skill-bytes.ts";
@@ -7,8 +8,6 @@ const segmentBytes = 255;
 const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;
 const windowsDevice = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*)?$/i;
-/** `git~1` is the short name that Windows gives to `.git`. */
-const ofGit = /^(?:\.git|git~[0-9]+)$/i;
 
 /**
  * Why a path cannot name a file of a skill from elsewhere, as the end of a sentence that starts with "The path"; undefined if it can. The
@@ -31,10 +30,10 @@ export function remotePathFault(path: string): string | undefined {
 function segmentFault(segment: string): string | undefined {
   if (segment === "") return "has an empty segment";
   if (segment === "." || segment === "..") return `has a segment ${segment}`;
-  if (ofGit.test(segment)) return "leads into a directory of git";
   if (unfitForWindows.test(segment))
     return `has the segment ${JSON.stringify(segment)}, which is not a valid name on Windows`;
   if (windowsDevice.test(segment)) return `has the segment ${JSON.stringify(segment)}, which is a device on Windows`;
+  if (isGitName(segment)) return "leads into a directory of git";
   if (segment.length * 3 > segmentBytes && Buffer.byteLength(segment) > segmentBytes)
     return `has a segment of more than ${segmentBytes} bytes`;
   return undefined;

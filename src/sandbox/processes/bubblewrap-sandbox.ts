@@ -1,12 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
-import { wallsOfProject } from "../directory/guarded-names.ts";
 import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import type { Python } from "../find/find-programs.ts";
 import type { Json, Sandbox, SandboxProject, SandboxRun } from "../sandbox.ts";
-import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
+import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-files.ts";
 import type { SyntheticRoot } from "./shown-files.ts";

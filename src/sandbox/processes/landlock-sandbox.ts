@@ -1,10 +1,9 @@
-import { wallsOfProject } from "../directory/guarded-names.ts";
 import { ownRoots } from "../directory/private-directory.ts";
 import type { SandboxUser } from "../directory/private-directory.ts";
 import { refuseBeyondPython } from "../drive/sandbox-life.ts";
 import type { Python } from "../find/find-programs.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
-import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
+import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
 

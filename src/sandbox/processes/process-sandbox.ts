@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
+import { guardedAtTop, guardedEverywhere } from "../../base/paths/guarded-names.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import { showPackages } from "../directory/host-directory.ts";
@@ -19,7 +20,7 @@ import type { SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxProject, SandboxRun, Tier } from "../sandbox.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
@@ -58,6 +59,19 @@ export function supervisorCommand(
 ): string[] {
   return [executable, "-I", "-S", "-B", "-c", launch, inside, tier, JSON.stringify(walls), ...wishes];
 }
+
+/** What `confine.py` needs to know about a project, which is at `path` inside the sandbox. */
+export function wallsOfProject(
+  path: string,
+  { writable, identity, kept = [] }: SandboxProject,
+): { readonly [key: string]: Json } {
+  const names = [...guardedEverywhere, ...guardedAtTop];
+  const guarded = { path, names, kept, depth: guardedDepth, directories: guardedDirectories };
+  return { project: { path, ...identity }, ...(writable && { guarded }) };
+}
+
+const guardedDepth = 3;
+const guardedDirectories = 2_000;
 
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
 

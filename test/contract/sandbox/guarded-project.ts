@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { guardedNames } from "../../../src/sandbox/directory/guarded-names.ts";
+import { guardedAtTop, guardedEverywhere } from "../../../src/base/paths/guarded-names.ts";
 import { codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
@@ -107,7 +107,7 @@ export function describeGuardedProject(trial: Trial): void {
       `;
       const free = ["README.md", "below/text", "modules/one/inner/text", "modules/two/text"];
       const kept = Object.keys(there).filter((name) => !free.includes(name));
-      const args = { names: guardedNames, there: kept };
+      const args = { names: [...guardedEverywhere, ...guardedAtTop], there: kept };
       return trial.run(codeRun(attack, { args, project: { directory, writable: true } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["reading"] });
         expect(contents(directory)).toEqual(there);

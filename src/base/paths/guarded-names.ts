@@ -1,0 +1,72 @@
+import { unseenCharacters } from "../unseen-characters.ts";
+
+/**
+ * Names in a project that programs outside the sandbox trust: git hooks, instructions and settings of agents, settings of editors, and
+ * what shells start there. No run and no installation changes or creates them, at any depth. Lower case.
+ */
+export const guardedEverywhere: readonly string[] = [
+  // Version control, and what it runs.
+  ...[".git", ".hg", ".svn", ".jj", ".githooks", ".husky"],
+  // Agents: skills, settings, servers, instructions.
+  ...[".agents", ".claude", ".codex", ".copilot", ".gemini", ".goose", ".kimi", ".opencode", ".pi", ".qwen"],
+  ...[".amazonq", ".augment", ".clinerules", ".continue", ".factory", ".junie", ".kilocode", ".kiro", ".roo", ".trae"],
+  ...[".windsurf", ".acpxrc.json", ".crush.json", ".mcp.json", "opencode.json", "opencode.jsonc"],
+  ...[
+    "agent.md",
+    "agents.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    "crush.md",
+    "gemini.md",
+    "qwen.md",
+  ],
+  ...[".augment-guidelines", ".cursorrules", ".goosehints", ".kilocodemodes", ".roomodes", ".rules", ".windsurfrules"],
+  ".github",
+  // Editors.
+  ...[".vscode", ".idea", ".zed", ".cursor", ".fleet", ".obsidian", ".devcontainer", ".devcontainer.json"],
+  ...[".dir-locals.el", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".lvimrc", ".sublime"],
+  // Shells that change to the directory.
+  ...[".envrc", ".direnv", ".mise.toml", "mise.toml", ".autoenv", ".autoenv.zsh"],
+];
+
+/** The same at the top of a project only: below it, they are common or mean nothing. Lower case. */
+export const guardedAtTop: readonly string[] = [
+  ...[".gitmodules", ".gitattributes", ".pre-commit-config.yaml"],
+  ...["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml"],
+  // Packages, whose programs are started by name, and settings that name such programs.
+  ...["node_modules", ".venv", "venv", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs"],
+  ...[".editorconfig", ".tool-versions", "acp-skills.policy.json", "skills-lock.json"],
+  // Continuous integration.
+  ...[".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", ".travis.yml", ".buildkite", ".drone.yml"],
+  ...[".woodpecker", ".woodpecker.yml", ".woodpecker.yaml", ".gitea", ".forgejo", ".cirrus.yml", ".teamcity"],
+  ...["azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", "appveyor.yml", ".appveyor.yml"],
+];
+
+const everywhere = new Set(guardedEverywhere);
+const atTop = new Set(guardedAtTop);
+const unseen = new RegExp(`[${unseenCharacters}]`, "gu");
+
+/** The part of a path, relative to a project, that ends with its first guarded name in any spelling; undefined if it has none. */
+export function guardedPart(path: string): string | undefined {
+  const segments = path.split(/[\\/]/).filter((segment) => segment !== "" && segment !== ".");
+  const place = segments.findIndex((segment, index) => {
+    const name = foldName(segment);
+    return everywhere.has(name) || (index === 0 && atTop.has(name));
+  });
+  return place === -1 ? undefined : segments.slice(0, place + 1).join("/");
+}
+
+/** Whether some file system takes a name for `.git`. */
+export function isGitName(name: string): boolean {
+  return foldName(name) === ".git";
+}
+
+/**
+ * A name as some file systems read it: without case, forms of letters, characters that draw nothing, streams of NTFS, and dots and spaces
+ * at its end. `git~1` is the short name that Windows gives to `.git`.
+ */
+function foldName(name: string): string {
+  const seen = name.normalize("NFKC").replace(unseen, "").toUpperCase().toLowerCase();
+  return seen.replace(/:.*|[. ]+$/gs, "").replace(/^git~[0-9]+$/, ".git");
+}
