@@ -4,6 +4,7 @@ import path from "node:path";
 import { systemCode } from "../base/failures/system-code.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { ownershipFault } from "../base/paths/make-directories.ts";
+import { foreignTo } from "../base/processes/tickets.ts";
 
 /** Where blobs, the ledger, run records and packages of this user are. */
 export function dataDirectory({ home }: { readonly home: string }): string {
@@ -50,4 +51,10 @@ function statsOf(place: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Files in the directories of locks that are none of ours, and are ignored. */
+export function foreignFiles(directory: string): readonly string[] {
+  const locks = ["trust/lock", "blobs/v1/lock", "remote/turns"].map((place) => path.join(directory, place));
+  return locks.flatMap((lock) => foreignTo(lock).map((name) => path.join(lock, name)));
 }

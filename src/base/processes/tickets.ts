@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../failures/system-code.ts";
+import { namesIn } from "../paths/names-in.ts";
 
 export interface TicketsOptions {
   /** Waits; must keep this process alive. */
@@ -18,7 +19,10 @@ const longestPauseMs = 16;
 const patienceMs = 30_000;
 /** Number of tickets kept, so that a slow process still detects that others had turns in the meantime. */
 const ticketsKept = 8;
-const ticketForm = /^(\d{1,15})(\.free)?$/;
+/** Nobody has counted up to a higher number that stands alone. */
+const highestAlone = 1e9;
+const ticketForm = /^([1-9]\d{0,14})(\.free)?$/;
+const stagedForm = /^([1-9]\d{0,14})\.[1-9]\d*\.staged$/;
 
 /**
  * Lets one process at a time have its turn, through a directory that all of them share.
@@ -28,7 +32,8 @@ const ticketForm = /^(\d{1,15})(\.free)?$/;
  *
  * The highest ticket decides: the turn is free if that ticket was given back, or is over, for example because its process has exited. To
  * take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never removed, a
- * turn cannot be taken twice, unlike a lock file that is deleted when it is stale.
+ * turn cannot be taken twice, unlike a lock file that is deleted when it is stale. What is no such file, or has an impossible number, is
+ * ignored: see `foreignTo`.
  */
 export class Tickets {
   readonly #directory: string;
@@ -45,10 +50,10 @@ export class Tickets {
     let waited = 0;
     let watched = { ticket: -1, since: 0 };
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      const { names, highest, isGiven } = this.#read();
+      const { names, highest, last, isGiven } = readTickets(this.#directory);
       if (watched.ticket !== highest) watched = { ticket: highest, since: waited };
       const ticket = { number: highest, file: this.#file(highest), waitedMs: waited - watched.since };
-      if ((isGiven || isOver(ticket)) && this.#create(highest + 1, names)) return highest + 1;
+      if ((isGiven || isOver(ticket)) && this.#create(last + 1, names)) return last + 1;
       if (waited >= patienceMs) throw stayedLocked();
       await pause(pauseMs);
       waited += pauseMs;
@@ -61,7 +66,7 @@ export class Tickets {
 
   /** Whether the turn was neither given back nor taken away. */
   has(number: number): boolean {
-    const { highest, isGiven } = this.#read();
+    const { highest, isGiven } = readTickets(this.#directory);
     return highest === number && !isGiven;
   }
 
@@ -82,13 +87,45 @@ export class Tickets {
     return false;
   }
 
-  #read(): { readonly names: readonly string[]; readonly highest: number; readonly isGiven: boolean } {
-    const names = readdirSync(this.#directory).filter((name) => ticketForm.test(name));
-    const highest = Math.max(0, ...names.map((name) => Number.parseInt(name, 10)));
-    return { names, highest, isGiven: names.length === 0 || names.includes(`${highest}.free`) };
-  }
-
   #file(number: number): string {
     return path.join(this.#directory, String(number));
   }
+}
+
+/** The turn that is writing a file of this name; undefined for any other name. */
+export function turnThatStages(name: string): number | undefined {
+  const [, number] = stagedForm.exec(name) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** What is in a directory of tickets and is neither one nor staged by a turn, as names. Nothing of it counts. */
+export function foreignTo(directory: string): readonly string[] {
+  const names = namesIn(directory);
+  const own = new Set(names.length === 0 ? [] : readTickets(directory).names);
+  return names.filter((name) => !own.has(name) && turnThatStages(name) === undefined);
+}
+
+interface Read {
+  readonly names: readonly string[];
+  readonly highest: number;
+  /** The highest number in use, which may not be that of a ticket. */
+  readonly last: number;
+  readonly isGiven: boolean;
+}
+
+function readTickets(directory: string): Read {
+  const found = readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const [name, digits] = ticketForm.exec(entry.name) ?? [];
+    return name === undefined ? [] : [{ name, number: Number(digits), isTicket: entry.isFile() }];
+  });
+  found.sort((one, other) => one.number - other.number);
+  const possible = found.filter(({ number }, place) => {
+    const gaps = [found[place - 1], found[place + 1]].map((other) => Math.abs(number - (other?.number ?? 0)));
+    return number <= highestAlone || gaps.some((gap) => gap > 0 && gap <= ticketsKept);
+  });
+  const tickets = possible.filter(({ isTicket }) => isTicket);
+  const names = tickets.map(({ name }) => name);
+  const highest = tickets.at(-1)?.number ?? 0;
+  const isGiven = names.length === 0 || names.includes(`${highest}.free`);
+  return { names, highest, last: possible.at(-1)?.number ?? 0, isGiven };
 }

@@ -6,7 +6,7 @@ import { identifyProcess, isRunning } from "./live-process.ts";
 import type { ProcessIdentity } from "./live-process.ts";
 import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
-import { Tickets } from "./tickets.ts";
+import { Tickets, turnThatStages } from "./tickets.ts";
 
 export interface TurnLockOptions {
   /** Waits; must keep this process alive. */
@@ -29,7 +29,6 @@ export interface Turn {
 const longestTurnMs = 5_000;
 const maxLost = 5;
 const inUsePauseMs = 16;
-const stagedFile = /^(\d{1,15})\.\d+\.staged$/;
 
 /** The turn was taken away. */
 class LostTurn extends Error {}
@@ -86,9 +85,9 @@ export class TurnLock {
 
   /** Removes what other turns left behind. */
   #sweep(number: number): void {
-    for (const name of readdirSync(this.#directory)) {
-      const [, ticket] = stagedFile.exec(name) ?? [];
-      if (ticket !== undefined && Number(ticket) !== number) rmSync(path.join(this.#directory, name), { force: true });
+    for (const entry of readdirSync(this.#directory, { withFileTypes: true })) {
+      if (entry.isDirectory() || [undefined, number].includes(turnThatStages(entry.name))) continue;
+      rmSync(path.join(this.#directory, entry.name), { force: true });
     }
   }
 

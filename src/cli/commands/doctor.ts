@@ -12,7 +12,7 @@ import { agentCommands } from "../agent-commands.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";
 import { cwd, json, roots } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
-import { storageFault } from "../data-directory.ts";
+import { foreignFiles, storageFault } from "../data-directory.ts";
 import { openListing } from "../open-listing.ts";
 import type { Listing } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
@@ -67,6 +67,7 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
     cgroup: toCgroup(),
     data_directory: settings.dataDirectory,
     ...(problem !== undefined && { data_directory_problem: problem }),
+    foreign_files: problem === undefined ? foreignFiles(settings.dataDirectory) : [],
     roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
     skills: catalog.snapshot.skills.length,
     grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
@@ -108,6 +109,7 @@ function* describe(report: Report, { paint, home }: Terminal): Iterable<string> 
   if (!cgroup.usable) yield line("", cgroup.consequence);
   yield line("data", homePath(report.data_directory, home));
   if (report.data_directory_problem !== undefined) yield line("", `cannot be used: ${report.data_directory_problem}`);
+  for (const file of report.foreign_files) yield line("", `not of acp-skills, ignored; remove it: ${file}`);
   yield line("skills", String(skills));
   for (const root of roots)
     yield line("  root", `${homePath(root.path, home)}${root.exists ? "" : "  (does not exist)"}`);

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
+import { foreignTo } from "../../../src/base/processes/tickets.ts";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import type { Turn } from "../../../src/base/processes/turn-lock.ts";
 
@@ -186,11 +187,33 @@ describe("TurnLock", () => {
     expect(names).toEqual(expect.arrayContaining(["23.free", "22.free", "16.free"]));
   });
 
-  test("ignores files that are not its own", async () => {
-    for (const name of ["x", "01.freed", "99999999999999999999", "5.staged", "-1", "1.2.3.staged"])
-      writeFileSync(at(name), "");
-    await newLock().exclusive(append("a"));
-    expect(readFileSync(target(), "utf8")).toBe("a");
+  test("ignores files that are not its own, numbers to which nobody counted, directories and links", async () => {
+    const files = ["x", "01.freed", "99999999999999999999", "5.staged", "-1", "1.2.3.staged", "007", "0", "1000000001"];
+    const planted = [...files, "999999999999999", "999999999999000.free", "400000000000000"];
+    for (const name of planted) writeFileSync(at(name), "");
+    const directories = ["1", "9", "12.free", "3.1.staged", "900000000000000"];
+    for (const name of directories) mkdirSync(at(name));
+    symlinkSync("/dev/zero", at("14"));
+    for (let turns = 0; turns < 20; turns++) await newLock().exclusive(append("x"));
+    expect(readFileSync(target(), "utf8")).toBe("x".repeat(20));
     expect(waited).toBe(0);
+    expect([...foreignTo(directory)].sort()).toEqual(
+      [...planted, "1", "9", "12.free", "900000000000000", "14", "target"].sort(),
+    );
+  });
+
+  test("counts on from any number that a file may have, and ignores the next ones that are too high", async () => {
+    writeFileSync(at("1000000000"), ticketOf(await exitedProcess()));
+    writeFileSync(at("999999999999999"), "");
+    for (let turns = 0; turns < 20; turns++) await newLock().exclusive(append("x"));
+    expect(readFileSync(target(), "utf8")).toBe("x".repeat(20));
+    expect(waited).toBe(0);
+  });
+
+  test("finds nothing foreign in a directory that does not exist, or that only turns have used", async () => {
+    await newLock().exclusive(() => Promise.resolve());
+    writeFileSync(at("1.1.staged"), "half");
+    expect(foreignTo(directory)).toEqual([]);
+    expect(foreignTo(at("missing"))).toEqual([]);
   });
 });

@@ -89,3 +89,12 @@ test("accepts a data directory that does not exist yet, and does not create it",
   expect(stdout).not.toContain("cannot be used");
   expect(existsSync(project.at("not"))).toBe(false);
 });
+
+test("reports what is in a directory of a lock and is no ticket", async () => {
+  for (const place of ["trust/lock/999999999999999", "blobs/v1/lock/x", "remote/turns/12/y", "trust/lock/7.free"])
+    project.write(`data/${place}`, "");
+  const environment = { ACP_SKILLS_HOME: project.at("data") };
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory, env: environment });
+  const told = [...stdout.matchAll(/^ +not of acp-skills, ignored; remove it: .*[/\\](.+)$/gm)].map(([, name]) => name);
+  expect(told).toEqual(["999999999999999", "x", "12"]);
+});
