@@ -159,7 +159,7 @@ const refusedPath =
   /(?:\[Errno (?:1|13|18)\] [^\n]*|EACCES: [^\n]*|EXDEV: [^\n]*)'\/project\/|\/project\/[^\n]*: (?:Permission denied|Operation not permitted|Invalid cross-device link)/;
 
 const readOnlyPaths =
-  "Directly in /project a run cannot create, move or remove files, and .git, .agents, AGENTS.md, node_modules, other settings of git, agents, editors and CI, and the user's own skills are read-only. Write to an existing subdirectory or to /output.";
+  "A run cannot change .git, .agents, AGENTS.md, other settings of git, agents, editors and CI, and the user's own skills, cannot create, move or remove files directly in /project or in a directory that contains one of these, and cannot change modes and owners. Write to an existing subdirectory or to /output.";
 
 /** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
 export function projectHint(told: string, { project }: Pick<RanProgram, "project">): string | undefined {

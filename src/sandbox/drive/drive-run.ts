@@ -121,7 +121,7 @@ export async function driveRun(
     reported = report !== undefined && !(report instanceof FrameFault);
     if (!reported) await sandbox.exited;
     await printed;
-    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report["skipped"], host);
+    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report, host);
     return judge(run, stopped, report, await said, sandbox.lastWords());
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -165,6 +165,7 @@ async function readReport(
       const frame = await frames.next();
       allAreDead();
       if (frame === undefined || frame.header.type === "end") return frame?.header;
+      if (frame.header.type === "dead") continue;
       if (frame.header.type !== "file") throw new FrameFault("It sent an unknown frame.");
       await passFile(frame);
     }

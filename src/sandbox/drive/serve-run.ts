@@ -200,13 +200,17 @@ function isInside(path: string): boolean {
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 
-/** Appends to stderr why output files were not kept. `skipped`: a list of `{path, why}`, unchecked. */
-export function tellSkipped(skipped: unknown, host: RunHost): void {
-  const notes: unknown[] = Array.isArray(skipped) ? skipped.slice(0, mostNotes) : [];
-  const lines = notes
-    .filter(isNote)
-    .map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`);
+/** Appends to stderr why output files were not kept, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
+export function tellSkipped({ skipped, undone }: Frame["header"], host: RunHost): void {
+  const lines = [
+    ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`),
+    ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path)} was removed: ${why}.\n`),
+  ];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
+}
+
+function notesIn(list: unknown): { path: string; why: string }[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, mostNotes).filter(isNote);
 }
 
 function isNote(note: unknown): note is { path: string; why: string } {

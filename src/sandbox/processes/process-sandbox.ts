@@ -65,13 +65,13 @@ export function wallsOfProject(
   path: string,
   { writable, identity, kept = [] }: SandboxProject,
 ): { readonly [key: string]: Json } {
-  const names = [...guardedEverywhere, ...guardedAtTop];
-  const guarded = { path, names, kept, depth: guardedDepth, directories: guardedDirectories };
+  const names = { everywhere: guardedEverywhere, top: guardedAtTop };
+  const guarded = { path, ...names, kept, directories: guardedDirectories };
   return { project: { path, ...identity }, ...(writable && { guarded }) };
 }
 
-const guardedDepth = 3;
-const guardedDirectories = 2_000;
+/** What a run can write to is looked through before; the rest stays read-only. */
+const guardedDirectories = 20_000;
 
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
 

@@ -64,7 +64,7 @@ export async function drivePyodideRun(
     over.abort();
     child.kill();
     await child.exited;
-    tellSkipped(told.end?.["skipped"], host);
+    if (told.end !== undefined) tellSkipped(told.end, host);
     return judge(run, stopped, child, told);
   } finally {
     signal.removeEventListener("abort", cancel);

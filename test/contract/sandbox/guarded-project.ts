@@ -36,11 +36,23 @@ const there: Readonly<Record<string, string>> = {
   "modules/two/text": "text",
 };
 
+const below: Readonly<Record<string, string>> = {
+  "src/AGENTS.md": "instructions",
+  "src/lib/text": "text",
+  "packages/one/.claude/settings.json": "{}",
+  "packages/one/two/three/four/.vscode/tasks.json": "{}",
+  "packages/two/text": "text",
+  "data/bare/HEAD": "ref: refs/heads/main",
+  "data/bare/config": "[core]",
+  "data/bare/objects/text": "text",
+  "data/bare/refs/text": "text",
+};
+
 /** What a run may change in a writable project: not the names that programs outside the sandbox trust. */
 export function describeGuardedProject(trial: Trial): void {
-  const project = (): string => {
+  const project = (files = there): string => {
     const directory = mkdtempSync(path.join(trial.bait.facts.given, "guarded-"));
-    for (const [name, text] of Object.entries(there)) {
+    for (const [name, text] of Object.entries(files)) {
       mkdirSync(path.join(directory, path.dirname(name)), { recursive: true });
       writeFileSync(path.join(directory, name), text);
     }
@@ -187,6 +199,146 @@ export function describeGuardedProject(trial: Trial): void {
           "modules/two/text": "changed",
         });
         expect(statSync(path.join(directory, ".git")).isDirectory()).toBe(true);
+      });
+    });
+
+    it("protects such files below the top, and bare repositories", () => {
+      const directory = project(below);
+      const change = python`
+        import os
+
+        def main(args):
+            done = []
+            def attempt(what, act):
+                try:
+                    act()
+                    done.append(what)
+                except OSError:
+                    pass
+            def write(place):
+                with open("/project/" + place, "w") as file:
+                    file.write("changed")
+            for place in args["there"]:
+                attempt("write " + place, lambda: write(place))
+                attempt("beside " + place, lambda: write(os.path.dirname(place) + "/new"))
+                attempt("remove " + place, lambda: os.remove("/project/" + place))
+                attempt("move " + place, lambda: os.rename("/project/" + os.path.dirname(place), "/project/packages/two/new"))
+            write("src/lib/new")
+            write("packages/two/new")
+            return done
+      `;
+      const args = { there: Object.keys(below).filter((name) => !name.endsWith("/text") || name.startsWith("data")) };
+      return trial.run(codeRun(change, { args, project: { directory, writable: true } }), ({ end, host }) => {
+        expect(end).toMatchObject({ type: "returned", value: [] });
+        expect(contents(directory)).toEqual({ ...below, "src/lib/new": "changed", "packages/two/new": "changed" });
+        expect(host.stderr).toBe("");
+      });
+    });
+
+    const plant = python`
+      import os, time
+
+      def main(args):
+          def write(place, text="planted"):
+              os.makedirs(os.path.dirname(place), exist_ok=True)
+              with open(place, "w") as file:
+                  file.write(text)
+          os.chdir("/project/below")
+          for top in ("nested/.git", "bare", "upper/.GIT", "closed/.git", "deep/.git"):
+              write(top + "/HEAD", "ref: refs/heads/main")
+              write(top + "/config", "[core]")
+              os.makedirs(top + "/objects")
+              os.makedirs(top + "/refs")
+          write("worktree/.git", "gitdir: ../bare")
+          write("shared/HEAD")
+          write("shared/commondir", "../bare")
+          os.mkdir("linked")
+          os.symlink("../bare", "linked/.git")
+          for name in args["names"]:
+              write("names/" + name)
+          write("names/.claude/settings.json")
+          write("names/README.md")
+          old = os.umask(0)
+          os.mkdir("hidden", 0o300)
+          os.rename("closed/.git", "hidden/.git")
+          os.umask(old)
+          for _ in range(300):
+              os.mkdir("d")
+              os.chdir("d")
+          os.rename("/project/below/deep/.git", ".git")
+          while args["waits"]:
+              time.sleep(1)
+    `;
+    const names = [
+      "AGENTS.md",
+      "CLAUDE.local.md",
+      "QWEN.md",
+      "AGENTS.override.md",
+      ".rules",
+      ".cursorrules",
+      ".goosehints",
+    ];
+    const planted = [
+      ...["nested/.git", "bare/HEAD", "upper/.GIT", "worktree/.git", "shared/HEAD", "linked/.git", "hidden/.git"],
+      ...[...names, ".claude"].map((name) => `names/${name}`),
+      `${"d/".repeat(300)}.git`,
+    ];
+
+    it.each([false, true])(
+      "takes away repositories and such names that a run made, and says so (killed: %s)",
+      (waits) => {
+        const directory = project();
+        const run = codeRun(plant, {
+          args: { names, waits },
+          project: { directory, writable: true },
+          limits: { timeoutMs: waits ? 4_000 : 20_000 },
+        });
+        return trial.run(run, ({ end, host }) => {
+          expect(end).toMatchObject(waits ? { type: "limit", limit: "timeout" } : { type: "returned" });
+          const left = readdirSync(path.join(directory, "below"), { recursive: true, encoding: "utf8" });
+          expect(left.filter((name) => planted.includes(name))).toEqual([]);
+          expect(left.filter((name) => /^(\.git|HEAD)$/i.test(path.basename(name)))).toEqual([]);
+          for (const name of planted) expect(host.stderr).toContain(`acp-skills: /project/below/${name} was removed: `);
+          expect(left).toContain("names/README.md");
+          const kept = Object.entries(contents(directory)).filter(([name]) => name in there);
+          expect(Object.fromEntries(kept)).toEqual(there);
+        });
+      },
+    );
+
+    it("refuses to change modes, owners and access lists", () => {
+      const directory = project();
+      const modes = (): number[] =>
+        ["", ...Object.keys(there), "below", ".git"].map((name) => statSync(path.join(directory, name)).mode);
+      const before = modes();
+      const change = python`
+        import os
+
+        def main(args):
+            done = []
+            def attempt(what, act):
+                try:
+                    act()
+                    done.append(what)
+                except OSError:
+                    pass
+            for place in args["places"]:
+                place = "/project/" + place
+                attempt("chmod " + place, lambda: os.chmod(place, 0o777))
+                attempt("chown " + place, lambda: os.chown(place, os.getuid(), os.getgid()))
+                attempt("lchown " + place, lambda: os.lchown(place, os.getuid(), os.getgid()))
+                attempt("setxattr " + place, lambda: os.setxattr(place, "user.x", b"x"))
+                descriptor = os.open(place, os.O_RDONLY)
+                attempt("fchmod " + place, lambda: os.fchmod(descriptor, 0o777))
+                attempt("fchown " + place, lambda: os.fchown(descriptor, os.getuid(), os.getgid()))
+                attempt("at " + place, lambda: os.chmod(".", 0o777, dir_fd=descriptor))
+                os.close(descriptor)
+            return done
+      `;
+      const args = { places: ["", ".", "below", ".git", ".git/hooks", "below/text", "AGENTS.md"] };
+      return trial.run(codeRun(change, { args, project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: [] });
+        expect(modes()).toEqual(before);
       });
     });
   });

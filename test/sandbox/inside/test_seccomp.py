@@ -255,6 +255,12 @@ class WithoutNamespaces(unittest.TestCase):
             self.assertEqual(mine.of("utimensat", 3, path), REFUSED)
             self.assertEqual(nobodys.of("utimensat", 3, path), seccomp.ALLOW)
 
+    def test_with_a_writable_project_no_modes_owners_or_attributes_change(self):
+        for name in ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "setxattr", "fremovexattr"):
+            self.assertEqual(Filter("x86_64", project=True, writes=True).of(name, 1, 2), REFUSED, name)
+            self.assertEqual(Filter("x86_64", project=True).of(name, 1, 2), seccomp.ALLOW, name)
+        self.assertEqual(Filter("x86_64", project=True, writes=True).of("utimensat", 3, 0), seccomp.ALLOW)
+
     def test_ioctl_is_limited_to_terminals_and_pipes(self):
         one = Filter("x86_64", alone=True)
         # TCGETS, FIONREAD, FIOCLEX; then FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, TIOCSTI.

@@ -12,15 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
+    from landlock import Project
 
-def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
+
+def prepare(alone: bool, walls: dict, wishes: list, writable: Project | None = None) -> Callable:
     """
     Gives up, in the process of the program, all rights that can be given up before the run is known. Returns a function that takes
     the header of the `run` frame and gives up the rest: `run["limits"]` become resource limits. Both raise `OSError` when the
     kernel refuses; then user code must not run. `walls`: the paths that Landlock allows, `{"readable", "runnable", "writable": [path],
     "guarded"?, "project"?}`; `project` is `{"path", "device"?, "inode"?}`, one of these paths and the directory it must be.
     `alone`: there are no namespaces, so that Landlock is the boundary; otherwise it is used where the kernel has it. `wishes` are
-    those of the supervisor.
+    those of the supervisor. `writable`: the project that is `guarded`.
     """
     owner = "owner" in wishes
     version = landlock.abi()
@@ -28,6 +30,7 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     refusals = seccomp.rules(
         network="network" in wishes,
         project="project" in wishes,
+        writes="guarded" in walls,
         alone=alone,
         owner=owner,
         landlock_abi=version,
@@ -36,8 +39,10 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     final = seccomp.rules_against_confining()
     if walls.get("guarded") and version == 0:
         raise OSError("A writable project needs Landlock to protect .git and editor settings, and this kernel does not have it.")
+    if walls.get("guarded") and writable is None:
+        raise OSError("The project directory could not be looked through.")
     _offer_to_the_oom_killer()
-    ruleset = _make_ruleset(version, alone, walls)
+    ruleset = _make_ruleset(version, alone, walls, writable)
     if not alone:
         if version > 0:
             landlock.enforce(ruleset)
@@ -55,17 +60,19 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     return apply
 
 
-def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
+def _make_ruleset(version: int, alone: bool, walls: dict, writable: Project | None) -> int:
     """
     The project is opened once and used by its descriptor, because others may replace it by another directory at any time. Raises
     `OSError` if it is not the expected directory.
     """
     paths = {name: walls[name] for name in ("readable", "runnable", "writable")}
-    project, guarded = walls.get("project"), walls.get("guarded")
+    project = walls.get("project")
     if project is None:
         return landlock.make_ruleset(version, alone, **paths) if alone or version > 0 else -1
     held = os.open(project["path"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        if writable is not None:
+            writable.hold(held)
         found = os.fstat(held)
         if "inode" in project and (str(found.st_dev), str(found.st_ino)) != (project["device"], project["inode"]):
             raise OSError("The project directory was replaced by another directory.")
@@ -74,7 +81,7 @@ def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
         by_descriptor = {
             name: [held if path == project["path"] else path for path in listed] for name, listed in paths.items()
         }
-        return landlock.make_ruleset(version, alone, **by_descriptor, guarded=guarded and {**guarded, "path": held})
+        return landlock.make_ruleset(version, alone, **by_descriptor, project=writable)
     finally:
         os.close(held)
 

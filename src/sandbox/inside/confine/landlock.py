@@ -14,6 +14,10 @@ import struct
 
 import kernel
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
@@ -44,11 +48,10 @@ def rights_on_files(version: int) -> int:
     return (1 << known) - 1
 
 
-def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> int:
+def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writable: list, project: Project | None = None) -> int:
     """
-    Returns a ruleset, for `enforce`, that allows access below these paths only; missing paths are skipped. `guarded`: `{"path",
-    "names", "kept", "depth", "directories"}`, a directory whose entries are writable except these names and the relative paths in
-    `kept`. A path can also be given as a descriptor. `version` is that of this kernel. `alone`: without namespaces, connections and
+    Returns a ruleset, for `enforce`, that allows access below these paths only; missing paths are skipped. `project` is writable except
+    what is guarded. A path can also be given as a descriptor. `version` is that of this kernel. `alone`: without namespaces, connections and
     signals are refused too where the version supports it. Raises `OSError` without Landlock.
     """
     files = rights_on_files(version)
@@ -62,8 +65,8 @@ def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writ
     for rights, paths in ((READ, readable), (RUN, runnable), (everything, writable)):
         for path in paths:
             _allow(ruleset, path, rights & files)
-    if guarded is not None:
-        _allow_parts(ruleset, guarded, everything & files)
+    if project is not None:
+        project.allow(ruleset, everything & files)
     return ruleset
 
 
@@ -95,55 +98,184 @@ def _add_rule(ruleset: int, below: int, rights: int) -> None:
     kernel.call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", rights, below), 0)
 
 
-def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
-    names = set(guarded["names"])
-    left = guarded["directories"]
+class Project:
+    """
+    A writable project as it is before a run, and what stays read-only in it: guarded names, the `kept` places, what git takes for a
+    repository, and what could not be looked at. Rights hold for whole trees, so nothing can be created, renamed or removed directly in a
+    directory that contains such a thing at any depth, nor directly in the project. No file or directory is opened by a path of several names.
+    """
 
-    def allow_part(directory: int, name: str) -> None:
-        below = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    def __init__(self, guarded: dict) -> None:
+        """`guarded`: `{"path", "everywhere", "top", "kept", "directories"}`: names, relative paths, and how many directories to look at."""
+        self._directory = os.open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._identity = _identity(self._directory)
+        self._everywhere = set(guarded["everywhere"])
+        self._top = self._everywhere | set(guarded["top"])
+        self._left = guarded["directories"]
+        self._kept: set = set()
+        #: Names in the directories that are not writable as a whole, by path with a slash; and in those that are being looked at.
+        self._parts: dict = {"": []}
+        self._open: dict = {}
+        for place in guarded["kept"]:
+            self._keep(place)
+        self._walk(self._look, self._leave)
+
+    def hold(self, directory: int) -> None:
+        """In another process, which has its own descriptor of the same directory."""
+        if _identity(directory) != self._identity:
+            raise OSError("The project directory was replaced by another directory.")
+        self._directory = directory
+
+    def allow(self, ruleset: int, rights: int) -> None:
+        """Allows to change what is free, as it was looked at."""
+        for prefix, names in [] if "" in self._kept else self._parts.items():
+            for name in names:
+                path = prefix + name
+                if path not in self._kept and path + "/" not in self._parts:
+                    self._allow_one(ruleset, path, rights)
+
+    def undo(self) -> list:
+        """
+        After the run: renames what is guarded and was not there before, and makes no repository of what became one. Returns what was
+        done, as `{"path", "why"}`. Nothing is deleted: somebody outside may have made it.
+        """
+        notes: list = []
+
+        def look(directory: int, prefix: str) -> list:
+            found = _list(directory)
+            below = []
+            for name, is_directory in found.items():
+                if prefix + name in self._kept:
+                    continue
+                is_head = name.casefold() == "head" and _is_repository(found)
+                if prefix and (is_head or name.casefold() in self._everywhere):
+                    name = _rename(directory, prefix, name, notes)
+                if is_directory:
+                    below.append(name)
+            return below
+
         try:
+            if "" not in self._kept:
+                self._walk(look, lambda prefix: None, force=True)
+        except OSError as error:
+            notes.append({"path": "", "why": f"not all of it could be looked through ({error.strerror})"})
+        return notes
+
+    def _look(self, directory: int, prefix: str) -> list:
+        self._left -= 1
+        found = _list(directory)
+        if self._left < 0 or _is_repository(found):
+            self._keep(prefix[:-1])
+            return []
+        self._open[prefix] = list(found)
+        for name in found:
+            if name.casefold() in (self._everywhere if prefix else self._top):
+                self._keep(prefix + name)
+        return [name for name, is_directory in found.items() if is_directory and prefix + name not in self._kept]
+
+    def _leave(self, prefix: str) -> None:
+        names = self._open.pop(prefix, [])
+        if prefix in self._parts:
+            self._parts[prefix] = names
+
+    def _keep(self, path: str) -> None:
+        self._kept.add(path)
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            self._parts.setdefault(path + "/", [])
+
+    def _walk(self, look: Callable, leave: Callable, force: bool = False) -> None:
+        """
+        `look(descriptor, path)` returns the names of the directories to go into, `leave(path)` is called after those. At any depth, with
+        one descriptor. `force`: unreadable directories are made readable; otherwise they are kept.
+        """
+        here = _enter(self._directory, ".")
+        try:
+            above = [(_identity(here), "", look(here, ""))]
+            while True:
+                _, prefix, left = above[-1]
+                if left:
+                    name = left.pop()
+                    try:
+                        there = _enter(here, name, force)
+                    except OSError:
+                        # What cannot be written either is as safe as what was looked at.
+                        if os.access(name, os.W_OK, dir_fd=here):
+                            self._keep(prefix + name)
+                        continue
+                    prefix += name + "/"
+                    os.close(here)
+                    here = there
+                    above.append((_identity(here), prefix, look(here, prefix)))
+                    continue
+                leave(prefix)
+                above.pop()
+                if not above:
+                    return
+                there = _enter(here, "..")
+                os.close(here)
+                here = there
+                if _identity(here) != above[-1][0]:
+                    raise OSError(0, "a directory was moved")
+        finally:
+            os.close(here)
+
+    def _allow_one(self, ruleset: int, path: str, rights: int) -> None:
+        below = os.dup(self._directory)
+        try:
+            for name in path.split("/"):
+                there = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=below)
+                os.close(below)
+                below = there
             kind = os.fstat(below).st_mode
             # No rules for links, whose targets have their own, and for named pipes, which processes outside may read.
             if stat.S_ISDIR(kind):
                 _add_rule(ruleset, below, rights)
             elif stat.S_ISREG(kind):
                 _add_rule(ruleset, below, rights & _OF_A_FILE)
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # Removed meanwhile.
         finally:
             os.close(below)
 
-    def is_free(parent: int, name: str, places: list, depth: int) -> bool:
-        """Whether nothing in a directory is guarded. Otherwise adds rules for everything else in it."""
-        nonlocal left
-        left -= 1
-        if not places and (depth > guarded["depth"] or left < 0 or name == "node_modules"):
-            return True
-        try:
-            directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-        except OSError:
-            return not places  # Removed meanwhile, or not readable.
-        try:
-            return allow(directory, {".git"}, places, depth)
-        finally:
-            os.close(directory)
 
-    def allow(directory: int, kept: set, places: list, depth: int) -> bool:
-        """`places`: the kept paths in it, as lists of names."""
-        with os.scandir(directory) as entries:
-            found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-        below = {name: [rest for first, *rest in places if first == name] for name in found}
-        parts = [name for name in found if name.lower() not in kept and [] not in below[name]]
-        free = [name for name in parts if not found[name] or is_free(directory, name, below[name], depth + 1)]
-        if depth > 0 and not places and len(free) == len(found):
-            return True
-        for name in free:
-            try:
-                allow_part(directory, name)
-            except FileNotFoundError:
-                pass  # Removed meanwhile.
-        return False
-
-    top = _open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _rename(directory: int, prefix: str, name: str, notes: list) -> str:
+    other = f"{name}.removed-{os.urandom(4).hex()}"
+    why = f"programs outside the sandbox trust it; it is now {other}"
     try:
-        allow(top, names, [place.split("/") for place in guarded["kept"]], 0)
+        os.rename(name, other, src_dir_fd=directory, dst_dir_fd=directory)
+    except OSError as error:
+        other, why = name, f"it is still there and should be removed ({error.strerror})"
+    notes.append({"path": prefix + name, "why": why})
+    return other
+
+
+def _enter(directory: int, name: str, force: bool = False) -> int:
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(name, os.O_RDONLY | flags, dir_fd=directory)
+    except PermissionError:
+        if not force:
+            raise
+    held = os.open(name, os.O_PATH | flags, dir_fd=directory)
+    try:
+        os.chmod(f"/proc/self/fd/{held}", 0o700)
+        return os.open(".", os.O_RDONLY | flags, dir_fd=held)
     finally:
-        os.close(top)
+        os.close(held)
+
+
+def _list(directory: int) -> dict:
+    with os.scandir(directory) as entries:
+        return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+
+
+def _is_repository(found: dict) -> bool:
+    """As git judges by names: also a bare one, and what shares the objects of another."""
+    names = {name.casefold() for name in found}
+    return "head" in names and ({"objects", "refs"} <= names or "commondir" in names)
+
+
+def _identity(directory: int) -> tuple:
+    found = os.fstat(directory)
+    return found.st_dev, found.st_ino

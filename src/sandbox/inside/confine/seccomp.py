@@ -62,11 +62,11 @@ _CONFINING = "landlock_create_ruleset landlock_add_rule landlock_restrict_self s
 _NEVER_ALONE = """
     socket connect bind listen sendmsg sendmmsg mknod mknodat
     setsid setpgid
-    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
 """.split()
-_NEVER_AS_OWNER = """
-    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
-""".split()
+# Attributes: some are lists of who has access.
+_ATTRIBUTES = "setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat".split()
+_MODES_AND_OWNERS = "chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat".split()
+_TIMES = "utime utimes futimesat utimensat".split()
 # Which argument is the mode of a file. That of `openat2` is in memory, which a filter cannot read.
 _MODES = {
     "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3, "mknod": 1, "mknodat": 2,
@@ -99,13 +99,15 @@ class Rule:
 def rules(
     network: bool,
     project: bool = False,
+    writes: bool = False,
     alone: bool = False,
     owner: bool = False,
     landlock_abi: int = 99,
     pid: int = 0,
 ) -> list:
     """
-    `project`: the project is mounted, and may contain unix sockets of processes outside. `alone`: without namespaces, Landlock is the
+    `project`: the project is mounted, and may contain unix sockets of processes outside. `writes`: it is writable, and no
+    filter can tell its files from others. `alone`: without namespaces, Landlock is the
     boundary. `owner`: files and processes outside belong to the same user. `landlock_abi`: the version of Landlock in this kernel.
     """
     refuse = ERRNO | EPERM
@@ -140,6 +142,10 @@ def rules(
     if alone or project:
         # A datagram socket of a pair could send to any address.
         found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
+    if alone or writes:
+        found += [Rule(name, refuse) for name in _ATTRIBUTES]
+    if writes or (alone and owner):
+        found += [Rule(name, refuse) for name in _MODES_AND_OWNERS]
     found += _rules_on_others(refuse, alone, pid)
     if alone:
         found += _rules_alone(refuse, owner, landlock_abi, pid)
@@ -173,7 +179,7 @@ def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     found.append(Rule("ioctl", refuse, (Test(1, 0x5400, mask=0xFFFFFF00, equal=False),)))
     found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
     if owner:
-        found += [Rule(name, refuse) for name in _NEVER_AS_OWNER]
+        found += [Rule(name, refuse) for name in _TIMES]
     if landlock_abi < 3:
         found.append(Rule("truncate", refuse))
     if landlock_abi < 6:

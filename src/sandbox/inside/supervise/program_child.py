@@ -33,7 +33,7 @@ def open_control() -> Channel:
     return Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
 
 
-def send_end(control: Channel, roots: dict, limits: dict, exit_code: int, killed: str | None) -> None:
+def send_end(control: Channel, roots: dict, limits: dict, exit_code: int, killed: str | None, undone: list | None = None) -> None:
     """Sends the output files, then how the program ended. Every process of the run is dead."""
     found = collect.Found()
     try:
@@ -42,7 +42,7 @@ def send_end(control: Channel, roots: dict, limits: dict, exit_code: int, killed
         killed = killed or str(limit)
     for left in found.files:
         collect.send(control, CONTROL, roots["output"], left)
-    control.send({"type": "end", "exit_code": exit_code, "killed": killed, "skipped": found.skipped})
+    control.send({"type": "end", "exit_code": exit_code, "killed": killed, "skipped": found.skipped, "undone": undone or []})
 
 
 def _be_the_program(prepare_to_confine) -> None:

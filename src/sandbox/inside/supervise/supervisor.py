@@ -20,6 +20,7 @@ import sys
 import confine
 import disk
 import kernel
+import landlock
 import processes
 import program
 import program_child
@@ -32,7 +33,8 @@ PAUSES_MS = (2, 5, 10, 20)
 
 
 def main() -> None:
-    tier, walls, *wishes = sys.argv[1:]
+    tier, described, *wishes = sys.argv[1:]
+    walls = json.loads(described)
     alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if alone:
@@ -42,20 +44,31 @@ def main() -> None:
         ready["proxy_port"] = _hand_over_listener()
     if "warm" in wishes:
         program.warm_up()
+    project = _look_at_project(walls)
     gc.freeze()
-    child = program_child.fork(lambda: confine.prepare(alone, json.loads(walls), wishes))
+    child = program_child.fork(lambda: confine.prepare(alone, walls, wishes, project))
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     control = program_child.open_control()
     family = processes.Family(child, alone=alone)
     try:
         control.send({**ready, "program": child})
         start = control.receive()
-        _supervise(control, family, start, alone)
+        _supervise(control, family, start, alone, project)
     except (EOFError, OSError):
         pass  # The host is gone.
     finally:
         family.end()
+        if project is not None:
+            project.undo()
         os._exit(0)
+
+
+def _look_at_project(walls: dict) -> landlock.Project | None:
+    """A project that will be writable, before anything can be changed."""
+    try:
+        return landlock.Project(walls["guarded"]) if "guarded" in walls else None
+    except OSError:
+        return None  # The program's process ends for the same reason.
 
 
 def _hand_over_listener() -> int:
@@ -81,7 +94,7 @@ def _hand_over_listener() -> int:
     return port
 
 
-def _supervise(control: Channel, family: processes.Family, start: dict, alone: bool) -> None:
+def _supervise(control: Channel, family: processes.Family, start: dict, alone: bool, project: landlock.Project | None) -> None:
     limits, roots = start["limits"], start["roots"]
     places = [roots["workspace"], roots["output"], roots["temporary"]]
     if alone:
@@ -100,7 +113,12 @@ def _supervise(control: Channel, family: processes.Family, start: dict, alone: b
     code = os.waitstatus_to_exitcode(status)
     # As in shells, for a program that was killed.
     exit_code = 128 - code if code < 0 else code
-    program_child.send_end(control, roots, limits, exit_code, killed)
+    undone = []
+    if project is not None:
+        # From now on the host waits.
+        control.send({"type": "dead"})
+        undone = project.undo()
+    program_child.send_end(control, roots, limits, exit_code, killed, undone)
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
