@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Log } from "../base/log.ts";
 import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
 import type { Asker } from "./authorization.ts";
@@ -56,14 +57,35 @@ export class Decisions {
     return scope === "everywhere" ? approvals : ofRepository(approvals, this.#options.repositoryAt(scope.project));
   }
 
-  /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
+  /** A block of a skill of a project is in that project's scope, which may have been another directory above the skill then. */
   async isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
-    const { projectOf } = this.#options;
-    const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-    if (stored.some(isIn)) return true;
-    if (kindOf(subject) !== "project") return false;
-    const project = projectOf(directoryOf(subject.source), policy.worktrees);
-    return !stored.some((approvals) => approvals.project === project) && isIn(await this.read({ project }));
+    return (await this.blockedOf([subject], stored, policy)).has(subject);
+  }
+
+  /** Those that are blocked. */
+  async blockedOf<Skill extends Versionless>(
+    subjects: readonly Skill[],
+    stored: readonly Approvals[],
+    policy: Policy,
+  ): Promise<ReadonlySet<Skill>> {
+    const blocked = new Set<Skill>();
+    const above = memoized((directory: string) =>
+      Promise.all(this.#placesAbove(directory, policy).map((project) => this.read({ project }))),
+    );
+    for (const subject of subjects) {
+      const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
+      const places = kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
+      if (stored.some(isIn) || (await Promise.all(places.map(above))).flat().some(isIn)) blocked.add(subject);
+    }
+    return blocked;
+  }
+
+  /** The directories above the skills of a directory, and their project. */
+  #placesAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
+    const start = directoryOf(directory);
+    const places = [this.#options.projectOf(start, worktrees), start];
+    for (let place = start; place !== path.dirname(place); places.push(place)) place = path.dirname(place);
+    return places;
   }
 
   scopeOf(reach: "project" | "everywhere", directory: string | undefined, policy: Policy): ApprovalScope {
@@ -155,8 +177,9 @@ export class Decisions {
       grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
       block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
     };
-    const ofSkill = "blocksOf" in what ? directoryOf(what.blocksOf.source) : undefined;
-    const scopes = ["everywhere" as const, ...[directory, ofSkill].map((one) => this.scopeOf("project", one, policy))];
+    const places = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
+    const above = places.flatMap((place) => this.#placesAbove(place, policy)).map((project) => ({ project }));
+    const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
     const told = onlyOnce(tell);
     let isFound = false;
     for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
@@ -186,4 +209,13 @@ export class Decisions {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+function memoized<Result>(find: (key: string) => Result): (key: string) => Result {
+  const known = new Map<string, Result>();
+  return (key) => {
+    const found = known.get(key) ?? find(key);
+    known.set(key, found);
+    return found;
+  };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, lstatSync, readSync, realpathSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
@@ -9,7 +9,8 @@ import { isWithin } from "../base/paths/is-within.ts";
 const maxFileBytes = 8 * 1024;
 
 /**
- * The project of a directory, as a path. Without git it is the directory. In a repository it is the top directory, also for subdirectories;
+ * The project of a directory, as a path. Without git it is the directory. In a repository it is the top directory, also for subdirectories (a
+ * `.git` that git does not take for a repository is none, so that an empty one does not move a project);
  * all worktrees of a repository share the one of its main worktree (a bare repository's is itself), unless they are `separate`. A submodule
  * is a project of its own. A repository in the home directory, or above it, is not the project of the directories below it: they are
  * too many and too different.
@@ -29,12 +30,40 @@ export function projectOf(
   for (let top = real; ; top = path.dirname(top)) {
     const git = joinPath(top, ".git");
     const found = lookAt(git);
-    if (found !== "missing") {
+    if (found === "not ours" || (found !== "missing" && isRepository(git))) {
       const isOfAll = top !== real && isWithin(realPathOf(home) ?? home, top);
       if (isOfAll || found === "not ours") return without ?? real;
       return (worktrees === "shared" && found.isFile() ? mainOf(top, git) : undefined) ?? top;
     }
     if (path.dirname(top) === top) return without ?? real;
+  }
+}
+
+/** Whether git takes a `.git`, a directory or a file that leads to one, for a repository: it has `HEAD`, `objects` and `refs`. */
+export function isRepository(git: string): boolean {
+  const real = realPathOf(git);
+  if (real === undefined) return false;
+  const own = followGitFile(real, path.dirname(git), "gitdir: ") ?? real;
+  const shared = followGitFile(joinPath(own, "commondir"), own) ?? own;
+  const head = joinPath(own, "HEAD");
+  // Formerly a link.
+  const isHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(readSmallFile(head, "anyone's") ?? linkAt(head) ?? "");
+  return isHead && ["objects", "refs"].every((name) => isDirectory(joinPath(shared, name)));
+}
+
+function linkAt(place: string): string | undefined {
+  try {
+    return `ref: ${readlinkSync(place)}`;
+  } catch {
+    return undefined; // Missing, or no link.
+  }
+}
+
+function isDirectory(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false; // Missing, or it cannot be reached.
   }
 }
 
@@ -63,13 +92,13 @@ function followGitFile(file: string, base: string, prefix = ""): string | undefi
   return realPathOf(path.resolve(base, target));
 }
 
-/** The text of a file of this user at a real path; undefined for anything else. Does not follow a link or block. */
-function readSmallFile(file: string): string | undefined {
+/** The text of a file at a real path; undefined for anything else. Does not follow a link or block. */
+function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): string | undefined {
   try {
     const descriptor = openAtRealPath(file);
     try {
       const stats = fstatSync(descriptor);
-      if (!stats.isFile() || !isOurs(stats) || stats.size > maxFileBytes) return undefined;
+      if (!stats.isFile() || (whose === "ours" && !isOurs(stats)) || stats.size > maxFileBytes) return undefined;
       const buffer = Buffer.alloc(maxFileBytes);
       return buffer.toString("utf8", 0, readSync(descriptor, buffer));
     } finally {

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import path from "node:path";
+import { isRepository } from "./project-of.ts";
 import type { Approvals } from "./grants/approvals.ts";
 
 /**
@@ -7,15 +8,14 @@ import type { Approvals } from "./grants/approvals.ts";
  * the project's directory. Not by the device, whose number may change when a machine starts. Undefined if there is none.
  */
 export function repositoryAt(project: string): string | undefined {
-  for (const place of [path.join(project, ".git"), project]) {
-    try {
-      const { ino, birthtimeNs } = lstatSync(place, { bigint: true });
-      return `${ino}-${birthtimeNs}`;
-    } catch {
-      // The next place: a bare repository and a directory without git have no `.git`.
-    }
+  const git = path.join(project, ".git");
+  try {
+    // A bare repository and a directory without git have no `.git`.
+    const { ino, birthtimeNs } = lstatSync(isRepository(git) ? git : project, { bigint: true });
+    return `${ino}-${birthtimeNs}`;
+  } catch {
+    return undefined; // Missing.
   }
-  return undefined;
 }
 
 /** What counts of the approvals of a project's path: of those for another repository, which was there before, only the blocks. */

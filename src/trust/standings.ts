@@ -1,10 +1,8 @@
 import { runInSlices } from "../base/slices.ts";
 import type { Steps } from "../base/slices.ts";
-import type { Approvals } from "./grants/approvals.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
 import { isNothing } from "./grants/capabilities.ts";
 import type { Capabilities } from "./grants/capabilities.ts";
-import { blocks } from "./grants/grant.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 
@@ -23,14 +21,13 @@ export interface StandingSkill {
 
 interface Deciding {
   readonly policy: Pick<Policy, "denies" | "runs">;
-  readonly approvals: readonly Pick<Approvals, "blocks">[];
+  readonly blocked: ReadonlySet<StandingSkill["subject"]>;
   readonly decide: (request: TrustRequest) => Promise<Authorization | undefined>;
 }
 
 /** How each skill stands. Most are decided by their names alone; files are hashed only of those that want something. */
 export async function standingsOf(skills: readonly StandingSkill[], deciding: Deciding): Promise<readonly Standing[]> {
-  const { policy, approvals, decide } = deciding;
-  const blocked = approvals.flatMap((stored) => stored.blocks);
+  const { policy, blocked, decide } = deciding;
   const standings: Standing[] = [];
 
   async function findByDigest({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> {
@@ -45,7 +42,7 @@ export async function standingsOf(skills: readonly StandingSkill[], deciding: De
       const { subject, needs, hasCode } = skill;
       const isDenied = policy.denies(subject, needs) !== undefined;
       if (isDenied) standings[place] = "denied";
-      else if (blocked.some((block) => blocks(block, subject))) standings[place] = "blocked";
+      else if (blocked.has(subject)) standings[place] = "blocked";
       else if (isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined)))
         standings[place] = "ready";
       else {

@@ -263,9 +263,10 @@ class PersonalTrust implements Trust {
   ): Promise<readonly Standing[]> {
     const policy = this.policyFor(asker.directory);
     const stored = await this.#decisions.stored(asker.directory, policy);
+    const subjects = skills.map(({ subject }) => subject);
     return await standingsOf(skills, {
       policy,
-      approvals: stored,
+      blocked: await this.#decisions.blockedOf(subjects, stored, policy),
       decide: (request) => this.decide(request, { ...asker, door: "cli" }),
     });
   }

@@ -31,7 +31,13 @@ afterEach(() => {
 const at = (...names: readonly string[]): string => path.join(root, ...names);
 const make = (...names: readonly string[]): string => {
   mkdirSync(at(...names), { recursive: true });
+  if (names.at(-1)?.endsWith(".git") === true) lay(at(...names));
   return at(...names);
+};
+/** What git demands of a repository. */
+const lay = (git: string): void => {
+  for (const name of ["objects", "refs"]) mkdirSync(path.join(git, name), { recursive: true });
+  writeFileSync(path.join(git, "HEAD"), "ref: refs/heads/main\n");
 };
 const write = (file: string, text: string): void => {
   mkdirSync(path.dirname(file), { recursive: true });
@@ -48,6 +54,8 @@ function makeWorktree({
 } = {}): void {
   const own = at(common, "worktrees", path.basename(worktree));
   make(repository, ".git");
+  make(common);
+  write(path.join(own, "HEAD"), `${"0a".repeat(20)}\n`);
   write(at(worktree, ".git"), `gitdir: ${own}\n`);
   write(path.join(own, "commondir"), "../..\n");
   write(path.join(own, "gitdir"), `${at(worktree, ".git")}\n`);
@@ -104,6 +112,7 @@ describe("projectOf", () => {
 
   test("is a submodule itself", () => {
     make("repository", ".git", "modules", "sub");
+    lay(at("repository", ".git", "modules", "sub"));
     write(at("repository", "sub", ".git"), "gitdir: ../.git/modules/sub\n");
     expect(of(at("repository", "sub"))).toBe(at("repository", "sub"));
   });
@@ -215,7 +224,31 @@ describe("projectOf", () => {
     });
   });
 
-  describe("is the top directory for a .git that is no repository", () => {
+  test.each([
+    ["is empty", []],
+    ["has no HEAD", ["HEAD"]],
+    ["has no objects", ["objects"]],
+    ["has no refs", ["refs"]],
+  ])("is not moved by a .git that %s", (_name, missing) => {
+    make("repository", ".git");
+    const git = make("repository", "inner", ".git");
+    for (const name of missing.length === 0 ? ["HEAD", "objects", "refs"] : missing)
+      rmSync(path.join(git, name), { recursive: true });
+    expect(of(make("repository", "inner", "a"))).toBe(at("repository"));
+    writeFileSync(path.join(git, "HEAD"), "");
+    expect(of(at("repository", "inner"))).toBe(at("repository"));
+    lay(git);
+    expect(of(at("repository", "inner", "a"))).toBe(at("repository", "inner"));
+  });
+
+  test.runIf(isPosix)("is that of a repository whose HEAD is a link, as git made it once", () => {
+    const git = make("repository", ".git");
+    rmSync(path.join(git, "HEAD"));
+    symlinkSync("refs/heads/main", path.join(git, "HEAD"));
+    expect(of(make("repository", "a"))).toBe(at("repository"));
+  });
+
+  describe("is the directory itself for a .git that is no repository", () => {
     test.each([
       ["an empty file", ""],
       ["a file without a path", "gitdir: \n"],
@@ -226,7 +259,7 @@ describe("projectOf", () => {
     ])("%s", (_name, text) => {
       makeWorktree();
       write(at("project", ".git"), text);
-      expect(of(make("project", "a"))).toBe(at("project"));
+      expect(of(make("project", "a"))).toBe(at("project", "a"));
     });
 
     test("a file of 1 GiB, which is not read", () => {
@@ -280,7 +313,7 @@ describe("projectOf", () => {
         const directory = path.join(base, ...segments);
         const top = path.join(base, ...segments.slice(0, depth));
         mkdirSync(directory, { recursive: true });
-        mkdirSync(path.join(top, ".git"));
+        lay(path.join(top, ".git"));
         expect(of(directory)).toBe(top);
         expect(of(top)).toBe(top);
         expect(of(of(directory))).toBe(of(directory));

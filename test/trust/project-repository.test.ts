@@ -8,15 +8,20 @@ import { ofRepository, repositoryAt } from "../../src/trust/project-repository.t
 function makeProject(): string {
   const root = mkdtempSync(path.join(tmpdir(), "acp-skills-repository-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  mkdirSync(path.join(root, "project", ".git"), { recursive: true });
+  makeRepository(path.join(root, "project"));
   return path.join(root, "project");
+}
+
+function makeRepository(project: string): void {
+  for (const name of ["objects", "refs"]) mkdirSync(path.join(project, ".git", name), { recursive: true });
+  writeFileSync(path.join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
 }
 
 test("a repository keeps its identity when its files change and when it moves", () => {
   const project = makeProject();
   const before = repositoryAt(project);
   expect(before).toMatch(/^\d+-\d+$/);
-  writeFileSync(path.join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(path.join(project, ".git", "HEAD"), "ref: refs/heads/other\n");
   writeFileSync(path.join(project, "file"), "text");
   expect(repositoryAt(project)).toBe(before);
   renameSync(project, `${project}-moved`);
@@ -28,7 +33,7 @@ test("another repository at the same path has another identity, also where the i
   const seen = new Set<string | undefined>();
   for (let times = 0; times < 20; times++) {
     rmSync(project, { recursive: true });
-    mkdirSync(path.join(project, ".git"), { recursive: true });
+    makeRepository(project);
     seen.add(repositoryAt(project));
   }
   expect(seen.size).toBe(20);
@@ -40,6 +45,8 @@ test("without git it is that of the directory, and a directory that is missing h
   const before = repositoryAt(project);
   expect(before).toBeDefined();
   mkdirSync(path.join(project, ".git"));
+  expect(repositoryAt(project)).toBe(before);
+  makeRepository(project);
   expect(repositoryAt(project)).not.toBe(before);
   expect(repositoryAt(path.join(project, "missing"))).toBeUndefined();
 });

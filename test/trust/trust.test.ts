@@ -587,6 +587,34 @@ test("a block of a skill of another directory of the session counts for its runs
   });
 });
 
+test("a block counts wherever the project of the skill begins now, until it is taken back", async () => {
+  let top = "/work";
+  const { trust } = openTrust({ projectOf: () => top });
+  const source = "/work/shop/.agents/skills";
+  const skill = { ...subject, isOwn: false, source, directory: `${source}/deploy` };
+  const session = { ...nobody, directory: "/work/shop" };
+  await trust.authorize(requestOf({ subject: skill }), { ...session, ask: personWith("block").ask }, signal);
+  const standing = {
+    subject: skill,
+    needs: noCapabilities,
+    hasCode: false,
+    digest: () => Promise.resolve(digest("a")),
+  };
+  for (top of ["/work", "/work/shop", "/work/shop/.agents"]) {
+    const blocked = { allowed: false, why: expect.stringContaining("The user blocked the skill deploy") as string };
+    expect(await trust.authorize(requestOf({ subject: skill, needs: noCapabilities }), session, signal)).toMatchObject(
+      blocked,
+    );
+    expect(await trust.mayRead(skill, session, signal)).toMatchObject(blocked);
+    expect(await trust.standings([standing, { ...standing, subject: { ...skill, name: "other" } }], session)).toEqual([
+      "blocked",
+      "ready",
+    ]);
+  }
+  expect(await trust.takeBack({ blocksOf: skill }, session)).toBe(true);
+  expect(await trust.standings([standing], session)).toEqual(["ready"]);
+});
+
 describe("a caller from elsewhere, with grants of its own", () => {
   const remote = (...grants: readonly string[]): Asker => ({
     owner: "http:ci",
