@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
+import { isRepository } from "../project-of.ts";
 
 /** The name of a policy file, everywhere. */
 export const policyFileName = "acp-skills.policy.json";
@@ -65,12 +66,14 @@ function placesIn(directory: string): readonly Place[] {
   }));
 }
 
-/** The nearest directory with a `.git` that another user cannot have put there. */
+/** The nearest directory with a repository of git that another user cannot have put there. */
 function repositoryRoot(directory: string): string | undefined {
   const user = process.getuid?.();
   for (let place = directory; ; place = path.dirname(place)) {
-    const owner = ownerOf(path.join(place, ".git"));
-    if (owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner))) return place;
+    const git = path.join(place, ".git");
+    const owner = ownerOf(git);
+    const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
+    if (isOurs && isRepository(git)) return place;
     if (place === path.dirname(place)) return undefined;
   }
 }

@@ -55,7 +55,10 @@ test("the organisation's file, the configured one, and those of the project and 
   const given = write("given.json", { skills: { deny: ["b"] } });
   write(`repository/${name}`, { skills: { deny: ["c"] } });
   write(`repository/package/${name}`, { skills: { deny: ["d"] } });
-  mkdirSync(path.join(directory, "repository/.git"));
+  for (const part of ["objects", "refs"]) mkdirSync(path.join(directory, "repository/.git", part), { recursive: true });
+  writeFileSync(path.join(directory, "repository/.git/HEAD"), "ref: refs/heads/main\n");
+  // An empty one is no repository.
+  mkdirSync(path.join(directory, "repository/other/.git"), { recursive: true });
   const policies = open(given);
   const denied = (at: string): string =>
     ["a", "b", "c", "d", "e"].filter((skill) => deniesSkill(policies, at, skill)).join("");
