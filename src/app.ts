@@ -16,6 +16,7 @@ import type { Copies } from "./remote/store/open-copies.ts";
 import { sourceRoot } from "./remote/store/source-root.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store/run-store.ts";
+import type { FoundSandbox } from "./skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "./skills/files/disk-skill-files.ts";
 import type { SkillSource } from "./skills/files/skill-files.ts";
 import { openSkillHasher } from "./skills/hash/hash-skill.ts";
@@ -39,8 +40,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
-  /** What isolates code here, which is opened to find out. Throws SANDBOX_UNAVAILABLE. */
-  sandboxTier(): Promise<string>;
+  /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
+  findSandbox(): Promise<FoundSandbox>;
   /** The records of runs; loaded with the tools. */
   runRecords(): Promise<Omit<RunStore, "keep" | "close">>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
@@ -193,8 +194,8 @@ class SkillsApp implements App {
     return (await this.#opened()).trust;
   }
 
-  async sandboxTier(): Promise<string> {
-    return (await (await this.#opened()).environment.sandbox()).tier;
+  async findSandbox(): Promise<FoundSandbox> {
+    return await (await this.#opened()).environment.findSandbox();
   }
 
   async runRecords(): Promise<Omit<RunStore, "keep" | "close">> {

@@ -15,6 +15,7 @@ import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { FoundSandbox } from "../skills/environment/match.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { firstOf, memorySecrets } from "../secrets/secret-source.ts";
@@ -23,6 +24,8 @@ import { diskRunStore } from "./store/disk-run-store.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
 export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured"> {
+  /** What isolates code here, which is opened to find out, or why nothing does. */
+  findSandbox(): Promise<FoundSandbox>;
   /** Which tiers are available. Opens each of them to find out. */
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
@@ -129,6 +132,17 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
     concurrency,
     maxWaiting: concurrency * waitingEach,
     newRunId: () => `run_${randomBytes(8).toString("hex")}`,
+    async findSandbox() {
+      try {
+        const { tier, lacks, remedy } = await sandbox.get();
+        return { tier, lacks, ...(remedy !== undefined && { remedy }) };
+      } catch (error) {
+        if (isSkillsError(error) && error.code === "CLOSED") throw error;
+        if (isSkillsError(error)) return { reason: error.message };
+        log("error", `The sandbox cannot be opened: ${String(error)}`);
+        return { reason: "The sandbox cannot be opened; see the log." };
+      }
+    },
     async report() {
       const { sandbox: opened, tiers } = await open(true);
       if (opened !== undefined) await stayingFor(opened.close());

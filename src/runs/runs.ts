@@ -3,12 +3,12 @@ import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
 import { authorize, callersOf, expectAuthorization } from "./authorize/authorize.ts";
-import type { AllowedOnce, ExpectedAuthorization } from "./authorize/authorize.ts";
+import type { AllowedOnce, AuthorizeOptions, ExpectedAuthorization } from "./authorize/authorize.ts";
 import { createGrantPins } from "./authorize/pin-grants.ts";
 import { isRemote, prepareRemoteRun, remotely } from "./execute/execute-remote-run.ts";
 import { executeRun } from "./execute/execute-run.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
-import { prepareRun } from "./execute/prepare-run.ts";
+import { checkSupport, prepareRun } from "./execute/prepare-run.ts";
 import { planCodeRun, skillChanged } from "./plan/plan-run.ts";
 import type { Arguments, CodeRunRequest } from "./plan/plan-run.ts";
 import { planSkillRun } from "./plan/plan-skill-run.ts";
@@ -100,6 +100,17 @@ class StagedRuns implements Runs {
     return remotely;
   }
 
+  #checksOf(
+    spec: RunSpec,
+    caller: RunCaller,
+    signal: AbortSignal,
+  ): Pick<AuthorizeOptions, "checkMachine" | "checkSupport"> {
+    return {
+      checkMachine: () => this.#prepare(spec, caller, signal),
+      checkSupport: (program, needs) => checkSupport(program, needs, caller, this.#options),
+    };
+  }
+
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
     setMaxListeners(0, signal);
@@ -107,8 +118,7 @@ class StagedRuns implements Runs {
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
-      const checkMachine = (): Promise<unknown> => this.#prepare(spec, caller, signal);
-      await authorize(spec, caller, { trust, signal, once, checkMachine });
+      await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
         run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
@@ -158,8 +168,7 @@ class StagedRuns implements Runs {
     const { trust } = this.#options;
     const calledBy = callersOf(outer, caller);
     return await this.#recorded({ spec, caller, signal, once }, async (run) => {
-      const checkMachine = (): Promise<unknown> => this.#prepare(spec, caller, signal);
-      await authorize(spec, caller, { trust, signal, calledBy, once, checkMachine });
+      await authorize(spec, caller, { trust, signal, calledBy, once, ...this.#checksOf(spec, caller, signal) });
       return await executeRun(run, this.#environment, nesting);
     });
   }

@@ -19,6 +19,8 @@ export interface SandboxOptions extends Partial<TierOptions> {
 export interface TierReport {
   readonly tier: Tier;
   readonly usable: boolean;
+  /** What it does not support. */
+  readonly lacks?: readonly string[];
   /** Why not. */
   readonly reason?: string;
   /** Commands that fix it. */
@@ -57,7 +59,7 @@ export async function openSandbox(
     if (sandbox !== undefined && !everyTier) break;
     const found = await openOne(tier, options);
     if ("run" in found) {
-      tiers.push({ tier, usable: true });
+      tiers.push({ tier, usable: true, lacks: Object.keys(found.lacks) });
       if (sandbox === undefined) sandbox = found;
       else await found.close();
     } else {
@@ -65,7 +67,13 @@ export async function openSandbox(
       log("info", `The sandbox tier ${tier} is not available: ${found.reason}`);
     }
   }
-  return sandbox === undefined ? { tiers } : { sandbox, tiers };
+  if (sandbox === undefined) return { tiers };
+  // Only the first tier supports more than the next one.
+  const { reason, fix = [] } = tiers[0] ?? {};
+  const isBetter = reason !== undefined && process.platform === "linux" && Object.keys(sandbox.lacks).length > 0;
+  if (!isBetter) return { sandbox, tiers };
+  const how = fix.length === 0 ? "" : ` Fix, then start acp-skills again: ${fix.join("; ")}`;
+  return { sandbox: { ...sandbox, remedy: `It works with ${wanted[0]}. ${reason}${how}` }, tiers };
 }
 
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {

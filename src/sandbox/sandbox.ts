@@ -10,6 +10,15 @@ export interface Explanation {
   readonly fix: readonly string[];
 }
 
+/** What not every tier supports, in words. */
+export type Ability =
+  | "network access"
+  | "project access"
+  | "projects that only root can use"
+  | "installed packages"
+  | "scripts in bash"
+  | "scripts in Node";
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A file that is copied into the sandbox before the run, read-only. */
@@ -98,6 +107,9 @@ export interface SandboxRun {
   readonly limits: RunLimits;
 }
 
+/** What a tier has to support for a run. */
+export type RunNeeds = Pick<SandboxRun, "program" | "network" | "project" | "packages" | "isolation">;
+
 /** What a run can ask of its host. All arguments are untrusted. */
 export interface RunHost {
   /** Bytes that the program printed. Must not throw. */
@@ -147,8 +159,12 @@ export interface RunError {
  */
 export interface Sandbox {
   readonly tier: Tier;
+  /** What it does not support on this machine, and why: all reports, requirements, questions and refusals say what stands here. */
+  readonly lacks: Readonly<Partial<Record<Ability, string>>>;
+  /** What would support that, why this machine does not have it, and how to get it: a sentence for people. */
+  readonly remedy?: string;
   /** Why this tier does not support the run: a sentence for people, or `undefined`. */
-  refuses(run: SandboxRun): string | undefined;
+  refuses(run: RunNeeds): string | undefined;
   /**
    * Resolves when every process of the run is dead. Its private files on the host are removed soon after, at the latest when
    * `close` resolves. Aborting `signal` ends it as `cancelled`. Throws a SkillsError `SANDBOX_UNAVAILABLE` if it cannot be

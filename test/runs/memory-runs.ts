@@ -1,5 +1,6 @@
 import { memorySandbox } from "../sandbox/memory-sandbox.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
@@ -12,16 +13,23 @@ export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" |
   readonly grants?: readonly string[];
   readonly policy?: Partial<Policy>;
   readonly refuses?: (run: unknown) => string | undefined;
+  readonly lacks?: Sandbox["lacks"];
+  readonly remedy?: string;
   readonly unavailable?: Error;
 }
 
 /** Runs that isolate nothing; what a program does, the script says. */
 export function openMemoryRuns(
   script: MemoryScript,
-  { grants = [], policy = {}, refuses, unavailable, ...options }: MemoryRunsOptions = {},
+  { grants = [], policy = {}, refuses, lacks = {}, remedy, unavailable, ...options }: MemoryRunsOptions = {},
 ): { readonly runs: Runs; readonly clock: ManualClock } {
   const clock = manualClock();
-  const sandbox = memorySandbox(script, { clock, ...(refuses && { refuses }) });
+  const sandbox = memorySandbox(script, {
+    clock,
+    lacks,
+    ...(refuses && { refuses }),
+    ...(remedy !== undefined && { remedy }),
+  });
   let count = 0;
   const runs = createRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),

@@ -25,9 +25,9 @@ export type MemoryScript = (stage: MemoryStage) => RunEnd | Promise<RunEnd>;
  */
 export function memorySandbox(
   script: MemoryScript,
-  options: { clock: Clock; refuses?: (run: SandboxRun) => string | undefined; tier?: "memory" | "none" },
+  options: { clock: Clock; tier?: "memory" | "none" } & Partial<Pick<Sandbox, "refuses" | "lacks" | "remedy">>,
 ): Sandbox {
-  const { clock, refuses = () => undefined, tier = "memory" } = options;
+  const { clock, refuses = () => undefined, lacks = {}, tier = "memory", remedy } = options;
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
     for (const file of run.skills.flatMap(({ files }) => files)) await weigh(file.path, file.size, file.read());
@@ -35,7 +35,8 @@ export function memorySandbox(
     return play(script, run, host, signal, clock);
   }
 
-  return closableSandbox({ tier, refuses, run: perform, close: () => Promise.resolve() });
+  const sandbox = closableSandbox({ tier, lacks, refuses, run: perform, close: () => Promise.resolve() });
+  return remedy === undefined ? sandbox : { ...sandbox, remedy };
 }
 
 async function play(

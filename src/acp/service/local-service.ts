@@ -45,7 +45,8 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const projects = new Set<string>();
   const openMachine = (signal: AbortSignal): Machine => hostMachine({ projects: () => [...projects], signal });
   const { clock, log } = settings;
-  const { environments = new SkillEnvironments({ clock, log, openMachine }) } = options;
+  const findSandbox = settings.tools === "none" ? undefined : () => app.findSandbox();
+  const { environments = new SkillEnvironments({ clock, log, openMachine, findSandbox }) } = options;
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {

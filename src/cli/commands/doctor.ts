@@ -95,8 +95,9 @@ function* describe(report: Report, { paint, home }: Terminal): Iterable<string> 
   yield line("node", `${node.version}  ${node.executable}`);
   yield line("python", "reason" in python ? python.reason : `${python.version}  ${python.executable}`);
   yield line("isolation", isolation ?? "not available: code execution is disabled");
-  for (const { tier, usable, reason = "", fix = [] } of tiers) {
-    yield line(`  ${tier}`, usable ? "available (passed its self-test)" : reason);
+  for (const { tier, usable, lacks = [], reason = "", fix = [] } of tiers) {
+    const available = ["available", ...(lacks.length > 0 ? [`without ${lacks.join(", ")}`] : [])].join(", ");
+    yield line(`  ${tier}`, usable ? `${available} (passed its self-test)` : reason);
     for (const command of fix) yield line("", `fix: ${command}`);
   }
   const { timeout_ms, max_timeout_ms, memory_mb, processes, disk_mb, concurrent_runs } = limits;

@@ -78,7 +78,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
   const openMachine = (signal = stopped.signal): Machine => hostMachine({ projects: () => [directory], home, signal });
-  const environments = new SkillEnvironments({ clock, log, openMachine });
+  const environments = new SkillEnvironments({ clock, log, openMachine, findSandbox: () => app.findSandbox() });
   const events = openLiveEvents({
     clock,
     reset: (): Reset => ({ revision: skills.revision() }),

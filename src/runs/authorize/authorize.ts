@@ -1,10 +1,12 @@
-import { SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
 import { isNothing, noCapabilities } from "../../trust/grants/capabilities.ts";
+import type { Capabilities } from "../../trust/grants/capabilities.ts";
 import type { Trust } from "../../trust/trust.ts";
 import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
+import { programOf } from "../plan/plan-skill-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
@@ -12,7 +14,7 @@ import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
 /** What was allowed for one run, and the runs of skills that it calls, only. */
 export type AllowedOnce = Set<string>;
 
-interface AuthorizeOptions {
+export interface AuthorizeOptions {
   readonly trust: Pick<Trust, "authorize" | "decide" | "policyFor" | "questionFor">;
   readonly signal: AbortSignal;
   /** Whose code calls this skill, see `callersOf`. Default: people and models. */
@@ -20,6 +22,8 @@ interface AuthorizeOptions {
   readonly once: AllowedOnce;
   /** Throws where this machine cannot do it, whatever a person answers. */
   readonly checkMachine?: () => Promise<unknown>;
+  /** Throws SANDBOX_UNAVAILABLE where what isolates code on this machine does not support that. */
+  readonly checkSupport?: (program: RunSpec["program"], needs: Capabilities) => Promise<void>;
 }
 
 /**
@@ -33,11 +37,14 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
   let by: string | undefined;
-  for await (const { request, isCall } of requestsOf(spec, caller, options)) {
+  for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
-    const isAsked = asker.ask !== undefined && (await trust.decide(request, asker)) === undefined;
-    if (isCall && !isAsked) continue;
+    if (isCall && asker.ask === undefined) continue;
+    const isUndecided = (await trust.decide(request, asker)) === undefined;
+    const isAsked = asker.ask !== undefined && isUndecided;
+    if (isCall && !isUndecided) continue;
+    if (isUndecided && !(await isSupported(program, request, isCall, options))) continue;
     if (isAsked && checkMachine !== undefined && (await trust.questionFor(request, asker)) !== undefined) {
       await checkMachine();
       checkMachine = undefined;
@@ -48,6 +55,22 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
     if (authorization.allowed && !isCall) by ??= authorization.by;
   }
   return by ?? "sandbox";
+}
+
+/** Nobody has to approve what cannot run here. A run that cannot is refused; such a call fails in the code that makes it. */
+async function isSupported(
+  program: RunSpec["program"],
+  { needs }: FullTrustRequest,
+  isCall: boolean,
+  { checkSupport }: AuthorizeOptions,
+): Promise<boolean> {
+  try {
+    await checkSupport?.(program, needs);
+    return true;
+  } catch (error) {
+    if (!isCall || !isSkillsError(error) || error.code !== "SANDBOX_UNAVAILABLE") throw error;
+    return false;
+  }
 }
 
 /** What `authorize` would do, without asking. */
@@ -102,12 +125,19 @@ interface SkillCall {
   readonly skill: Skill;
 }
 
+interface Requested {
+  readonly request: FullTrustRequest;
+  readonly isCall: boolean;
+  readonly program: RunSpec["program"];
+}
+
 /** The run itself, the skills that it mounts, then the calls that its code can make, each once. */
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
   { signal, calledBy: outer = [undefined] }: AuthorizeOptions,
-): AsyncGenerator<{ readonly request: FullTrustRequest; readonly isCall: boolean }, void> {
+): AsyncGenerator<Requested, void> {
+  const { program } = spec;
   const digests = new Map<Skill, Promise<string>>();
   const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>
     caller.skills.find(slug, version).skill;
@@ -123,7 +153,11 @@ async function* requestsOf(
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
     for (const calledBy of outer)
-      yield { request: trustRequest(version, caller, { needs, calledBy, signal }), isCall: false };
+      yield {
+        request: trustRequest(version, caller, { needs, calledBy, signal }),
+        isCall: false,
+        program,
+      };
   }
   const callers = callersOf(spec, caller);
   // Their code becomes part of the run without a call.
@@ -131,7 +165,7 @@ async function* requestsOf(
     const skill = find(mount);
     if (skill === own) continue;
     const about = { needs: noCapabilities, calledBy: callers[0], signal } as const;
-    yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false };
+    yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false, program };
   }
   const calls: SkillCall[] = spec.brokered.map((brokered) => ({
     by: () => Promise.resolve(callers),
@@ -153,6 +187,7 @@ async function* requestsOf(
       yield {
         request: trustRequest({ skill, digest }, caller, { needs, calledBy, signal }),
         isCall: true,
+        program: programOf(skill, null),
       };
   }
 }

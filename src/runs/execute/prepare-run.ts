@@ -1,12 +1,20 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { listed } from "../../trust/grants/capabilities.ts";
+import type { Capabilities } from "../../trust/grants/capabilities.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { InvocationEnd } from "../../remote/invoke/invocation-end.ts";
 import type { Invocation } from "../../remote/invoke/invoke-skill.ts";
-import type { MountedFile, MountedSkill, Sandbox, SandboxProject, SandboxRun } from "../../sandbox/sandbox.ts";
+import type {
+  MountedFile,
+  MountedSkill,
+  RunNeeds,
+  Sandbox,
+  SandboxProject,
+  SandboxRun,
+} from "../../sandbox/sandbox.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
@@ -88,9 +96,31 @@ export async function prepareRun(
     ...(isOutside && { isolation: "none" }),
   };
   const sandbox = await (isOutside ? environment.withoutSandbox() : environment.sandbox());
+  expectSupport(sandbox, run);
+  return { sandbox, run, packages };
+}
+
+/**
+ * Before a person approves something: throws SANDBOX_UNAVAILABLE if no answer could make it run here. Looks at nothing but what isolates
+ * code on this machine.
+ */
+export async function checkSupport(
+  program: RunSpec["program"],
+  { network, project, isolation }: Capabilities,
+  { project: directory }: Pick<RunCaller, "project">,
+  { sandbox }: Pick<RunEnvironment, "sandbox">,
+): Promise<void> {
+  if (program.type === "remote" || isolation !== undefined) return;
+  const mounted =
+    directory === undefined || project === "none" ? undefined : { directory, writable: project === "write" };
+  expectSupport(await sandbox(), { program, network, ...(mounted && { project: mounted }) });
+}
+
+function expectSupport(sandbox: Sandbox, run: RunNeeds): void {
   const refusal = sandbox.refuses(run);
-  if (refusal === undefined) return { sandbox, run, packages };
-  const hint = "acp-skills doctor reports what this machine supports.";
+  if (refusal === undefined) return;
+  const remedy = Object.values(sandbox.lacks).includes(refusal) ? sandbox.remedy : undefined;
+  const hint = remedy ?? "acp-skills doctor reports what this machine supports.";
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 

@@ -63,10 +63,17 @@ interface Call extends Pick<CheckedArguments, "blobs"> {
 
 const nothingToMount = "none, because the skill runs on another machine";
 
-function entrypointOf({ name, manifest }: Skill, given: Arguments): Call {
+function entrypointOf(skill: Skill, given: Arguments): Call {
+  const { manifest } = skill;
   const { args, blobs } = checkArgs(tool, given, manifest?.inputs);
-  if (manifest?.remote === undefined) return { program: { type: "skill", skill: name, args }, blobs };
-  return { program: { type: "remote", skill: name, endpoint: manifest.remote.endpoint, args }, blobs: [] };
+  return { program: programOf(skill, args), blobs: manifest?.remote === undefined ? blobs : [] };
+}
+
+/** Calls the entrypoint of a skill, here or where it is. */
+export function programOf({ name, manifest }: Skill, args: Json): RunSpec["program"] {
+  return manifest?.remote === undefined
+    ? { type: "skill", skill: name, args }
+    : { type: "remote", skill: name, endpoint: manifest.remote.endpoint, args };
 }
 
 const languages: Readonly<Record<string, "python" | "bash" | "node">> = {

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import type { RunEnd, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+import type { Ability, RunEnd, RunNeeds, Sandbox, Tier } from "../sandbox.ts";
 
 /** What a tier is opened with. */
 export interface TierOptions {
@@ -25,11 +25,22 @@ export interface TierOptions {
 
 export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
 
+/** The reasons of a tier that does not support these. */
+export function lacking(tier: Tier, ...abilities: readonly Ability[]): Sandbox["lacks"] {
+  return Object.fromEntries(abilities.map((ability) => [ability, `The ${tier} tier does not support ${ability}.`]));
+}
+
 /** What tiers without programs and a network of their own do not support. */
-export function refuseBeyondPython(tier: Tier, { program, network }: SandboxRun): string | undefined {
-  if (network.length > 0) return `The ${tier} tier does not support network access.`;
-  if (program.type !== "script" || program.language === "python") return undefined;
-  return `The ${tier} tier runs Python only, not ${program.language}.`;
+export const beyondPython = ["network access", "scripts in bash", "scripts in Node"] as const;
+
+function abilitiesFor({ program, network, project, packages }: RunNeeds): readonly Ability[] {
+  const language = program.type === "script" ? program.language : "python";
+  return [
+    ...(network.length > 0 ? (["network access"] as const) : []),
+    ...(project === undefined ? [] : (["project access"] as const)),
+    ...(packages === undefined ? [] : (["installed packages"] as const)),
+    ...(language === "python" ? [] : ([language === "bash" ? "scripts in bash" : "scripts in Node"] as const)),
+  ];
 }
 
 /**
@@ -47,14 +58,16 @@ export function closableSandbox(tier: Sandbox): Sandbox {
     await tier.close();
   }
 
-  function refuses(run: SandboxRun): string | undefined {
+  function refuses(run: RunNeeds): string | undefined {
     if (tier.tier === "none" && run.isolation !== "none") return "Only code that may run without a sandbox runs in it.";
     if (tier.tier !== "none" && run.isolation === "none") return `The ${tier.tier} tier isolates every run.`;
-    return tier.refuses(run);
+    const lack = abilitiesFor(run).find((ability) => tier.lacks[ability] !== undefined);
+    return lack === undefined ? tier.refuses(run) : tier.lacks[lack];
   }
 
   return {
     tier: tier.tier,
+    lacks: tier.lacks,
     refuses,
     async run(run, host, signal) {
       const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);

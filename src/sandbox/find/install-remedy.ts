@@ -2,6 +2,21 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { urlOf } from "../../base/url-of.ts";
+import { findCommand } from "./find-programs.ts";
+
+/** What installs a package of the system, by its package manager: Debian's, Fedora's, Arch's, openSUSE's, Alpine's. */
+const installers = ["apt-get install", "dnf install", "pacman -S", "zypper install", "apk add"];
+
+/** The command that installs a package with this system's package manager. */
+export function installCommand(
+  name: string,
+  find: (command: string) => string | undefined = findCommand,
+  isRoot = process.getuid?.() === 0,
+): string {
+  const installer = installers.find((one) => find(one.split(" ", 1)[0] ?? "") !== undefined);
+  if (installer === undefined) return `Install ${name} with this system's package manager.`;
+  return `${isRoot ? "" : "sudo "}${installer} ${name}`;
+}
 
 /**
  * The command that installs packages where this one finds them: in a project, in npx's cache, or globally. `own` is a file of this

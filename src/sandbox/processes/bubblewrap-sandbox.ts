@@ -33,10 +33,10 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return openProcessSandbox(
     {
       tier: "bubblewrap",
-      refuses: ({ program }) =>
-        node !== undefined || program.type !== "script" || program.language !== "node"
-          ? undefined
-          : `Node scripts are not available: only root can read ${process.execPath}.`,
+      lacks:
+        node === undefined
+          ? { "scripts in Node": `Scripts in Node are not available: only root can read ${process.execPath}.` }
+          : {},
       command(directory, shape, wishes, user) {
         const lent = user.isLent ? shape.project : undefined;
         const place = join(directory.path, "project");

@@ -1,8 +1,7 @@
 import { ownRoots } from "../directory/private-directory.ts";
-import type { SandboxUser } from "../directory/private-directory.ts";
-import { refuseBeyondPython } from "../drive/sandbox-life.ts";
+import { beyondPython, lacking } from "../drive/sandbox-life.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { Sandbox, SandboxRun } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
 import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
@@ -24,7 +23,11 @@ export function openLandlockSandbox(options: ProcessSandboxOptions & { readonly 
   return openProcessSandbox(
     {
       tier: "landlock",
-      refuses,
+      lacks: {
+        ...lacking("landlock", ...beyondPython),
+        ...(process.getuid?.() === 0 && { [forRoot]: whyNotForRoot }),
+      },
+      refuses: ({ isLent }) => (isLent ? whyNotForRoot : undefined),
       command(directory, shape, wishes) {
         const { project, tools } = shape;
         // Whether files and processes outside belong to the same user.
@@ -46,9 +49,6 @@ export function openLandlockSandbox(options: ProcessSandboxOptions & { readonly 
   );
 }
 
-function refuses(run: SandboxRun, { isLent }: SandboxUser): string | undefined {
-  if (isLent) {
-    return `The landlock tier cannot run code as root, and only root can use ${run.project?.directory}: change its owner, or run acp-skills as an ordinary user.`;
-  }
-  return refuseBeyondPython("landlock", run);
-}
+const forRoot = "projects that only root can use";
+const whyNotForRoot =
+  "The landlock tier cannot run code as root, and only root can use the project: change its owner, or run acp-skills as an ordinary user.";

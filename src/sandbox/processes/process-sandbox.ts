@@ -20,7 +20,7 @@ import type { SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxProject, SandboxRun, Tier } from "../sandbox.ts";
+import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxRun, Tier } from "../sandbox.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
@@ -40,7 +40,8 @@ interface Shape {
 export interface ProcessTier {
   /** Landlock has no file system of its own, and no pid namespace. */
   readonly tier: "bubblewrap" | "landlock";
-  refuses(run: SandboxRun, user: SandboxUser): string | undefined;
+  readonly lacks: Sandbox["lacks"];
+  refuses?(user: SandboxUser): string | undefined;
   command(
     directory: PrivateDirectory,
     shape: Shape,
@@ -96,6 +97,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
 /** Prepares sandboxes, each for one run, and removes them afterwards. */
 class ProcessSandboxes implements Sandbox {
   readonly tier: Tier;
+  readonly lacks;
   readonly #tier: ProcessTier;
   readonly #isAlone: boolean;
   readonly #options: ProcessSandboxOptions;
@@ -111,6 +113,7 @@ class ProcessSandboxes implements Sandbox {
   constructor(tier: ProcessTier, options: ProcessSandboxOptions) {
     const { host, pool, clock, log } = options;
     this.tier = tier.tier;
+    this.lacks = tier.lacks;
     this.#tier = tier;
     this.#isAlone = tier.tier === "landlock";
     this.#options = options;
@@ -134,7 +137,7 @@ class ProcessSandboxes implements Sandbox {
     });
   }
 
-  refuses(run: SandboxRun): string | undefined {
+  refuses(run: RunNeeds): string | undefined {
     const { egress, host } = this.#options;
     if (run.network.length > 0 && egress === undefined)
       return "Network access is not available: no proxy is configured.";
@@ -142,7 +145,7 @@ class ProcessSandboxes implements Sandbox {
     if (run.project !== undefined && liesIn(host.path, run.project.directory))
       return `${run.project.directory} cannot be the project: sandboxes are created inside it.`;
     const user = chooseUser(run.project);
-    return "refusal" in user ? user.refusal : this.#tier.refuses(run, user);
+    return "refusal" in user ? user.refusal : this.#tier.refuses?.(user);
   }
 
   async run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {

@@ -1,9 +1,11 @@
+import { searchPath } from "../../base/processes/find-program.ts";
 import { makeHostDirectory, sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/private-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
+import { installCommand } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
@@ -14,20 +16,15 @@ import { makeSyntheticRoot } from "./shown-files.ts";
 
 type Options = TierOptions & Pick<ProcessSandboxOptions, "cgroups">;
 
-const installPython: readonly string[] = ["sudo apt-get install python3", "sudo dnf install python3"];
-
-const bubblewrapMissing: Explanation = {
-  reason: "bubblewrap is not installed.",
-  fix: ["sudo apt-get install bubblewrap", "sudo dnf install bubblewrap", "sudo pacman -S bubblewrap"],
-};
-
 /** Opens the bubblewrap tier if it passes its self-test, or returns why it is not available. */
 export function openBubblewrapTier(options: Options): Promise<Sandbox | Explanation> {
-  const bubblewrap = findCommand("bwrap", ["/usr/bin"]);
-  if (bubblewrap === undefined) return Promise.resolve(bubblewrapMissing);
+  // A project's directory may stand first on PATH.
+  const bubblewrap = findCommand("bwrap", searchPath().includes("/usr/bin") ? ["/usr/bin"] : []);
+  if (bubblewrap === undefined)
+    return Promise.resolve({ reason: "bubblewrap is not installed.", fix: [installCommand("bubblewrap")] });
   return openTier(options, (python, host) => {
     const hidden = cannotShow(python);
-    if (hidden !== undefined) return { reason: hidden, fix: installPython };
+    if (hidden !== undefined) return { reason: hidden, fix: [installCommand("python3")] };
     return openBubblewrapSandbox({ ...options, bubblewrap, python, host, root: makeSyntheticRoot(host.path) });
   }).then((opened) =>
     "run" in opened || opened.fix.length > 0 ? opened : explainBubblewrap(opened.reason, readNamespaceSettings()),
@@ -47,7 +44,7 @@ async function openTier(
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
   await sweepLeftovers(log, temporaryDirectory);
   const python = await findPython(options.python);
-  if ("reason" in python) return { ...python, fix: installPython };
+  if ("reason" in python) return { ...python, fix: [installCommand("python3")] };
   const host = await makeHostDirectory(python, temporaryDirectory);
   try {
     const opened = open(python, host);

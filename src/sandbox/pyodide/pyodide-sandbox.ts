@@ -8,7 +8,7 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import { chooseUser, removeTree } from "../directory/private-directory.ts";
-import { closableSandbox, openWarmPool, refuseBeyondPython } from "../drive/sandbox-life.ts";
+import { beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
@@ -116,7 +116,8 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
 
   return closableSandbox({
     tier: "pyodide",
-    refuses,
+    lacks: lacking("pyodide", "project access", "installed packages", ...beyondPython),
+    refuses: () => undefined,
     run: perform,
     async close() {
       await pool.close();
@@ -135,12 +136,6 @@ async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
   };
   const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
   return { parts, versions };
-}
-
-function refuses(run: SandboxRun): string | undefined {
-  if (run.project !== undefined) return "The pyodide tier does not support project access.";
-  if (run.packages !== undefined) return "The pyodide tier does not support installed packages.";
-  return refuseBeyondPython("pyodide", run);
 }
 
 async function versionOf(deno: string): Promise<string> {

@@ -7,13 +7,13 @@ import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.t
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";
-import { closableSandbox, refuseBeyondPython } from "../drive/sandbox-life.ts";
+import { beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
-import type { Explanation, Sandbox, SandboxRun } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
 import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";
@@ -129,13 +129,14 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
     }
   }
 
-  return closableSandbox({ tier: "seatbelt", refuses, run: perform, close });
+  return closableSandbox({
+    tier: "seatbelt",
+    lacks: lacking("seatbelt", "project access", ...beyondPython),
+    refuses: () => undefined,
+    run: perform,
+    close,
+  });
 }
 
 const launch =
   "import sys; sys.path.insert(0, sys.argv[1]); import program_process; program_process.main_under_seatbelt()";
-
-function refuses(run: SandboxRun): string | undefined {
-  if (run.project !== undefined) return "The seatbelt tier does not support project access.";
-  return refuseBeyondPython("seatbelt", run);
-}

@@ -13,7 +13,7 @@ import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
 import { startSandboxProcess } from "../processes/start-sandbox-process.ts";
-import type { Explanation, Sandbox, SandboxRun } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
 
 type Options = Pick<TierOptions, "python" | "temporaryDirectory" | "clock" | "log">;
 
@@ -40,6 +40,7 @@ const onWindows =
 
 class UnconfinedSandbox implements Sandbox {
   readonly tier = "none";
+  readonly lacks;
   readonly #options: Options;
   readonly #python: Python;
   readonly #host: HostDirectory;
@@ -51,11 +52,11 @@ class UnconfinedSandbox implements Sandbox {
     this.#python = python;
     this.#host = host;
     this.#interpreters = interpreters;
+    this.lacks = interpreters.bash === null ? { "scripts in bash": "bash is not installed." } : {};
   }
 
-  refuses({ program }: SandboxRun): string | undefined {
-    const isMissing = program.type === "script" && program.language === "bash" && this.#interpreters.bash === null;
-    return isMissing ? "bash is not installed." : undefined;
+  refuses(): undefined {
+    return undefined;
   }
 
   async run(...[run, host, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {

@@ -27,14 +27,22 @@ const interpreters: Readonly<Record<string, readonly ProgramDemand[]>> = {
   ps1: powershell,
 };
 
+/** What not every sandbox supports. */
+const scriptNeeds: Readonly<Record<string, string>> = {
+  sh: "scripts in bash",
+  js: "scripts in Node",
+  mjs: "scripts in Node",
+};
+
 /**
- * What the files of a skill need: the interpreters of `scripts/`, by their first line or the end of their names, and the packages of
- * `code/requirements.txt`. Reads the directory; files that cannot be read are left out.
+ * What the files of a skill need: the interpreters of `scripts/`, by their first line or the end of their names, a sandbox for those
+ * that not every one runs (an agent may run them itself), and the packages of `code/requirements.txt`. Reads the directory; files that cannot be read are left out.
  */
 export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
   const walked = await runInSlices(walkSkill(source.files, skill.directory, (path) => !isSearched(path)));
   const found = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
   const requirements: Requirement[] = [];
+  const needs = new Map<string, string>();
   for (const { path, real } of walked.files) {
     const read = (limit: number): string =>
       Buffer.from(orNothing(() => source.bytes.head(real, limit))?.bytes ?? []).toString("utf8");
@@ -44,6 +52,8 @@ export async function readFileRequirements(skill: Skill, source: SkillSource): P
       if (packages.length > 0) requirements.push({ kind: "packages", packages, certainty: "declared", where });
     }
     if (!path.startsWith("scripts/")) continue;
+    const need = scriptNeeds[endOf(path)];
+    if (need !== undefined && !needs.has(need)) needs.set(need, path);
     const anyOf = interpreterOf(path, read(longestFirstLine));
     if (anyOf === undefined) continue;
     const key = anyOf.map(({ name }) => name).join(" ");
@@ -60,7 +70,15 @@ export async function readFileRequirements(skill: Skill, source: SkillSource): P
       where: { file: first, field: "", text: withoutControls(text) },
     };
   });
+  for (const [need, file] of needs) {
+    const where = { file, field: "", text: withoutControls(file) };
+    requirements.push({ kind: "sandbox", needs: [need], certainty: "likely", where });
+  }
   return [...programs, ...requirements];
+}
+
+function endOf(path: string): string {
+  return /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 }
 
 function isSearched(path: string): boolean {
@@ -69,7 +87,7 @@ function isSearched(path: string): boolean {
 
 /** The program that runs a script; undefined if neither its first line nor its name tells. */
 export function interpreterOf(path: string, head: string): readonly ProgramDemand[] | undefined {
-  const extension = /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
+  const extension = endOf(path);
   const byName = Object.hasOwn(interpreters, extension) ? interpreters[extension] : undefined;
   // The first line counts where the name says nothing: our own runs go by the name.
   if (byName !== undefined || path.slice(path.lastIndexOf("/")).includes(".")) return byName;

@@ -26,8 +26,17 @@ export interface Surroundings {
   readonly findSkill?: (dependency: string) => string | undefined;
   /** Whether `acp-skills install` has installed what the skill requires. */
   readonly hasPackages?: () => Promise<boolean>;
-  /** The tier that isolates code, or why there is none. */
-  readonly findSandbox?: () => Promise<{ readonly tier: string } | { readonly reason: string }>;
+  /** What isolates code, or why nothing does. */
+  readonly findSandbox?: () => Promise<FoundSandbox>;
+}
+
+export type FoundSandbox = SandboxAbilities | { readonly reason: string };
+
+/** What isolates code: what that does not support, and what would. */
+interface SandboxAbilities {
+  readonly tier: string;
+  readonly lacks: Readonly<Record<string, string>>;
+  readonly remedy?: string;
 }
 
 /** Matches one requirement. Rejects only as the functions of `surroundings` do. */
@@ -35,8 +44,9 @@ export async function matchRequirement(requirement: Requirement, surroundings: S
   const finding = await find(requirement, surroundings);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
   // What is only probably required is not reported as missing.
-  const evidence = requirement.kind === "program" ? `${finding.evidence}; it may have another name` : finding.evidence;
-  return { requirement, ...unknown(evidence) };
+  const { evidence, advice } = finding;
+  if (requirement.kind === "program") return { requirement, ...unknown(`${evidence}; it may have another name`) };
+  return { requirement, ...unknown(evidence, advice) };
 }
 
 async function find(requirement: Requirement, surroundings: Surroundings): Promise<Finding> {
@@ -84,10 +94,7 @@ async function find(requirement: Requirement, surroundings: Surroundings): Promi
     }
     case "sandbox": {
       if (findSandbox === undefined) return unlooked;
-      const found = await findSandbox();
-      return "tier" in found
-        ? { status: "met", evidence: found.tier }
-        : { status: "missing", evidence: found.reason, advice: "Run acp-skills doctor." };
+      return matchSandbox(requirement.needs, await findSandbox());
     }
     case "text":
       return unknown("not understood; read it yourself");
@@ -96,6 +103,18 @@ async function find(requirement: Requirement, surroundings: Surroundings): Promi
 
 function unknown(evidence: string, advice?: string): Finding {
   return { status: "unknown", evidence, ...(advice !== undefined && { advice }) };
+}
+
+function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
+  const doctor = "Run acp-skills doctor.";
+  if ("reason" in found) return { status: "missing", evidence: found.reason, advice: doctor };
+  const lacking = needs.filter((need) => found.lacks[need] !== undefined);
+  if (lacking.length === 0) return { status: "met", evidence: found.tier };
+  return {
+    status: "missing",
+    evidence: `${found.tier}, without ${lacking.join(", ")}`,
+    advice: found.remedy ?? doctor,
+  };
 }
 
 const unlooked = unknown("not looked into");

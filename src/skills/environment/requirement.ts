@@ -28,8 +28,8 @@ export type Demand =
   | { readonly kind: "packages"; readonly packages: readonly string[] }
   /** Another skill: `a.b@^1`. */
   | { readonly kind: "skill"; readonly skill: string }
-  /** A sandbox, because it has code that runs there. */
-  | { readonly kind: "sandbox" }
+  /** A sandbox, because it has code that runs there; with what not every one supports, such as `network access`. */
+  | { readonly kind: "sandbox"; readonly needs: readonly string[] }
   /** Text that is not understood; it is only quoted. */
   | { readonly kind: "text" };
 
@@ -80,7 +80,7 @@ export function describeDemand(demand: Requirement): string {
     case "skill":
       return `skill ${demand.skill}`;
     case "sandbox":
-      return "a sandbox";
+      return demand.needs.length === 0 ? "a sandbox" : `a sandbox with ${demand.needs.join(" and ")}`;
     case "text":
       return `"${demand.where.text}"`;
   }

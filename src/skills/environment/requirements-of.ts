@@ -14,6 +14,25 @@ export function statesRequirements({ compatibility, requires }: Skill): boolean 
   return compatibility !== undefined || requires !== undefined;
 }
 
+/** What of its permissions not every sandbox supports. */
+export function sandboxNeeds(skill: Skill): readonly string[] {
+  const { network, project, isolation } = permissionsOf(skill);
+  if (skill.manifest?.remote !== undefined || isolation !== undefined) return [];
+  return [...(network.length > 0 ? ["network access"] : []), ...(project === "none" ? [] : ["project access"])];
+}
+
+/** The sandbox that its code runs in; undefined if nothing says that it has code. */
+export function sandboxRequirement(skill: Skill): Requirement | undefined {
+  const { runtime } = skill.manifest ?? {};
+  const needs = sandboxNeeds(skill);
+  if (runtime === undefined && needs.length === 0) return undefined;
+  const where =
+    runtime === undefined
+      ? { file: "SKILL.md", field: "metadata", text: needs.join(", ") }
+      : { file: "skill.toml", field: "runtime", text: `${runtime.language}: ${runtime.entrypoint}` };
+  return { kind: "sandbox", needs, certainty: "declared", where };
+}
+
 /** What running its code through acp-skills needs, from its manifest or its `acp-skills-…` metadata. */
 export function codeRequirements(skill: Skill): readonly Requirement[] {
   const { manifest } = skill;
@@ -24,15 +43,8 @@ export function codeRequirements(skill: Skill): readonly Requirement[] {
     if (manifest.remote !== undefined) return name === "network" ? "remote.endpoint" : "remote.secret";
     return `permissions.${name}`;
   };
-  const found: Requirement[] = [];
-  if (manifest?.runtime !== undefined) {
-    const { language, entrypoint } = manifest.runtime;
-    found.push({
-      kind: "sandbox",
-      certainty: "declared",
-      where: { file, field: "runtime", text: `${language}: ${entrypoint}` },
-    });
-  }
+  const sandbox = sandboxRequirement(skill);
+  const found: Requirement[] = sandbox === undefined ? [] : [sandbox];
   if (network.length > 0) {
     const hosts = network.map((origin) => origin.replace(/^https?:\/\//, ""));
     const where = { file, field: field("network"), text: network.join(" ") };

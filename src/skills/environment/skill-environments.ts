@@ -3,12 +3,14 @@ import type { Log } from "../../base/log.ts";
 import type { OfferedSkill, Skill } from "../skill.ts";
 import type { Machine } from "./machine.ts";
 import { matchRequirement, summarise } from "./match.ts";
-import type { Match, Summary } from "./match.ts";
-import { statedRequirements, statesRequirements } from "./requirements-of.ts";
+import type { Match, Summary, Surroundings } from "./match.ts";
+import { sandboxNeeds, sandboxRequirement, statedRequirements, statesRequirements } from "./requirements-of.ts";
 
 export interface SkillEnvironmentsOptions {
   /** Called when skills first require something, and again to look whether what was missing is there now. */
   readonly openMachine: (signal: AbortSignal) => Machine;
+  /** Called when a skill first requires what not every sandbox supports. */
+  readonly findSandbox?: NonNullable<Surroundings["findSandbox"]> | undefined;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
@@ -28,7 +30,7 @@ interface Entry {
 }
 
 /**
- * What the frontmatter of skills asks of this machine, found out in the background: nobody waits for it. One for a process, so that each
+ * What the frontmatter of skills, and their permissions, ask of this machine, found out in the background: nobody waits for it. One for a process, so that each
  * program is looked up once.
  */
 export class SkillEnvironments {
@@ -49,7 +51,7 @@ export class SkillEnvironments {
 
   /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
   of(skill: Skill): Summary | undefined {
-    if (!statesRequirements(skill)) return undefined;
+    if (!statesRequirements(skill) && this.#needsOf(skill).length === 0) return undefined;
     return (this.#bySkill.get(skill) ?? this.#add(skill))?.summary;
   }
 
@@ -88,8 +90,13 @@ export class SkillEnvironments {
     this.#knownListeners.clear();
   }
 
+  /** Of its sandbox. That of others is not opened: this is asked for every skill of a list. */
+  #needsOf(skill: Skill): readonly string[] {
+    return this.#options.findSandbox === undefined ? [] : sandboxNeeds(skill);
+  }
+
   #add(skill: Skill): Entry | undefined {
-    const text = JSON.stringify([skill.compatibility, skill.requires]);
+    const text = JSON.stringify([skill.compatibility, skill.requires, this.#needsOf(skill)]);
     let entry = this.#byText.get(text);
     if (entry === undefined) {
       if (this.#byText.size >= maxEntries) return undefined;
@@ -101,6 +108,7 @@ export class SkillEnvironments {
     if (!this.#isWorking && this.#waiting.length > 0) {
       this.#isWorking = true;
       this.#work().catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
         this.#options.log("warning", `What skills require of this machine is not known: ${String(error)}`);
       });
     }
@@ -112,14 +120,16 @@ export class SkillEnvironments {
     let pauseAt = 0;
     for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift()) {
       const matches: Match[] = [];
-      for (const requirement of statedRequirements(entry.skill)) {
+      const sandbox = this.#needsOf(entry.skill).length > 0 ? sandboxRequirement(entry.skill) : undefined;
+      for (const requirement of [...statedRequirements(entry.skill), ...(sandbox === undefined ? [] : [sandbox])]) {
         if (this.#options.clock.now() >= pauseAt) {
           await new Promise((resolve) => setImmediate(resolve));
           pauseAt = this.#options.clock.now() + slice;
         }
         if (this.#closing.signal.aborted) return;
         const machine = (this.#machine ??= this.#options.openMachine(this.#closing.signal));
-        matches.push(await matchRequirement(requirement, { machine }));
+        const { findSandbox } = this.#options;
+        matches.push(await matchRequirement(requirement, { machine, ...(findSandbox && { findSandbox }) }));
       }
       entry.summary = summarise(matches);
       isMissing ||= entry.summary?.status === "missing";

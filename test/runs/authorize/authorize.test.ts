@@ -82,7 +82,6 @@ test("nobody is asked about a run that this machine cannot do, whatever they wou
   const cannot: readonly [MemoryRunsOptions, object][] = [
     [{ readSecret: () => Promise.resolve(undefined) }, missing],
     [{ refuseProject: () => "it is the home directory" }, { code: "PERMISSION_DENIED" }],
-    [{ refuses: () => "no network here" }, { code: "SANDBOX_UNAVAILABLE", message: "no network here" }],
   ];
   for (const [parts, error] of cannot) {
     const { call } = await openRunner(actionSkill("deploy", skill), () => returned, {
@@ -105,6 +104,38 @@ test("nobody is asked about a run that this machine cannot do, whatever they wou
   }
 });
 
+test("what the sandbox of this machine does not support is said before anybody asks for an approval, with what would support it", async () => {
+  const lacks = { "network access": "The tier does not support network access." };
+  const remedy = "It works with bubblewrap. Fix: sudo apt-get install bubblewrap";
+  const parts = { lacks, remedy, readSecret: () => Promise.resolve("value") };
+  const { call } = await openRunner(actionSkill("deploy", deploy("api.example", "KEY")), () => returned, parts);
+  const { ask, asked } = person("once");
+  const unsupported = { code: "SANDBOX_UNAVAILABLE", message: lacks["network access"], hint: remedy };
+  const project = "/home/me/project";
+  expect(await refusal(call("execute_skill", { name: "deploy" }, { project, ask }))).toMatchObject(unsupported);
+  expect(await refusal(call("execute_skill", { name: "deploy" }, { project }))).toMatchObject(unsupported);
+  expect(asked).toEqual([]);
+});
+
+test("what a sandbox refuses for another reason has no remedy that does not help", async () => {
+  const { call } = await openRunner(actionSkill("deploy", deploy("api.example", "KEY")), () => returned, {
+    remedy: "It works with bubblewrap.",
+    refuses: () => "The sandboxes are created inside the project.",
+  });
+  expect(await refusal(call("execute_skill", { name: "deploy" }, { project: "/p" }))).toMatchObject({
+    message: "The sandboxes are created inside the project.",
+    hint: "acp-skills doctor reports what this machine supports.",
+  });
+});
+
+test("nobody is asked about a call that the sandbox does not support: it fails in the code that makes it", async () => {
+  const { report, calls } = await openCalls({ lacks: { "network access": "There is no network access." } });
+  const { ask, asked } = person("trust");
+  await report({ ask });
+  expect(asked).toEqual([]);
+  expect(calls).toEqual([expect.stringContaining("There is no network access.")]);
+});
+
 test("a person is asked before the run, with everything that the skill wants", async () => {
   const { call } = await open(deploy("api.example", "KEY", "write"), [project]);
   const { ask, asked } = person("once");
@@ -125,7 +156,7 @@ test("a person is asked before the run, with everything that the skill wants", a
 });
 
 /** `report` calls `deploy`, which may connect to a host. */
-async function openCalls() {
+async function openCalls(parts: MemoryRunsOptions = {}) {
   const calls: string[] = [];
   const runner = await openRunner(
     {
@@ -138,6 +169,7 @@ async function openCalls() {
       calls.push(typeof outcome === "string" ? outcome : JSON.stringify(outcome));
       return returned;
     },
+    parts,
   );
   const report = async (caller: Partial<ToolCaller>) => await runner.call("execute_skill", { name: "report" }, caller);
   return { ...runner, calls, report };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { installRemedy } from "../../../src/sandbox/find/install-remedy.ts";
+import { installCommand, installRemedy } from "../../../src/sandbox/find/install-remedy.ts";
 
 const packages = ["deno", "pyodide"];
 const remedy = (own: string, projects: readonly string[] = [], cwd = "/elsewhere"): string =>
@@ -31,4 +31,17 @@ test("returns a command even if the current directory was deleted", () => {
     exists: () => true,
   });
   expect(told).toContain("deno pyodide");
+});
+
+test.each([
+  ["apt-get", "sudo apt-get install bubblewrap"],
+  ["dnf", "sudo dnf install bubblewrap"],
+  ["pacman", "sudo pacman -S bubblewrap"],
+  ["zypper", "sudo zypper install bubblewrap"],
+  ["apk", "sudo apk add bubblewrap"],
+  ["none", "Install bubblewrap with this system's package manager."],
+])("a system with %s installs a program with: %s", (manager, command) => {
+  const find = (name: string): string | undefined => (name === manager ? `/usr/bin/${name}` : undefined);
+  expect(installCommand("bubblewrap", find, false)).toBe(command);
+  expect(installCommand("bubblewrap", find, true)).toBe(command.replace("sudo ", ""));
 });

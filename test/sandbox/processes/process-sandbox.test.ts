@@ -19,7 +19,7 @@ describe("a project that contains the directory of the sandboxes", () => {
       throw new Error("A sandbox was started.");
     };
     sandbox = openProcessSandbox(
-      { tier: "landlock", refuses: () => undefined, command: nothing },
+      { tier: "landlock", lacks: {}, command: nothing },
       {
         host: { path: path.join(directory, "link", "host"), inside: "" },
         pool: { size: 0, idleMs: 0 },

@@ -36,7 +36,12 @@ test("reads the interpreters of scripts, one requirement each, and no other file
   write("scripts/notes.md");
   write("scripts/run", "#!/usr/bin/env node\n");
   write("other/d.rb");
-  expect(await read()).toEqual(["scripts/a.py and 1 more: Python", "scripts/c.sh: Bash", "scripts/run: Node.js"]);
+  expect(await read()).toEqual([
+    "scripts/a.py and 1 more: Python",
+    "scripts/c.sh: Bash",
+    "scripts/run: Node.js",
+    "scripts/c.sh: a sandbox with scripts in bash",
+  ]);
 });
 
 test("reads the packages of code/requirements.txt", async () => {

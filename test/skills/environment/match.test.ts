@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { matchRequirement, summarise } from "../../../src/skills/environment/match.ts";
 import type { Surroundings } from "../../../src/skills/environment/match.ts";
 import { readText } from "../../../src/skills/environment/read-text.ts";
+import { describeDemand } from "../../../src/skills/environment/requirement.ts";
 import type { Demand, Requirement } from "../../../src/skills/environment/requirement.ts";
 import { memoryMachine } from "./memory-machine.ts";
 import type { MemoryMachineOptions } from "./memory-machine.ts";
@@ -69,6 +70,19 @@ test("a variable that is not set is unknown, because the agent may get it elsewh
 
 const declared = (demand: Demand): Requirement => ({ ...demand, certainty: "declared", where });
 
+const weak = { tier: "landlock", lacks: { "network access": "No network." }, remedy: "Get bubblewrap." };
+
+test("a sandbox that does not support what a skill needs is told with what it is without, and what would help", async () => {
+  const demand = declared({ kind: "sandbox", needs: ["project access", "network access"] });
+  const surroundings = { machine: memoryMachine(), findSandbox: () => Promise.resolve(weak) };
+  const expected = { evidence: "landlock, without network access", advice: "Get bubblewrap." };
+  expect(await matchRequirement(demand, surroundings)).toMatchObject({ status: "missing", ...expected });
+  expect(describeDemand(demand)).toBe("a sandbox with project access and network access");
+  // An agent may run a script itself.
+  const likely = { ...demand, certainty: "likely" as const };
+  expect(await matchRequirement(likely, surroundings)).toMatchObject({ status: "unknown", ...expected });
+});
+
 test.each<[Demand, Partial<Surroundings>, string]>([
   [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(true) }, "met"],
   [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(false) }, "missing"],
@@ -79,9 +93,11 @@ test.each<[Demand, Partial<Surroundings>, string]>([
   [{ kind: "packages", packages: ["x"] }, { hasPackages: () => Promise.resolve(true) }, "met"],
   [{ kind: "packages", packages: ["x"] }, { hasPackages: () => Promise.resolve(false) }, "missing"],
   [{ kind: "packages", packages: ["x"] }, {}, "unknown"],
-  [{ kind: "sandbox" }, { findSandbox: () => Promise.resolve({ tier: "landlock" }) }, "met"],
-  [{ kind: "sandbox" }, { findSandbox: () => Promise.resolve({ reason: "no" }) }, "missing"],
-  [{ kind: "sandbox" }, {}, "unknown"],
+  [{ kind: "sandbox", needs: [] }, { findSandbox: () => Promise.resolve(weak) }, "met"],
+  [{ kind: "sandbox", needs: ["project access"] }, { findSandbox: () => Promise.resolve(weak) }, "met"],
+  [{ kind: "sandbox", needs: ["network access"] }, { findSandbox: () => Promise.resolve(weak) }, "missing"],
+  [{ kind: "sandbox", needs: [] }, { findSandbox: () => Promise.resolve({ reason: "no" }) }, "missing"],
+  [{ kind: "sandbox", needs: [] }, {}, "unknown"],
   [{ kind: "text" }, {}, "unknown"],
 ])("%j with what the caller finds out: %#", async (demand, surroundings, status) => {
   const matched = await matchRequirement(declared(demand), { machine: memoryMachine(), ...surroundings });

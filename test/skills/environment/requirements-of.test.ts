@@ -54,7 +54,7 @@ test("reads what running the code of a manifest needs", () => {
     ].join("\n"),
   );
   expect(say(codeRequirements(skill!))).toEqual([
-    "skill.toml runtime: a sandbox",
+    "skill.toml runtime: a sandbox with network access",
     "skill.toml permissions.network: network access to api.example.com",
     "skill.toml permissions.secrets: secret API_KEY",
     "skill.toml dependencies.skills: skill c.d@^1",
@@ -64,6 +64,7 @@ test("reads what running the code of a manifest needs", () => {
 test("reads the same permissions from metadata", () => {
   const { skill } = parse("metadata:\n  acp-skills-network: https://a.example.com\n  acp-skills-secrets: KEY\n");
   expect(say(codeRequirements(skill!))).toEqual([
+    "SKILL.md metadata: a sandbox with network access",
     "SKILL.md metadata.acp-skills-network: network access to a.example.com",
     "SKILL.md metadata.acp-skills-secrets: secret KEY",
   ]);

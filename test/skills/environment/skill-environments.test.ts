@@ -121,3 +121,23 @@ test("is silent about the skills beyond its limit", async () => {
   expect((await known(environments, skills[4999]!.skill))?.status).toBe("unknown");
   expect(environments.of(skills[5000]!.skill)).toBeUndefined();
 });
+
+test("a skill whose permissions not every sandbox supports is matched with the one that is there, which others do not open", async () => {
+  let opened = 0;
+  const environments = new SkillEnvironments({
+    clock: manualClock(),
+    log: () => undefined,
+    openMachine: () => memoryMachine(),
+    findSandbox() {
+      opened++;
+      return Promise.resolve({ tier: "landlock", lacks: { "network access": "It has no network." } });
+    },
+  });
+  const needing = (permission: string) => offer("a", { metadata: permission === "" ? {} : { [permission]: "read" } });
+  expect(await known(environments, needing("").skill)).toBeUndefined();
+  expect(opened).toBe(0);
+  expect(await known(environments, needing("acp-skills-project").skill)).toEqual({ status: "met", missing: [] });
+  const network = offer("b", { metadata: { "acp-skills-network": "https://a.example" } }).skill;
+  const missing = ["a sandbox with network access"];
+  expect(await known(environments, network)).toEqual({ status: "missing", missing });
+});

@@ -109,6 +109,7 @@ export async function openAttackedWorld(
     );
     return {
       tier: inner.tier,
+      lacks: inner.lacks,
       close: () => inner.close(),
       refuses(run) {
         at("prepared");

@@ -3,7 +3,6 @@ import { licenseRepository } from "../../../install/license-repository.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import { callsOf } from "../../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../../runs/plan/dependencies.ts";
-import { hostMachine } from "../../../skills/environment/host-machine.ts";
 import { summarise } from "../../../skills/environment/match.ts";
 import type { Match } from "../../../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
@@ -30,6 +29,7 @@ import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
 import { sayEnvironment } from "../../report/environment-line.ts";
+import { openSurroundings } from "./env/open-surroundings.ts";
 import { toListedSkill } from "./list.ts";
 
 /** A longer body is truncated. */
@@ -54,10 +54,17 @@ export const command = defineCommand({
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const machine = hostMachine({ projects: () => [directory], home: terminal.home });
+    const surroundings = openSurroundings({ catalog }, source, {
+      home: terminal.home,
+      cwd: directory,
+      secretsFile: undefined,
+    });
+    const { machine, findSandbox } = surroundings.of(offered.skill);
     const facts: Facts = {
       offered,
-      environment: await matchSkill(offered.skill, source, { machine }),
+      environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() =>
+        surroundings.close(),
+      ),
       hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       license: await runInSlices(

@@ -1,7 +1,6 @@
 import { homePath } from "../../../base/paths/shown-path.ts";
 import type { About } from "../../../wire/browse/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
-import { findSandbox } from "../detail/find-sandbox.ts";
 
 /** A page that begins has the processor for itself. */
 const afterMs = 1_000;
@@ -13,8 +12,8 @@ export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home
 
   async function look(): Promise<void> {
     try {
-      const found = await findSandbox(app);
-      sandbox = "tier" in found ? found : { unavailable: found.reason };
+      const found = await app.findSandbox();
+      sandbox = "tier" in found ? { tier: found.tier } : { unavailable: found.reason };
       events.push("about", {});
     } catch {
       // The skills were closed meanwhile: nobody is left to tell.

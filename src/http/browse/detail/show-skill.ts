@@ -22,7 +22,6 @@ import type { BrowseDoor } from "../browse-door.ts";
 import type { ShownSkill } from "../rows/shown-skill.ts";
 import { withFrames } from "./code-frames.ts";
 import { findMentions } from "./find-mentions.ts";
-import { findSandbox } from "./find-sandbox.ts";
 import { findHidden } from "./hidden-text.ts";
 import { findInstallation } from "./installation.ts";
 import { readDocument } from "./read-document.ts";
@@ -134,7 +133,7 @@ async function showOffered(
   const installed = await findInstallation(skill.directory, door);
   const matches = await matchSkill(skill, source, {
     machine: machine(),
-    findSandbox: () => findSandbox(app),
+    findSandbox: () => app.findSandbox(),
   });
   const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
   const permissions = await showPermissions({

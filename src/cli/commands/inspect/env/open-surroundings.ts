@@ -4,7 +4,7 @@ import { readOptions } from "../../../../options.ts";
 import { requirementsFile } from "../../../../runs/plan/dependencies.ts";
 import { openRunEnvironment } from "../../../../runs/run-environment.ts";
 import { hostMachine } from "../../../../skills/environment/host-machine.ts";
-import type { Surroundings } from "../../../../skills/environment/match.ts";
+import type { FoundSandbox, Surroundings } from "../../../../skills/environment/match.ts";
 import type { SkillSource } from "../../../../skills/files/skill-files.ts";
 import { locateSkillFile } from "../../../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../../../skills/skill.ts";
@@ -24,26 +24,17 @@ export function openSurroundings(
   { catalog }: Pick<Listing, "catalog">,
   source: SkillSource,
   { home, cwd, secretsFile }: SurroundingsOptions,
-): { of(skill: Skill): Surroundings; close(): Promise<void> } {
+): { of(skill: Skill): Required<Surroundings>; close(): Promise<void> } {
   const settings = readOptions({ log: openProcessLog(), ...(secretsFile !== undefined && { secretsFile }) }, { home });
   const environment = openRunEnvironment(settings);
   const machine = hostMachine({ projects: () => [cwd], home });
   const secrets = new Map<string, Promise<boolean>>();
-  let sandbox: ReturnType<NonNullable<Surroundings["findSandbox"]>> | undefined;
-
-  async function openSandbox(): ReturnType<NonNullable<Surroundings["findSandbox"]>> {
-    try {
-      return { tier: (await environment.sandbox()).tier };
-    } catch (error) {
-      if (!isSkillsError(error)) throw error;
-      return { reason: error.message };
-    }
-  }
+  let sandbox: Promise<FoundSandbox> | undefined;
 
   return {
     of: (skill) => ({
       machine,
-      findSandbox: () => (sandbox ??= openSandbox()),
+      findSandbox: () => (sandbox ??= environment.findSandbox()),
       hasSecret(name) {
         const asked =
           secrets.get(name) ?? environment.readSecret(name, skill.name).then((value) => value !== undefined);
