@@ -12,7 +12,7 @@ import type { CliRun } from "./cli/run-cli.ts";
 
 const actions = fileURLToPath(new URL("../examples/actions", import.meta.url));
 const unsupported = "network access, scripts in bash, scripts in Node";
-const remedy = /It works with bubblewrap\. bubblewrap is not installed\. Fix, .*: (sudo )?dnf install bubblewrap/;
+const remedy = /bubblewrap would add network access, scripts in bash, .*\. bubblewrap is not installed\. Fix, .*: (sudo )?dnf install bubblewrap/;
 
 /** Whether code is isolated by Landlock where bubblewrap is not installed. */
 async function isLandlock(): Promise<boolean> {

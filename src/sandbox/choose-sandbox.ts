@@ -70,10 +70,10 @@ export async function openSandbox(
   if (sandbox === undefined) return { tiers };
   // Only the first tier supports more than the next one.
   const { reason, fix = [] } = tiers[0] ?? {};
-  const isBetter = reason !== undefined && process.platform === "linux" && Object.keys(sandbox.lacks).length > 0;
-  if (!isBetter) return { sandbox, tiers };
+  const lacks = Object.keys(sandbox.lacks);
+  if (reason === undefined || process.platform !== "linux" || lacks.length === 0) return { sandbox, tiers };
   const how = fix.length === 0 ? "" : ` Fix, then start acp-skills again: ${fix.join("; ")}`;
-  return { sandbox: { ...sandbox, remedy: `It works with ${wanted[0]}. ${reason}${how}` }, tiers };
+  return { sandbox: { ...sandbox, remedy: `${wanted[0]} would add ${lacks.join(", ")}. ${reason}${how}` }, tiers };
 }
 
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {

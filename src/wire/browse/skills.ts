@@ -71,8 +71,10 @@ export interface About {
   readonly readOnly: boolean;
   /** The project's directory, as people write it. */
   readonly directory: string;
-  /** Whether code can run here, and in which tier of the sandbox; else why not. Absent as long as it is not known: an `about` event follows. */
-  readonly sandbox?: { readonly tier: string } | { readonly unavailable: string };
+  /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent as long as it is not known: an `about` event follows. */
+  readonly sandbox?:
+    | { readonly tier: string; readonly lacks?: readonly string[]; readonly remedy?: string }
+    | { readonly unavailable: string };
 }
 
 export interface SkillFile {

@@ -18,6 +18,7 @@ export function RunNotices({
 }): JSX.Element {
   const about = useBrowser().source.server?.about.value;
   const { id, state } = latest.row;
+  const sandbox = about?.sandbox;
   const standing = standings[state];
   return (
     <div class="notices" role="status">
@@ -26,9 +27,14 @@ export function RunNotices({
           Nothing can be run here. The command below runs it in a shell.
         </Notice>
       )}
-      {about?.sandbox !== undefined && "unavailable" in about.sandbox && (
+      {sandbox !== undefined && "unavailable" in sandbox && (
         <Notice icon="alert" title="No sandbox is available">
-          {toVisible(about.sandbox.unavailable, 500)}
+          {toVisible(sandbox.unavailable, 500)}
+        </Notice>
+      )}
+      {sandbox !== undefined && "remedy" in sandbox && (
+        <Notice icon="info" title={`The ${sandbox.tier} sandbox does not support everything`}>
+          It is without {sandbox.lacks?.join(", ")}. {toVisible(sandbox.remedy ?? "", 500)}
         </Notice>
       )}
       {standing !== undefined && (

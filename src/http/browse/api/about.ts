@@ -13,7 +13,7 @@ export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home
   async function look(): Promise<void> {
     try {
       const found = await app.findSandbox();
-      sandbox = "tier" in found ? { tier: found.tier } : { unavailable: found.reason };
+      sandbox = "tier" in found ? { ...found, lacks: Object.keys(found.lacks) } : { unavailable: found.reason };
       events.push("about", {});
     } catch {
       // The skills were closed meanwhile: nobody is left to tell.

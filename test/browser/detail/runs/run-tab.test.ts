@@ -120,6 +120,16 @@ describeInBrowser("the run tab", () => {
     await expectAccessible(page);
   });
 
+  test("what the sandbox of this machine does not support is said before a run, with what would add it", async () => {
+    const { page } = await openTab(python("rows.clean", clean, inputs), "rows-clean");
+    const sandbox = { tier: "landlock", lacks: ["network access"], remedy: "bubblewrap would add it. Fix: get it" };
+    const about = { version: "1", readOnly: false, directory: "~", sandbox };
+    await page.route("**/api/about", (route) => route.fulfill({ json: about }));
+    await page.reload();
+    await page.getByText("The landlock sandbox does not support everything").waitFor();
+    await page.getByText("It is without network access. bubblewrap would add it. Fix: get it").waitFor();
+  });
+
   test("a script is run with the keyboard alone, and its words are shown as they are passed", async () => {
     const { page } = await openTab(
       {
