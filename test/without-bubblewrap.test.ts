@@ -12,7 +12,8 @@ import type { CliRun } from "./cli/run-cli.ts";
 
 const actions = fileURLToPath(new URL("../examples/actions", import.meta.url));
 const unsupported = "network access, scripts in bash, scripts in Node";
-const remedy = /bubblewrap would add network access, scripts in bash, .*\. bubblewrap is not installed\. Fix, .*: (sudo )?dnf install bubblewrap/;
+const remedy =
+  /bubblewrap would add network access, scripts in bash, .*\. bubblewrap is not installed\. Fix, .*: (sudo )?dnf install bubblewrap/;
 
 /** Whether code is isolated by Landlock where bubblewrap is not installed. */
 async function isLandlock(): Promise<boolean> {
@@ -55,11 +56,11 @@ describe.skipIf(!(await isLandlock()))("a machine as it comes, without bubblewra
       expect.stringMatching(/^fix: (sudo )?dnf install bubblewrap$/),
     ]);
     expect(code).toBe(0);
-    const { tiers } = JSON.parse((await cli("doctor", "--json")).stdout) as {
+    const { tiers } = JSON.parse((await cli("doctor", "--json", "--isolation", "landlock")).stdout) as {
       tiers: { tier: string; lacks: string[] }[];
     };
     expect(tiers.find(({ tier }) => tier === "landlock")?.lacks.slice(0, 3)).toEqual(unsupported.split(", "));
-  }, 60_000);
+  }, 180_000);
 
   test("a run that can never work here asks for no approval first, and says what to install", async () => {
     const { stderr, code } = await cli("run", "status.fetch", "--skills", actions);
