@@ -28,15 +28,16 @@ const interpreters: Readonly<Record<string, readonly ProgramDemand[]>> = {
 };
 
 /** What not every sandbox supports. */
-const scriptNeeds: Readonly<Record<string, string>> = {
-  sh: "scripts in bash",
-  js: "scripts in Node",
-  mjs: "scripts in Node",
-};
+const scriptNeeds = new Map([
+  ["sh", "scripts in bash"],
+  ["js", "scripts in Node"],
+  ["mjs", "scripts in Node"],
+]);
 
 /**
  * What the files of a skill need: the interpreters of `scripts/`, by their first line or the end of their names, a sandbox for those
- * that not every one runs (an agent may run them itself), and the packages of `code/requirements.txt`. Reads the directory; files that cannot be read are left out.
+ * that not every one runs (an agent may run them itself), and the packages of `code/requirements.txt`. Reads the directory; files that
+ * cannot be read are left out.
  */
 export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
   const walked = await runInSlices(walkSkill(source.files, skill.directory, (path) => !isSearched(path)));
@@ -52,7 +53,7 @@ export async function readFileRequirements(skill: Skill, source: SkillSource): P
       if (packages.length > 0) requirements.push({ kind: "packages", packages, certainty: "declared", where });
     }
     if (!path.startsWith("scripts/")) continue;
-    const need = scriptNeeds[endOf(path)];
+    const need = scriptNeeds.get(endOf(path));
     if (need !== undefined && !needs.has(need)) needs.set(need, path);
     const anyOf = interpreterOf(path, read(longestFirstLine));
     if (anyOf === undefined) continue;

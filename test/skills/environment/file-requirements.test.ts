@@ -34,6 +34,7 @@ test("reads the interpreters of scripts, one requirement each, and no other file
   write("scripts/c.sh");
   write("scripts/data.json");
   write("scripts/notes.md");
+  write("scripts/a.constructor");
   write("scripts/run", "#!/usr/bin/env node\n");
   write("other/d.rb");
   expect(await read()).toEqual([
