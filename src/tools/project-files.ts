@@ -12,7 +12,7 @@ import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import { unseenCharacters } from "../base/unseen-characters.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { skillPathFault } from "../skills/hash/walk-skill.ts";
-import { isWithin } from "../base/paths/is-within.ts";
+import { isWithin, leadsIntoGit } from "../base/paths/is-within.ts";
 
 /** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
 export interface ProjectFiles {
@@ -53,6 +53,7 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
     const inside = relative(root, real).split(sep).join("/");
     const fault = inside === "" ? undefined : projectPathFault(inside, use);
     if (fault !== undefined) throw notInProject(asked, `leads to a path that ${fault}`);
+    if (use === "written" && leadsIntoGit(real, root)) throw notInProject(asked, "leads into a repository of git");
     if (keepOut !== undefined && isWithin(real, whereItLies(keepOut))) {
       throw notInProject(asked, "leads to the data directory of acp-skills");
     }

@@ -156,6 +156,13 @@ describe("read_blob to a file of the project", () => {
         symlinkSync(".git/hooks", at("hooks"));
       },
     ],
+    [
+      "a repository of git under another name",
+      "data/bare/config",
+      () => {
+        for (const name of ["HEAD", "objects", "refs"]) mkdirSync(at(`data/bare/${name}`), { recursive: true });
+      },
+    ],
     ["a skill", ".agents/skills/x/SKILL.md", () => mkdirSync(at(".agents/skills/x"), { recursive: true })],
     ["agent settings", ".claude/settings.json", () => mkdirSync(at(".claude"))],
     ["editor settings", ".vscode/tasks.json", () => mkdirSync(at(".vscode"))],

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import { defaultDataDirectory } from "../../base/paths/data-directory.ts";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { LockForm } from "./lock.ts";
 
@@ -36,6 +36,8 @@ function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
 }
 
 const segments = [".agents", "skills"] as const;
+/** What a link of a project may lead to in their place. */
+const linkable = [segments, [".claude", "skills"], ["skills"]];
 
 /** The directory of skills as people see it. */
 export function shownSkillsDirectory({ base }: SkillsPlace): string {
@@ -44,8 +46,8 @@ export function shownSkillsDirectory({ base }: SkillsPlace): string {
 
 /**
  * The real path of the directory of skills; undefined if it is missing. A link in the user's own home is followed. One in a project came
- * with the project: it may lead to another directory of the project, but not out of it. Throws PERMISSION_DENIED, or UNREADABLE for what is
- * no directory.
+ * with the project: it may lead to another directory of skills of the project only, and none may be a repository of git. Throws
+ * PERMISSION_DENIED, or UNREADABLE for what is no directory.
  */
 export function findSkillsDirectory(place: SkillsPlace): string | undefined {
   return walk(place, () => undefined);
@@ -71,27 +73,35 @@ function walk(
   make: (parent: string, name: string) => string | undefined,
 ): string | undefined {
   let real: string | undefined = base;
-  for (const name of segments) {
+  for (const [index, name] of segments.entries()) {
     if (real === undefined) return undefined;
     const next = joinPath(real, name);
     const stats = lstatSync(next, { throwIfNoEntry: false });
     if (stats === undefined) real = make(real, name);
     else if (stats.isDirectory()) real = next;
-    else if (stats.isSymbolicLink()) real = follow(next, form, base);
+    else if (stats.isSymbolicLink()) real = follow(next, form, base, segments.slice(index + 1));
     else throw new SkillsError("UNREADABLE", `${next} is not a directory; remove it.`, { facts: { path: next } });
+    if (form === "project" && real !== undefined && leadsIntoGit(real, base))
+      throw refusal(next, "a repository of git");
   }
   return real;
 }
 
-function follow(link: string, form: LockForm, base: string): string {
+function follow(link: string, form: LockForm, base: string, rest: readonly string[]): string {
   let target: string;
   try {
     target = realpathSync.native(link);
   } catch (cause) {
     throw new SkillsError("UNREADABLE", `${link} is a symlink without a target; remove it.`, { cause });
   }
-  if (form === "global" || isWithin(target, base)) return target;
+  const end = path.join(target, ...rest);
+  if (form === "global" || linkable.some((names) => path.join(base, ...names) === end)) return target;
+  const where = isWithin(target, base) ? "to what is no directory of skills" : "out of the project";
+  throw refusal(link, `a symlink ${where}, to ${target}`);
+}
+
+function refusal(place: string, what: string): SkillsError {
   const fix = "Replace it by a directory, or install for yourself with --global.";
-  const message = `${link} is a symlink out of the project, to ${target}; nothing is installed or removed there. ${fix}`;
-  throw new SkillsError("PERMISSION_DENIED", message, { facts: { path: link } });
+  const message = `${place} is ${what}; nothing is installed or removed there. ${fix}`;
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { path: place } });
 }

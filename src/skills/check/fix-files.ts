@@ -18,7 +18,7 @@ import { writeReasons } from "../../base/failures/write-reasons.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
 /** A SKILL.md that may need repairs. */
@@ -61,6 +61,10 @@ export async function fixFiles(
       if (repaired.text === text) continue;
       if (!bounds.some((bound) => isWithin(file, bound))) {
         refusals.push(`${file} was not fixed: it is outside the given paths`);
+        continue;
+      }
+      if (bounds.some((bound) => leadsIntoGit(file, bound))) {
+        refusals.push(`${file} was not fixed: it is in a repository of git`);
         continue;
       }
       write(file, repaired.text);

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../../base/failures/system-code.ts";
 import { makeDirectories } from "../../../../base/paths/make-directories.ts";
+import { leadsIntoGit, whereItLies } from "../../../../base/paths/is-within.ts";
 import { shellWord } from "../../../../base/text/shell-word.ts";
 import { SkillsError } from "../../../../errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../../remote/lock/skills-place.ts";
@@ -36,6 +37,8 @@ export const command = defineCommand({
     const files = options.action === true ? actionFiles : options.script === true ? scriptFiles : instructionFiles;
     // A link of the project may lead anywhere; what the person named is followed.
     if (options.directory === undefined) makeSkillsDirectory(projectPlace(terminal.cwd, terminal.home, process.env));
+    if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
+      throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
     createSkill(directory, files(name));
     const shown = shownPath(directory, terminal.cwd);
     const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
