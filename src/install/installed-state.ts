@@ -51,9 +51,15 @@ export function unlockedNames(skills: string | undefined, entries: ReadonlyMap<s
     .sort();
 }
 
-/** What is said of a skill with local changes, and which option does something `all the same`. */
-export function changedWords(difference: Difference, does: "replaces" | "restores" | "removes"): string {
-  return `it has local changes (${differenceWords(difference, 5).join("; ")}); --discard-changes ${does} it`;
+/** What would be lost of a skill whose files may be a person's, and which option does it all the same; undefined if nothing would. */
+export function lossWords(state: InstalledState, does: "replaces" | "restores" | "removes"): string | undefined {
+  if (state.state === "missing" || state.state === "unchanged") return undefined;
+  const option = `--discard-changes ${does} it`;
+  if (state.state === "changed")
+    return `it has local changes (${differenceWords(state.difference, 5).join("; ")}); ${option}`;
+  const paths = [...state.installed.files.map((file) => file.path), ...state.installed.others].sort();
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
+  return `the lock has no hash of its files, which may be yours (${paths.slice(0, 5).join(", ")}${more}); ${option}`;
 }
 
 /** The differences of a skill in words, one a line; at most `most` files. */

@@ -8,7 +8,7 @@ import { readInstalled } from "../remote/lock/read-installed.ts";
 import type { InstalledFiles } from "../remote/lock/read-installed.ts";
 import type { RemoteIndex } from "../remote/remote-skill.ts";
 import { renameWords } from "./inspect-skill.ts";
-import { changedWords, stateOf } from "./installed-state.ts";
+import { lossWords, stateOf } from "./installed-state.ts";
 import type { Downloaded } from "./offered-skills.ts";
 
 /** What installing a downloaded skill means here. */
@@ -63,7 +63,8 @@ export async function planInstall(
       : { act: "adopt", what: "already installed; the lock is brought up to date", seen: installed };
   const state = await stateOf(skills, key, entry);
   if (state.state === "missing") return { act: "install", what: "in the lock, missing here", seen: undefined };
-  if (state.state === "changed" && !discardsChanges) return refuse(changedWords(state.difference, "replaces"));
+  const loss = discardsChanges ? undefined : lossWords(state, "replaces");
+  if (loss !== undefined) return refuse(loss);
   return { act: "replace", what: `replaces ${entry.version ?? "the installed version"}`, seen: state.installed };
 }
 

@@ -1,7 +1,7 @@
 import type { Decided } from "./carry-out.ts";
 import type { Update } from "./compare-update.ts";
 import type { Latest, LookedUp } from "./find-updates.ts";
-import { changedWords } from "./installed-state.ts";
+import { lossWords } from "./installed-state.ts";
 import { sameFiles } from "./plan-install.ts";
 
 /** What updating an installed skill with what was downloaded means here. Changes nothing. */
@@ -15,7 +15,7 @@ export function planUpdate(
     return { why: `its own files name it ${renamed} now; add that from its source, and remove ${key}` };
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const act = seen === undefined ? "install" : sameFiles(seen, files) ? "adopt" : "replace";
-  if (installed.state === "changed" && act === "replace" && !discardsChanges)
-    return { why: changedWords(installed.difference, "replaces") };
+  const loss = act !== "replace" || discardsChanges ? undefined : lossWords(installed, "replaces");
+  if (loss !== undefined) return { why: loss };
   return { act, key, index, downloaded, seen };
 }

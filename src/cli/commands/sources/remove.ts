@@ -1,6 +1,6 @@
 import { readLock } from "../../../remote/lock/lock-file.ts";
 import { defineCommand } from "../../command.ts";
-import { changedWords, stateOf } from "../../../install/installed-state.ts";
+import { lossWords, stateOf } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { removeSkills } from "../../../install/replace-skills.ts";
 import { lockNotes, place, placeOf } from "./install/source-options.ts";
@@ -10,14 +10,17 @@ export const command = defineCommand({
   usage: "remove NAME… [options]",
   positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
   options: {
-    "discard-changes": { type: "boolean", help: "Also remove skills that were changed here; the changes are lost." },
+    "discard-changes": {
+      type: "boolean",
+      help: "Also remove skills that were changed here, or that the lock has no hash of; the changes are lost.",
+    },
     ...place,
   },
   examples: ["remove pdf", "remove --global pdf"],
   notes: [
     "Removes skills that add installed, and their entries in the lock.",
     ...lockNotes,
-    "Exits with 1, and removes nothing, if one of them is not in the lock or was changed.",
+    "Exits with 1, and removes nothing, if one of them is not in the lock or may have changed.",
   ],
   async run({ options, positionals }, terminal) {
     const where = placeOf(options, terminal);
@@ -34,8 +37,8 @@ export const command = defineCommand({
       }
       const found = await stateOf(skills, key, entry);
       removals.push({ key, seen: found.state === "missing" ? undefined : found.installed });
-      if (found.state === "changed" && options["discard-changes"] !== true)
-        refusals.push(`${key}: ${changedWords(found.difference, "removes")}`);
+      const loss = options["discard-changes"] === true ? undefined : lossWords(found, "removes");
+      if (loss !== undefined) refusals.push(`${key}: ${loss}`);
     }
     for (const refusal of refusals) terminal.tell(refusal);
     const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);

@@ -13,7 +13,7 @@ import { compareUpdate } from "../../../install/compare-update.ts";
 import type { Update } from "../../../install/compare-update.ts";
 import { failuresOf, findUpdates, latestWords, versionWords } from "../../../install/find-updates.ts";
 import type { Latest, LookedUp, Restorable } from "../../../install/find-updates.ts";
-import { changedWords } from "../../../install/installed-state.ts";
+import { lossWords } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { namedSources } from "../../../install/named-sources.ts";
 import { carryOut } from "../../../install/carry-out.ts";
@@ -105,9 +105,8 @@ async function settle(found: LookedUp, settling: Settling): Promise<Result> {
   if ("why" in latest) return { name: key, state: latest.state, why: latest.why };
   if (latest.state !== "current") return await settleUpdate(found, latest, settling);
   if (installed.state !== "changed") return { name: key, state: "current" };
-  const { difference } = installed;
-  settling.terminal.tell(`${key}: nothing newer, but ${changedWords(difference, "restores")}`);
-  return { name: key, state: "current", local_changes: difference };
+  settling.terminal.tell(`${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}`);
+  return { name: key, state: "current", local_changes: installed.difference };
 }
 
 async function settleUpdate(

@@ -3,7 +3,7 @@ import type { Decided } from "../../../install/carry-out.ts";
 import { compareUpdate } from "../../../install/compare-update.ts";
 import { failuresOf, findUpdates, versionWords } from "../../../install/find-updates.ts";
 import type { LookedUp } from "../../../install/find-updates.ts";
-import { changedWords } from "../../../install/installed-state.ts";
+import { lossWords } from "../../../install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../install/locked-key.ts";
 import { namedSources } from "../../../install/named-sources.ts";
 import { renameWords } from "../../../install/inspect-skill.ts";
@@ -154,7 +154,7 @@ async function planOne(found: LookedUp, shown: ShownChanges): Promise<PlannedUpd
   if ("why" in latest) return undefined;
   if (latest.state === "current") {
     if (installed.state !== "changed") return undefined;
-    return { problem: `${key}: nothing newer, but ${changedWords(installed.difference, "restores")}` };
+    return { problem: `${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}` };
   }
   const { downloaded, state } = latest;
   const { inspected, files } = downloaded;

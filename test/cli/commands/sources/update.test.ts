@@ -300,3 +300,24 @@ test("an update that gives a skill another name is refused", async () => {
   expect(stderr).toContain("alpha: its own files name it deploy now; add that from its source, and remove alpha");
   expect(code).toBe(1);
 });
+
+test("files that the lock has no hash of take --discard-changes, and are named: they may be a person's own", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: version("1.0.0") });
+  project.write(".agents/skills/alpha/SKILL.md", "mine\n");
+  project.write(".agents/skills/alpha/notes/a.md", "mine\n");
+  const entry = { source: "127.0.0.1", sourceUrl: `${origin}/`, sourceType: "well-known" };
+  project.write("skills-lock.json", JSON.stringify({ version: 1, skills: { alpha: entry } }));
+  for (const [command, does] of [
+    [["update", "--yes", ...here], "replaces"],
+    [["add", origin, "--yes"], "replaces"],
+    [["add", origin, "--yes", "--replace"], "replaces"],
+    [["remove", "alpha"], "removes"],
+  ] as const) {
+    const words = `the lock has no hash of its files, which may be yours (SKILL.md, notes/a.md); --discard-changes ${does} it`;
+    expect(await cli(...command)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
+    expect(skillMd()).toBe("mine\n");
+  }
+  expect((await cli("update", "--yes", "--discard-changes", ...here)).code).toBe(0);
+  expect(skillMd()).toContain("1.0.0");
+});

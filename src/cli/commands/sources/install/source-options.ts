@@ -35,7 +35,10 @@ export function placeOf(options: OptionValues<typeof place>, terminal: Terminal)
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
 export const installing = {
   level: { type: "string", choices: levels, help: "Refuse skills with errors at this level of acp-skills check." },
-  "discard-changes": { type: "boolean", help: "Replace skills that were changed here; the changes are lost." },
+  "discard-changes": {
+    type: "boolean",
+    help: "Replace skills that were changed here, or that the lock has no hash of; the changes are lost.",
+  },
 } as const satisfies OptionTable;
 
 /** Of a lock without skills, or of none: which one, because a person may be in another directory than they think. */
