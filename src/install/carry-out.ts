@@ -17,11 +17,11 @@ export interface Decided {
 }
 
 /** Installs what was decided over this lock. Throws SKILL_NOT_READY where something else is there now than was seen. */
-export function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decided[]): void {
+export async function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decided[]): Promise<void> {
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
     const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
     return { key, files: act === "adopt" ? undefined : downloaded.files, entry, seen };
   });
-  if (replacements.length > 0) replaceSkills(where, lock, replacements);
+  if (replacements.length > 0) await replaceSkills(where, lock, replacements);
 }

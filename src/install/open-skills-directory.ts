@@ -34,13 +34,15 @@ export async function openSkillsDirectory(
 }
 
 async function finish(where: SkillsPlace, skills: string | undefined, change: UnfinishedChange): Promise<void> {
-  writing(where, () => sweepLock(where, change.id));
+  await writing(where, () => sweepLock(where, change.id));
   const staging =
-    skills === undefined || skills !== change.skills ? undefined : writing(where, () => reopenStaging(skills, change));
+    skills === undefined || skills !== change.skills
+      ? undefined
+      : await writing(where, () => reopenStaging(skills, change));
   const left = staging === "foreign" ? undefined : staging;
   for (const one of change.changes)
     if (skills === change.skills) await settle(where, skills, { ...one, left, id: change.id });
-  writing(where, () => {
+  await writing(where, () => {
     left?.close();
     change.drop();
   });
@@ -59,10 +61,10 @@ async function settle(where: SkillsPlace, skills: string | undefined, settling: 
   const name = directoryName(key);
   const found = left?.has(name);
   if (found?.here === false && found.old && (is(before) || (entry !== undefined && !is(after))))
-    writing(where, () => left?.putBack(name));
+    await writing(where, () => left?.putBack(name));
   if (after === undefined || found?.here !== true || found.new || !is(before) || is(after)) return;
   if ((await stateOf(skills, key, after)).state === "unchanged")
-    writing(where, () => changeLock(where, id, (lock) => withEntry(lock, key, after)));
+    await writing(where, () => changeLock(where, id, (lock) => withEntry(lock, key, after)));
 }
 
 function textOf({ form }: SkillsPlace, key: string, entry: LockEntry | undefined): string | undefined {

@@ -25,46 +25,50 @@ export interface Replacement {
 }
 
 /** Installs skills over this lock, one after the other, each with its entry; after a crash, `openSkillsDirectory` leaves each as it was or as it is to be. */
-export function replaceSkills(place: SkillsPlace, lock: Lock, replacements: readonly Replacement[]): void {
+export async function replaceSkills(
+  place: SkillsPlace,
+  lock: Lock,
+  replacements: readonly Replacement[],
+): Promise<void> {
   const changes = replacements.map(({ key, entry }) => ({ key, before: lock.entries.get(key), after: entry }));
-  changing(place, makeSkillsDirectory, changes, (id, staging) => {
+  await changing(place, makeSkillsDirectory, changes, async (id, staging) => {
     for (const { key, files, entry, seen } of replacements) {
-      const change = (): void => changeLock(place, id, (now) => withEntry(now, key, entry));
-      if (files === undefined) change();
+      const change = (): Promise<void> => changeLock(place, id, (now) => withEntry(now, key, entry));
+      if (files === undefined) await change();
       else {
         staging?.write(directoryName(key), files);
-        swap(staging, place, { key, seen, change });
+        await swap(staging, place, { key, seen, change });
       }
     }
   });
 }
 
 /** Removes skills and their entries of this lock. */
-export function removeSkills(
+export async function removeSkills(
   place: SkillsPlace,
   lock: Lock,
   removals: readonly Pick<Replacement, "key" | "seen">[],
-): void {
+): Promise<void> {
   const changes = removals.map(({ key }) => ({ key, before: lock.entries.get(key), after: undefined }));
-  changing(place, findSkillsDirectory, changes, (id, staging) => {
+  await changing(place, findSkillsDirectory, changes, async (id, staging) => {
     for (const { key, seen } of removals)
-      swap(staging, place, { key, seen, change: () => changeLock(place, id, (now) => withoutEntry(now, key)) });
+      await swap(staging, place, { key, seen, change: () => changeLock(place, id, (now) => withoutEntry(now, key)) });
   });
 }
 
 /** The record is there before anything is changed, and until nothing is left to be finished or removed. */
-function changing(
+async function changing(
   place: SkillsPlace,
   directoryOf: (place: SkillsPlace) => string | undefined,
   changes: readonly EntryChange[],
-  work: (id: string, staging: Staging | undefined) => void,
-): void {
-  writing(place, () => {
+  work: (id: string, staging: Staging | undefined) => Promise<void>,
+): Promise<void> {
+  await writing(place, async () => {
     const skills = directoryOf(place);
     const record = openRecord(place, { skills, changes });
     const staging = skills === undefined ? undefined : openStaging(skills, record);
     try {
-      work(record.id, staging);
+      await work(record.id, staging);
     } finally {
       staging?.close();
     }
@@ -73,9 +77,9 @@ function changing(
 }
 
 /** Throws UNREADABLE where the disk refuses, instead of its error. */
-export function writing<Result>(place: SkillsPlace, work: () => Result): Result {
+export async function writing<Result>(place: SkillsPlace, work: () => Result | Promise<Result>): Promise<Result> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     const code = systemCode(error);
     if (isSkillsError(error) || code === "") throw error;
@@ -92,11 +96,11 @@ function writeFix(code: string): string {
 
 interface Swap {
   readonly key: string;
-  readonly change: () => void;
+  readonly change: () => Promise<void>;
   readonly seen: InstalledFiles | undefined;
 }
 
-function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): void {
+async function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): Promise<void> {
   const name = directoryName(key);
   const undo = staging === undefined ? () => undefined : staging.swap(name, (before) => isSame(before, seen));
   if (undo === undefined) {
@@ -104,7 +108,7 @@ function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, s
     throw new SkillsError("SKILL_NOT_READY", message);
   }
   try {
-    change();
+    await change();
   } catch (error) {
     undo();
     throw error;

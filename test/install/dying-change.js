@@ -19,5 +19,5 @@ const version = what === "add" ? 1 : 2;
 const changes = Array.from({ length: Number(count) }, (_, index) =>
   replacementOf(`skill-${index + 1}`, version, what === "add" ? 0 : 1),
 );
-if (what === "remove") removeSkills(place, readLock(place), changes);
-else replaceSkills(place, readLock(place), changes);
+if (what === "remove") await removeSkills(place, readLock(place), changes);
+else await replaceSkills(place, readLock(place), changes);

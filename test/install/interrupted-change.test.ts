@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { stateOf } from "../../src/install/installed-state.ts";
 import { openSkillsDirectory } from "../../src/install/open-skills-directory.ts";
 import { replaceSkills } from "../../src/install/replace-skills.ts";
+import { recordNames } from "../../src/remote/lock/change-record.ts";
 import { readLock } from "../../src/remote/lock/lock-file.ts";
 import { emptyLock } from "../../src/remote/lock/lock.ts";
 import { dieAtEachChange } from "../base/processes/die-at-each-change.ts";
@@ -17,13 +18,13 @@ afterEach(() => {
   for (const directory of made.splice(0)) rmSync(directory, { recursive: true });
 }, 120_000);
 
-function prepare(count: number): string {
+async function prepare(count: number): Promise<string> {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-interrupted-")));
   made.push(directory);
   mkdirSync(path.join(directory, "project"));
   const place = placeIn(directory);
   const all = Array.from({ length: count }, (_, index) => replacementOf(`skill-${index + 1}`, 1, 0));
-  if (count > 0) replaceSkills(place, emptyLock("project"), all);
+  if (count > 0) await replaceSkills(place, emptyLock("project"), all);
   return directory;
 }
 
@@ -49,7 +50,7 @@ async function versionsAfter(directory: string, count: number, moment: string): 
     left.filter((name) => name !== "skills" && name !== "skills-lock.json"),
     moment,
   ).toEqual([]);
-  expect(existsSync(place.records) ? readdirSync(place.records) : [], moment).toEqual([]);
+  expect(recordNames(place.records), moment).toEqual([]);
   return versions;
 }
 

@@ -1,10 +1,13 @@
-import { closeSync, fstatSync, readSync, realpathSync, renameSync, unlinkSync } from "node:fs";
+import { closeSync, fstatSync, readSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { holdDirectory, openInHeld } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { makeDirectories } from "../../base/paths/make-directories.ts";
+import { makeDirectories, makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
+import { TurnLock } from "../../base/processes/turn-lock.ts";
+import type { Turn } from "../../base/processes/turn-lock.ts";
 import { SkillsError } from "../../errors.ts";
+import { recordNames } from "./change-record.ts";
 import { emptyLock } from "./lock.ts";
 import type { Lock } from "./lock.ts";
 import { toLockText } from "./lock-text.ts";
@@ -13,7 +16,7 @@ import type { SkillsPlace } from "./skills-place.ts";
 import { syncHeld, writeNewFile } from "./write-files.ts";
 
 const maxLockBytes = 16 * 1024 * 1024;
-/** Another process changed the lock meanwhile, each time. */
+/** Another program changed the lock meanwhile, each time. */
 const maxAttempts = 5;
 
 /** What the lock of a place says; empty if there is none. Throws SOURCE_INVALID for a lock that is damaged, UNREADABLE where it cannot be read. */
@@ -24,19 +27,28 @@ export function readLock({ form, lockFile }: SkillsPlace): Lock {
 }
 
 /**
- * Changes the lock as it is now. A crash leaves the old or the new file; one that is damaged is never replaced. A change that another
- * process makes meanwhile is kept. `id`: of the record of this change.
+ * Changes the lock as it is now, while no other process of this user changes one. A crash leaves the old or the new file; one that is
+ * damaged is never replaced. A change that another program makes meanwhile is kept. `id`: of the record of this change.
  */
-export function changeLock({ form, lockFile }: SkillsPlace, id: string, change: (lock: Lock) => Lock): void {
+export async function changeLock(place: SkillsPlace, id: string, change: (lock: Lock) => Lock): Promise<void> {
+  const { form, lockFile, records } = place;
   makeDirectories(path.dirname(lockFile), 0o755);
+  const turns = path.join(records, "lock");
+  makeOwnDirectories(turns, 0o700);
   const file = realLockFile(lockFile, form) ?? lockFile;
-  inDirectory(file, (held) => {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const before = readText(held, file);
-      const after = change(before === undefined ? emptyLock(form) : parseLock(before, lockFile, form));
-      if (replace(held, { file, temporary: temporaryOf(file, id) }, before, toLockText(after))) return;
-    }
-    throw new SkillsError("UNREADABLE", `${lockFile} is being changed by another process. Try again.`);
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  await new TurnLock(turns, { pause }).exclusive((turn) => {
+    // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
+    for (const other of recordNames(records)) sweepLock(place, other);
+    inDirectory(file, (held) => {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const before = readText(held, file);
+        const after = change(before === undefined ? emptyLock(form) : parseLock(before, lockFile, form));
+        if (replace(held, { file, temporary: temporaryOf(file, id), turn }, before, toLockText(after))) return;
+      }
+      throw new SkillsError("UNREADABLE", `${lockFile} is being changed by another program. Try again.`);
+    });
+    return Promise.resolve();
   });
 }
 
@@ -45,11 +57,7 @@ export function sweepLock({ form, lockFile }: SkillsPlace, id: string): void {
   const file = realLockFile(lockFile, form);
   if (file === undefined) return;
   inDirectory(file, (held) => {
-    try {
-      unlinkSync(`${held.path}/${temporaryOf(file, id)}`);
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw error;
-    }
+    rmSync(`${held.path}/${temporaryOf(file, id)}`, { force: true });
   });
 }
 
@@ -57,10 +65,10 @@ function temporaryOf(file: string, id: string): string {
   return `.${path.basename(file)}.${id}.tmp`;
 }
 
-/** False if it is not what it was. */
+/** False if it is not what it was, or the turn was lost. */
 function replace(
   held: HeldDirectory,
-  { file, temporary }: { readonly file: string; readonly temporary: string },
+  { file, temporary, turn }: { readonly file: string; readonly temporary: string; readonly turn: Turn },
   before: string | undefined,
   after: string,
 ): boolean {
@@ -69,12 +77,13 @@ function replace(
   writeNewFile(held, temporary, Buffer.from(after), 0o644);
   try {
     if (readText(held, file) !== before) {
-      unlinkSync(`${held.path}/${temporary}`);
+      rmSync(`${held.path}/${temporary}`, { force: true });
       return false;
     }
-    renameSync(`${held.path}/${temporary}`, `${held.path}/${name}`);
+    turn.move(`${held.path}/${temporary}`, `${held.path}/${name}`);
   } catch (error) {
-    unlinkSync(`${held.path}/${temporary}`);
+    rmSync(`${held.path}/${temporary}`, { force: true });
+    if (systemCode(error) === "ENOENT") return false;
     throw error;
   }
   syncHeld(held);

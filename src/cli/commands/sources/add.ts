@@ -137,7 +137,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
   const isDry = given["dry-run"] === true;
   const isWanted = !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
-  if (isWanted) carryOut(where, lock, decidedOf(todo, index));
+  if (isWanted) await carryOut(where, lock, decidedOf(todo, index));
   if (isWanted) tellInstalled(todo, { index, where, terminal });
   const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
   terminal.tell(

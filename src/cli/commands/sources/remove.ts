@@ -42,7 +42,7 @@ export const command = defineCommand({
     }
     for (const refusal of refusals) terminal.tell(refusal);
     const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);
-    if (removed.length > 0) removeSkills(where, lock, removals);
+    if (removed.length > 0) await removeSkills(where, lock, removals);
     for (const key of removed) terminal.tell(`removed ${key}`);
     if (options.json === true) await terminal.printJson({ removed, refused: refusals });
     return refusals.length === 0 ? 0 : 1;

@@ -147,7 +147,7 @@ async function settleUpdate(
   if (given.check === true) return { ...about, state: "available" };
   const title = `${question}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
   if (!(await confirm(title, label, { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
-  carryOut(where, readLock(where), [decided]);
+  await carryOut(where, readLock(where), [decided]);
   terminal.tell(done);
   return { ...about, state: "updated" };
 }

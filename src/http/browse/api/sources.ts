@@ -74,8 +74,7 @@ export const mountSources: MountBrowse = (door) => {
         if (!plans.drop(id) || fault !== undefined)
           return stale("What is installed changed since this plan was made; nothing was installed. Make it again.");
         for (const one of decided) {
-          carryOut(where, lock, [one]);
-          await new Promise((resolve) => setImmediate(resolve));
+          await carryOut(where, lock, [one]);
         }
         const applied: AppliedPlan = {
           place: where.form,
