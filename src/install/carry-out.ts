@@ -2,6 +2,7 @@ import type { Lock } from "../remote/lock/lock.ts";
 import type { InstalledFiles } from "../remote/lock/read-installed.ts";
 import type { SkillsPlace } from "../remote/lock/skills-place.ts";
 import type { RemoteIndex } from "../remote/remote-skill.ts";
+import { confirmSource } from "./named-sources.ts";
 import { entryOf } from "./offered-skills.ts";
 import type { Downloaded } from "./offered-skills.ts";
 import { replaceSkills } from "./replace-skills.ts";
@@ -16,12 +17,13 @@ export interface Decided {
   readonly seen: InstalledFiles | undefined;
 }
 
-/** Installs what was decided over this lock. Throws SKILL_NOT_READY where something else is there now than was seen. */
+/** Installs what was decided over this lock, from sources that a person named. Throws SKILL_NOT_READY where something else is there now than was seen. */
 export async function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decided[]): Promise<void> {
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
     const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
     return { key, files: act === "adopt" ? undefined : downloaded.files, entry, seen };
   });
+  for (const { index } of decided) confirmSource(where, index.source);
   if (replacements.length > 0) await replaceSkills(where, lock, replacements);
 }

@@ -5,6 +5,7 @@ import type { AddressRules } from "../remote/fetch/address-rules.ts";
 import { computedHash } from "../remote/lock/computed-hash.ts";
 import { findLocked, sourceOfEntry } from "../remote/lock/locked-source.ts";
 import type { LockEntry } from "../remote/lock/lock.ts";
+import type { SkillsPlace } from "../remote/lock/skills-place.ts";
 import { isLoopbackHost } from "../remote/loopback-host.ts";
 import type { RemoteIndex, RemoteSkill } from "../remote/remote-skill.ts";
 import type { Source } from "../remote/source.ts";
@@ -12,6 +13,7 @@ import { stateOf } from "./installed-state.ts";
 import type { InstalledState } from "./installed-state.ts";
 import { download } from "./offered-skills.ts";
 import type { Downloaded, Downloading } from "./offered-skills.ts";
+import { confirmSource, keyRefusal } from "./named-sources.ts";
 import type { NamedSources } from "./named-sources.ts";
 import { readNow } from "./read-now.ts";
 import { reasonLines } from "./reason-lines.ts";
@@ -37,6 +39,7 @@ export interface LookedUp {
 }
 
 export interface Looking extends Downloading {
+  readonly where: SkillsPlace;
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;
@@ -51,8 +54,9 @@ const atOnce = 4;
 
 /** Asks each source once, and downloads what may have changed. One source that cannot be read does not hide the others. */
 export async function findUpdates(looking: Looking): Promise<readonly LookedUp[]> {
-  const { entries, skills, reader, named, allowPrivate = [], signal } = looking;
+  const { where, entries, skills, reader, named, allowPrivate = [], signal } = looking;
   const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
+  for (const source of named.given) confirmSource(where, source);
   const indexes = new Map<string, Promise<RemoteIndex>>();
   const readOnce = (source: Source): Promise<RemoteIndex> => {
     const key = JSON.stringify([source.kind, source.url, source.ref ?? ""]);
@@ -68,7 +72,7 @@ export async function findUpdates(looking: Looking): Promise<readonly LookedUp[]
       return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
     }
     const looked = { key, entry, installed, source: source.label };
-    const refusal = localRefusal(source, rules);
+    const refusal = localRefusal(source, rules) ?? keyRefusal(where, source, named);
     if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
       const index = await readOnce(source);

@@ -28,7 +28,7 @@ export const command = defineCommand({
       terminal.progress.show("asking the sources");
       const skills = findSkillsDirectory(where);
       const restored = ["missing"] as const;
-      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, signal });
+      const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal });
       terminal.progress.done();
       const outdated = found.filter(({ latest: { state } }) => state === "updated");
       if (options.json === true) await terminal.printJson(found.map(toJson));

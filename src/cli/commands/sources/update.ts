@@ -54,7 +54,7 @@ export const command = defineCommand({
       const entries = [...lock.entries].filter(([key]) => keys.includes(key));
       const { level, "discard-changes": discards } = given;
       const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
-      const found = await findUpdates({ entries, skills, reader, named, allowPrivate, restored, level, signal });
+      const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, level, signal });
       terminal.progress.done();
       for (const failure of failuresOf(found)) terminal.tell(failure);
       const results: Result[] = [];

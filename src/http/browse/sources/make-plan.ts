@@ -127,7 +127,7 @@ async function planUpdates(
   const skills = findSkillsDirectory(where);
   const restored = ["missing"] as const;
   const found = await desk.read({ typed: named.typed, signal }, (reader, reading) =>
-    findUpdates({ entries, skills, reader, named, allowPrivate, restored, signal: reading }),
+    findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal: reading }),
   );
   const shown = createShownChanges();
   const changes: PlannedChange[] = [];

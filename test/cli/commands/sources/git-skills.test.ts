@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { hasGit, serveGit, TestRepository, whyNoGit } from "../../../remote/git/git-server.ts";
 import { runCli } from "../../run-cli.ts";
@@ -74,3 +74,36 @@ test.runIf(hasGit)(`a skill of a marketplace's plugin is installed and found aga
     stderr: expect.stringContaining("updated alpha") as string,
   });
 });
+
+test.runIf(hasGit && process.platform !== "win32")(
+  `a project's lock starts ssh, which has a person's keys, only for a URL that the person gave once${whyNoGit}`,
+  async () => {
+    const started = project.at("started");
+    chmodSync(project.write("bin/ssh", `#!/bin/sh\ntouch ${started}\nexit 255\n`), 0o755);
+    const env = { PATH: `${project.at("bin")}:${process.env["PATH"] ?? ""}`, HOME: project.at("home") };
+    const run = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.at("work"), env });
+    const url = "ssh://git@1.1.1.1/o/r.git";
+    const entry = { source: url, sourceUrl: url, sourceType: "git", skillPath: "SKILL.md" };
+    project.write("work/skills-lock.json", JSON.stringify({ version: 1, skills: { alpha: entry } }));
+    for (const command of [["outdated"], ["update", "--yes"], ["update", "--yes", "--allow-private", "1.1.1.1"]])
+      expect(await run(...command)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`if you trust it, give it once: --source ${url}`) as string,
+      });
+    expect(existsSync(started)).toBe(false);
+    expect((await run("outdated", "--source", url)).code).toBe(1);
+    expect(existsSync(started)).toBe(true);
+    rmSync(started);
+    await run("outdated");
+    expect(existsSync(started)).toBe(true);
+    rmSync(started);
+    expect(readdirSync(project.at("work"))).toEqual(["skills-lock.json"]);
+    // Another repository of that host is another URL.
+    project.write(
+      "work/skills-lock.json",
+      JSON.stringify({ version: 1, skills: { alpha: { ...entry, sourceUrl: `${url}x` } } }),
+    );
+    expect((await run("update", "--yes")).stderr).toContain("give it once");
+    expect(existsSync(started)).toBe(false);
+  },
+);

@@ -52,7 +52,7 @@ export const lookingAgain = {
     type: "string",
     multiple: true,
     value: "URL",
-    help: "The full URL of a source whose secret part the lock leaves out. Repeatable.",
+    help: "The full URL of a source whose secret part the lock leaves out, or that is read over ssh. Repeatable.",
   },
   ...asking,
   ...place,
