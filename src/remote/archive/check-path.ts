@@ -76,9 +76,9 @@ export function checkCollisions(paths: readonly string[], container: string): vo
   }
 }
 
-/** Upper case first: it also folds letters such as ß, which have no lower case of one letter. */
+/** Upper case in between also folds letters such as ß, which have no upper case of one letter; ẞ is ß first. */
 function foldName(name: string): string {
-  return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
+  return name.normalize("NFKD").toLowerCase().toUpperCase().toLowerCase().normalize("NFKD");
 }
 
 function quote(path: string): string {

@@ -93,6 +93,8 @@ describe("checkCollisions", () => {
     [["Docs/a", "docs/b"], 'names the same file as "Docs"'],
     [["\u00e9.md", "e\u0301.md"], "names the same file"],
     [["straße", "STRASSE"], "names the same file"],
+    [["straße", "STRAẞE"], "names the same file"],
+    [["STRAẞE", "strasse"], "names the same file"],
     [["ﬁle", "file"], "names the same file"],
     [["a", "a/b"], "is there twice"],
     [["a/b", "a"], "is there twice"],
