@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { holdChild, holdDirectory, joinPath, listHeld, openInHeld } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import { isGitName } from "../../base/paths/is-within.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { skillLimits } from "../skill-bytes.ts";
@@ -9,14 +10,14 @@ import type { SkillFile } from "../skill-bytes.ts";
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {
   readonly files: readonly SkillFile[];
-  /** Paths of links, of others that are no regular files, and of files whose names are not UTF-8. */
+  /** Paths of links, of others that are no regular files, of files whose names are not UTF-8, and of directories of git. */
   readonly others: readonly string[];
 }
 
 /**
  * Reads all files of a directory by its real path, without following links: what the digest covers, and hidden files, which replacing the
- * skill would lose. Only directories named `.git` are left out, as nothing from elsewhere has one. Undefined if nothing is there; a link or a file there has no files. Throws FILE_TOO_LARGE over the limits of a
- * skill.
+ * skill would lose. A `.git` is named without what is in it. Undefined if nothing is there; a link or a file there has no files. Throws
+ * FILE_TOO_LARGE over the limits of a skill.
  */
 export function readInstalled(parent: string, name: string): InstalledFiles | undefined {
   const files: SkillFile[] = [];
@@ -67,8 +68,8 @@ interface Reading {
 function readDirectory(held: HeldDirectory, real: string, prefix: string, reading: Reading): void {
   for (const entry of listHeld(held, real)) {
     const path = prefix + entry.name;
-    if (entry.isDirectory()) {
-      if (entry.name === ".git") continue;
+    if (entry.isDirectory() && isGitName(entry.name)) reading.others.push(path);
+    else if (entry.isDirectory()) {
       const inner = joinPath(real, entry.name);
       const child = holdChild(held, entry.name, inner);
       try {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
@@ -320,4 +320,20 @@ test("files that the lock has no hash of take --discard-changes, and are named: 
   }
   expect((await cli("update", "--yes", "--discard-changes", ...here)).code).toBe(0);
   expect(skillMd()).toContain("1.0.0");
+});
+
+test("a repository of git in an installed skill is a local change: what was never pushed is not deleted", async () => {
+  const { publish } = await addAlpha();
+  const branch = project.write(".agents/skills/alpha/.git/refs/heads/mine", "0".repeat(40));
+  expect(await cli("verify")).toMatchObject({ code: 1, stdout: expect.stringContaining("added: .git\n") as string });
+  await publish({ alpha: version("2.0.0") });
+  for (const command of [
+    ["update", "--yes", ...here],
+    ["remove", "alpha"],
+  ])
+    expect(await cli(...command)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("it has local changes (added: .git); --discard-changes") as string,
+    });
+  expect(existsSync(branch)).toBe(true);
 });
