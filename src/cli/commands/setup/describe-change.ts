@@ -32,11 +32,13 @@ export function* describeChange(
   { paint, home }: Pick<Terminal, "paint" | "home">,
 ): Generator<string, void> {
   const place = safeText(homePath(file.place, home));
+  const real = safeText(homePath(file.real, home));
+  const shown = file.real === file.place ? place : `${place}, a link to ${real}`;
   const before = file.text ?? "";
   const after = text ?? "";
   if (before !== after) {
-    yield `${paint("bold", `--- ${file.text === undefined ? "/dev/null" : place}`)}\n`;
-    yield `${paint("bold", `+++ ${text === null ? "/dev/null" : place}`)}\n`;
+    yield `${paint("bold", `--- ${file.text === undefined ? "/dev/null" : shown}`)}\n`;
+    yield `${paint("bold", `+++ ${text === null ? "/dev/null" : shown}`)}\n`;
     for (const line of unifiedDiff(before, after, mostLines)) yield `${paintDiffLine(line, paint)}\n`;
     yield "\n";
   }
@@ -44,8 +46,7 @@ export function* describeChange(
     const mark = outcome === "skipped" ? paint("yellow", "-") : paint("green", "✓");
     yield `${mark} ${safeText(name)} ${words[outcome]}${note === undefined ? "" : `: ${safeText(note)}`}\n`;
   }
-  const target =
-    file.real === file.place ? place : `${safeText(homePath(file.real, home))}, to which ${place} is a link`;
+  const target = file.real === file.place ? place : `${real}, to which ${place} is a link`;
   if (undone === "exactly" && before === after) yield `${target} is exactly as it was\n`;
   else if (undone !== undefined) yield `${text === null ? "deleted" : "restored"} ${target}${undoneWords[undone]}\n`;
   else if (written)

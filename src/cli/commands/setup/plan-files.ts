@@ -4,7 +4,7 @@ import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { frameOf } from "./describe-change.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
-import { readSettingsFile, withoutMark } from "./settings-file.ts";
+import { readPlace, withoutMark } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
 export interface Context {
@@ -18,10 +18,11 @@ export interface Context {
 /** The files to change: those that exist, or the first if it is to be created, or if an agent is added. */
 export function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | undefined): readonly SettingsFile[] {
   const places = editor.places(where);
+  const read = (place: string): SettingsFile => readPlace(place, where);
   const found = places.filter(where.exists);
   const first = found.length > 0 && editor.readsAll !== true ? found.slice(0, 1) : places.slice(0, 1);
-  if (agent !== undefined || (found.length === 0 && isUsed(editor, where))) return first.map(readSettingsFile);
-  return (editor.readsAll === true ? found : found.slice(0, 1)).map(readSettingsFile);
+  if (agent !== undefined || (found.length === 0 && isUsed(editor, where))) return first.map(read);
+  return (editor.readsAll === true ? found : found.slice(0, 1)).map(read);
 }
 
 function isUsed(editor: Editor, where: Surroundings): boolean {
@@ -32,7 +33,10 @@ function isUsed(editor: Editor, where: Surroundings): boolean {
 export function planFound(context: Context): (Plan & { readonly file: SettingsFile }) | undefined {
   const { editor, where } = context;
   if (editor.hasDefaults !== true || !isUsed(editor, where)) return undefined;
-  const [file] = editor.places(where).slice(0, 1).map(readSettingsFile);
+  const [file] = editor
+    .places(where)
+    .slice(0, 1)
+    .map((place) => readPlace(place, where));
   const agents: PlannedAgent[] = [];
   let text = file?.text;
   for (const [program, args] of agentCommands) {

@@ -2,9 +2,11 @@ import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, wr
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { writeReasons } from "../../../base/failures/write-reasons.ts";
+import { isWithin, whereItLies } from "../../../base/paths/is-within.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../../errors.ts";
 import { replaceFile, temporaryOf } from "../../../skills/check/fix-files.ts";
+import type { Surroundings } from "./editor.ts";
 
 /** A file that configures an editor. */
 export interface SettingsFile {
@@ -18,6 +20,14 @@ export interface SettingsFile {
 
 /** Larger files are not settings. */
 const maxBytes = 4 * 1024 * 1024;
+
+/** The same of an editor's place. A link in the directory at hand came with the project: it may lead to any file of the person. */
+export function readPlace(place: string, { cwd, home }: Pick<Surroundings, "cwd" | "home">): SettingsFile {
+  const real = whereItLies(place);
+  if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))
+    throw refusal(place, `a link of this project leads to ${real}; replace the link by what it leads to`);
+  return readSettingsFile(place);
+}
 
 /** Throws UNREADABLE for anything that is not a text file of a sensible size. */
 export function readSettingsFile(place: string): SettingsFile {

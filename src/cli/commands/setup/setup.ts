@@ -40,7 +40,7 @@ export const command = defineCommand({
     `EDITOR is ${oneOf(editorNames)}.`,
     "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
     "For VS Code, its forks, code-server and its servers on other machines, and the project's .vscode/settings.json; where no agent is configured, adds each known one that is on PATH.",
-    "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept, links are followed.",
+    "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept; links are followed, but none that came with the project.",
     "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
     "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",

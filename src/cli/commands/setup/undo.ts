@@ -1,8 +1,9 @@
+import path from "node:path";
 import { SkillsError } from "../../../errors.ts";
 import type { Editor, Surroundings } from "./editor.ts";
 import { isOurs, isUntouched, textBefore } from "./records.ts";
 import type { SetupRecord } from "./records.ts";
-import { readSettingsFile, withoutMark } from "./settings-file.ts";
+import { readPlace, withoutMark } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
 /** What `--undo` makes of a file: null deletes it. */
@@ -18,8 +19,11 @@ export interface Undoing {
  * if neither is possible.
  */
 export function planUndo(editor: Editor, record: SetupRecord, where: Surroundings): Undoing {
-  const file = readSettingsFile(record.place);
+  const file = readPlace(record.place, where);
   const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
+  const { temporary = file.real } = record;
+  if (path.dirname(temporary) !== path.dirname(file.real))
+    throw new SkillsError("UNREADABLE", `${record.place} leads to ${file.real} now, which was not set up${kept}.`);
   // It was changed back, or never changed.
   if (record.exact && isUntouched(record, file.text)) return { file, text: file.text ?? null, exact: true };
   if (file.text === undefined)

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import path from "node:path";
 import { parse } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
 import { binary, runCli } from "../../run-cli.ts";
@@ -104,6 +105,7 @@ describe("acp-skills setup zed", () => {
     mkdirSync(home.at(".config/zed"), { recursive: true });
     symlinkSync(home.at("dotfiles/zed.json"), home.at(zedFile));
     const { stdout } = await setup("zed", "--write");
+    expect(stdout).toContain("+++ ~/.config/zed/settings.json, a link to ~/dotfiles/zed.json\n");
     expect(stdout).toContain("wrote ~/dotfiles/zed.json, to which ~/.config/zed/settings.json is a link");
     expect(lstatSync(home.at(zedFile)).isSymbolicLink()).toBe(true);
     expect(statSync(home.at("dotfiles/zed.json")).mode & 0o777).toBe(0o640);
@@ -366,5 +368,38 @@ describe("bad input", () => {
     mkdirSync(home.at(".acpx"));
     symlinkSync("nowhere", home.at(".acpx/config.json"));
     expect((await setup("acpx", "--write", "--", "x")).stderr).toContain("it is a link to a file that does not exist");
+  });
+});
+
+describe("a link that came with a project", () => {
+  const entry = '{"acp.agents": {"A": {"command": "a"}}}';
+  const inProject = (...args: string[]): Promise<CliRun> =>
+    runCli(["setup", ...args], { cwd: home.at("project"), env: { HOME: home.directory } });
+
+  test.each([
+    ["the file", ".vscode/settings.json", "../../secret/settings.json"],
+    ["its directory", ".vscode", "../secret"],
+  ])("is not followed by setup: %s", async (_what, link, target) => {
+    home.write("secret/settings.json", entry);
+    mkdirSync(home.at("project", path.dirname(link)), { recursive: true });
+    symlinkSync(target, home.at("project", link));
+    for (const args of [["vscode"], ["vscode", "--write"]]) {
+      const { code, stderr } = await inProject(...args);
+      expect(stderr).toContain(`settings.json is not changed: a link of this project leads to ${home.at("secret")}`);
+      expect(code).toBe(1);
+    }
+    expect(read("secret/settings.json")).toBe(entry);
+  });
+
+  test("is not followed by --undo either, also from elsewhere", async () => {
+    home.write("project/.vscode/settings.json", entry);
+    expect((await inProject("vscode", "--write")).code).toBe(0);
+    const written = read("project/.vscode/settings.json");
+    home.write("secret/settings.json", written);
+    rmSync(home.at("project/.vscode"), { recursive: true });
+    symlinkSync("../secret", home.at("project/.vscode"));
+    expect((await inProject("vscode", "--undo")).stderr).toContain("a link of this project leads to");
+    expect((await setup("vscode", "--undo")).stderr).toContain(`leads to ${home.at("secret/settings.json")} now`);
+    expect(read("secret/settings.json")).toBe(written);
   });
 });
