@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../base/paths/names-in.ts";
 import { sweepTemporary } from "../base/paths/temporary-directory.ts";
-import { recordNames, unfinishedChanges } from "../remote/lock/change-record.ts";
+import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../remote/lock/change-record.ts";
 import type { EntryChange, UnfinishedChange } from "../remote/lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../remote/lock/lock-file.ts";
 import { toLockText } from "../remote/lock/lock-text.ts";
@@ -10,7 +10,7 @@ import { directoryName, emptyLock, withEntry } from "../remote/lock/lock.ts";
 import type { LockEntry } from "../remote/lock/lock.ts";
 import { findSkillsDirectory, shownSkillsDirectory } from "../remote/lock/skills-place.ts";
 import type { SkillsPlace } from "../remote/lock/skills-place.ts";
-import { reopenStaging, stagingPrefix } from "../remote/lock/staging.ts";
+import { reopenStaging } from "../remote/lock/staging.ts";
 import type { LeftStaging } from "../remote/lock/staging.ts";
 import { stateOf } from "./installed-state.ts";
 import { writing } from "./replace-skills.ts";
@@ -27,7 +27,7 @@ export async function openSkillsDirectory(
   // Before anything is changed: a damaged lock is the first to repair.
   readLock(where);
   const skills = findSkillsDirectory(where);
-  for (const change of unfinishedChanges(where, Date.now())) await finish(where, skills, change);
+  for (const change of unfinishedChanges(where, Date.now(), tell)) await finish(where, skills, change);
   for (const directory of foreignStagings(where, skills))
     tell(`${directory} is left alone: nothing says that acp-skills made it here; remove it if you do not need it`);
   return skills;
@@ -71,11 +71,10 @@ function textOf({ form }: SkillsPlace, key: string, entry: LockEntry | undefined
   return entry && toLockText(withEntry(emptyLock(form), key, entry));
 }
 
-/** Directories that look like those of a change, which no record of this user names. */
+/** Directories that look like those of a change, which no record of this user names here. */
 function foreignStagings(where: SkillsPlace, skills = shownSkillsDirectory(where)): readonly string[] {
   const above = path.dirname(skills);
-  const own = new Set(recordNames(where.records).map((id) => stagingPrefix + id));
   return namesIn(above)
-    .filter((name) => name.startsWith(stagingPrefix) && !own.has(name))
+    .filter((name) => name.startsWith(stagingPrefix) && !isRecordedFor(where, name.slice(stagingPrefix.length)))
     .map((name) => path.join(above, name));
 }

@@ -56,7 +56,7 @@ export async function removeSkills(
   });
 }
 
-/** The record is there before anything is changed, and until nothing is left to be finished or removed. */
+/** The record is there before anything is changed, and until nothing is left to be finished or removed, also after a failure. */
 async function changing(
   place: SkillsPlace,
   directoryOf: (place: SkillsPlace) => string | undefined,
@@ -66,13 +66,14 @@ async function changing(
   await writing(place, async () => {
     const skills = directoryOf(place);
     const record = openRecord(place, { skills, changes });
-    const staging = skills === undefined ? undefined : openStaging(skills, record);
+    let staging: Staging | undefined;
     try {
+      staging = skills === undefined ? undefined : openStaging(skills, record);
       await work(record.id, staging);
     } finally {
       staging?.close();
+      record.drop();
     }
-    record.drop();
   });
 }
 

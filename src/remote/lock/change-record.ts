@@ -1,13 +1,15 @@
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
+import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { syncDirectoryNow } from "../../base/paths/sync-directory.ts";
 import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
-import { SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { LockEntry } from "./lock.ts";
+import { findSkillsDirectory } from "./skills-place.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
@@ -40,6 +42,8 @@ export interface UnfinishedChange extends Recorded {
   drop(): void;
 }
 
+/** Of the directory in which a change stages, before its id. */
+export const stagingPrefix = ".acp-skills-";
 const suffix = ".jsonl";
 const mostNamed = 5;
 
@@ -70,25 +74,58 @@ function write(file: string, flags: "wx" | "a", value: object): void {
   }
 }
 
-/** The changes of a place whose processes were killed. */
-export function unfinishedChanges({ records, lockFile }: SkillsPlace, now: number): readonly UnfinishedChange[] {
+/** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is told. */
+export function unfinishedChanges(
+  place: SkillsPlace,
+  now: number,
+  tell: (note: string) => void = () => undefined,
+): readonly UnfinishedChange[] {
+  const { records, lockFile } = place;
   return recordNames(records).flatMap((id) => {
     const file = path.join(records, id + suffix);
     try {
       if (!isAbandoned(id, () => statSync(file).mtimeMs, now)) return [];
-      const [first, second] = readFileSync(file, "utf8").split("\n").slice(0, -1);
       const drop = (): void => rmSync(file, { force: true });
+      const found = readRecord(file);
       // Killed before it changed anything.
-      if (first === undefined) drop();
-      const recorded = JSON.parse(first ?? "{}") as Partial<Recorded>;
-      if (recorded.lockFile !== lockFile) return [];
-      const staging = second === undefined ? undefined : (JSON.parse(second) as DirectoryIdentity);
-      return [{ ...(recorded as Recorded), id, staging, drop }];
+      if (found === undefined) drop();
+      if (found?.lockFile === lockFile) return [{ ...found, id, drop }];
+      const skills = found?.staging && findSkillsDirectory(place);
+      if (found === undefined || skills === undefined || !isStagedIn(skills, id, found.staging)) return [];
+      return [{ ...found, lockFile, skills, id, drop }];
     } catch (error) {
-      if (systemCode(error) === "ENOENT") return []; // Another process finished it.
-      throw error;
+      if (isSkillsError(error)) throw error;
+      // Otherwise another process finished it.
+      if (systemCode(error) !== "ENOENT") tell(`${file} is damaged, and left alone: remove it`);
+      return [];
     }
   });
+}
+
+/** Undefined for one that was not written whole. Throws for one that is damaged. */
+function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">) | undefined {
+  const [first, second] = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  if (first === undefined) return undefined;
+  const recorded = JSON.parse(first) as Partial<Recorded>;
+  if (recorded.lockFile === undefined || !Array.isArray(recorded.changes)) throw new TypeError("not a record");
+  const staging = second === undefined ? undefined : (JSON.parse(second) as DirectoryIdentity);
+  return { ...(recorded as Recorded), staging };
+}
+
+/** A link is none: it may lead to where the change is. */
+function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | undefined): boolean {
+  const place = path.join(path.dirname(skills), stagingPrefix + id);
+  const isDirectory = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory && isSameDirectory(identityOf(place), staging);
+}
+
+/** Whether a record names a change of this place. */
+export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): boolean {
+  try {
+    return readRecord(path.join(records, id + suffix))?.lockFile === lockFile;
+  } catch {
+    return false; // Damaged, or there is none.
+  }
 }
 
 /** What was interrupted in a place and is not finished yet; a sentence, or undefined. */

@@ -1,12 +1,13 @@
-import { lstatSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { isSkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { SkillFile } from "../skill-bytes.ts";
+import { stagingPrefix } from "./change-record.ts";
 import type { ChangeRecord, UnfinishedChange } from "./change-record.ts";
 import { readInstalled } from "./read-installed.ts";
 import type { InstalledFiles } from "./read-installed.ts";
@@ -21,7 +22,7 @@ export interface Staging {
    * finds it there any more; if it refuses, everything is as before. Returns how to undo it.
    */
   swap(name: string, isExpected: (before: InstalledFiles | undefined) => boolean): (() => void) | undefined;
-  /** Removes what was put aside. */
+  /** Removes what was put aside. Throws UNREADABLE, and removes nothing, if some of it could not be put back. */
   close(): void;
 }
 
@@ -37,27 +38,30 @@ export interface LeftStaging {
 
 type Room = "new" | "old";
 
-export const stagingPrefix = ".acp-skills-";
-
 /** Opens one for the directory of skills at a real path, and notes in the record which it is. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
   const place = holdPlace(skills, record.id);
   const { parent, target, name, real } = place;
   let held: HeldDirectory;
+  let rooms: [HeldDirectory, HeldDirectory];
   try {
     mkdirSync(`${parent.path}/${name}`, { mode: 0o700 });
     held = holdChild(parent, name, real);
+    const identity = identityOf(held.path);
+    if (identity !== undefined) record.noteStaging(identity);
+    rooms = (["new", "old"] as const).map((room) => {
+      mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
+      return holdChild(held, room, path.join(real, room));
+    }) as [HeldDirectory, HeldDirectory];
   } catch (error) {
+    rmSync(`${parent.path}/${name}`, { recursive: true, force: true });
     place.release();
     throw error;
   }
-  const identity = identityOf(held.path);
-  if (identity !== undefined) record.noteStaging(identity);
-  const [fresh, aside] = (["new", "old"] as const).map((room) => {
-    mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
-    return holdChild(held, room, path.join(real, room));
-  }) as [HeldDirectory, HeldDirectory];
+  const [fresh, aside] = rooms;
   const written = new Set<string>();
+  /** What is not where it was, and cannot be put back. */
+  const stranded = new Set<string>();
   return {
     write(skill, files) {
       mkdirSync(`${fresh.path}/${skill}`, { mode: 0o755 });
@@ -71,8 +75,11 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
     },
     swap(skill, isExpected) {
       const wasThere = moveIfThere(`${target.path}/${skill}`, `${aside.path}/${skill}`);
-      const putBack = (): void => {
+      const putBack = (isNewThere = false): void => {
+        stranded.add(skill);
+        if (isNewThere) renameSync(`${target.path}/${skill}`, `${fresh.path}/${skill}`);
         if (wasThere) renameSync(`${aside.path}/${skill}`, `${target.path}/${skill}`);
+        stranded.delete(skill);
       };
       try {
         if (!isExpected(wasThere ? readInstalled(path.join(real, "old"), skill) : undefined)) {
@@ -85,14 +92,18 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
         throw error;
       }
       syncHeld(target);
-      return () => {
-        if (written.has(skill)) renameSync(`${target.path}/${skill}`, `${fresh.path}/${skill}`);
-        putBack();
-      };
+      return () => putBack(written.has(skill));
     },
     close() {
-      for (const room of [fresh, aside]) room.close();
-      remove(place, held);
+      for (const room of rooms) room.close();
+      if (stranded.size === 0) {
+        remove(place, held);
+        return;
+      }
+      held.close();
+      place.release();
+      const message = `${[...stranded].join(", ")} in ${real}/old could not be put back; the next acp-skills update, add or remove does.`;
+      throw new SkillsError("UNREADABLE", message);
     },
   };
 }

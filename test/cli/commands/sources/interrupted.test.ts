@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
@@ -50,6 +50,48 @@ test("an update that was killed is seen by verify, and the next command finishes
   expect((await cli("verify")).code).toBe(0);
   expect(readdirSync(project.at(".agents"))).toEqual(["skills"]);
 });
+
+test("an update that was killed is finished where its project was moved to, and told where it was copied to", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: { "SKILL.md": texts.old } });
+  await cli("add", origin, "--yes");
+  updateAndDie();
+  const at = (name: string, ...args: string[]): Promise<CliRun> =>
+    runCli(args, { cwd: home.at(name), env: { HOME: home.directory } });
+  cpSync(project.at(), home.at("copied"), { recursive: true });
+  renameSync(project.at(), home.at("moved"));
+  expect((await at("copied", "remove", "alpha")).stderr).toMatch(/copied\/.agents\/.acp-skills-.* is left alone/);
+  expect(await at("moved", "verify")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("a change of alpha was interrupted") as string,
+  });
+  expect((await at("moved", "update", "--yes", ...here)).stderr).toBe("acp-skills: everything is up to date\n");
+  expect(readFileSync(home.at("moved/.agents/skills/alpha/SKILL.md"), "utf8")).toBe(texts.old);
+  expect((await at("moved", "verify")).code).toBe(0);
+  expect(readdirSync(home.at("moved/.agents"))).toEqual(["skills"]);
+});
+
+test.each(["{]\n", "null\n", "{}\n", '{"lockFile":"x","changes":[]}\n"\n{\n'])(
+  "a record of changes that is damaged (%j) is told, and ends no command",
+  async (text) => {
+    const { origin, publish } = await openPublisher();
+    await publish({ alpha: { "SKILL.md": texts.old } });
+    expect((await cli("add", origin, "--yes")).code).toBe(0);
+    // Of a process that ended long ago.
+    const record = home.write(".local/share/acp-skills/changes/4194304-1-00000000-0123456789abcdef.jsonl", text);
+    utimesSync(record, 0, 0);
+    expect((await cli("verify")).code).toBe(0);
+    for (const command of [
+      ["add", origin, "--yes"],
+      ["update", ...here],
+      ["remove", "alpha"],
+    ]) {
+      const { code, stderr } = await cli(...command);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`${record} is damaged, and left alone: remove it\n`);
+    }
+  },
+);
 
 describe("what a project ships as an interrupted change is left as it is, and told", () => {
   // Of a process that ended long ago, and of another boot.
