@@ -107,7 +107,7 @@ async function writeIn(directory: string, name: string, { path, content, overwri
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there !== undefined && !overwrite) throw fileTaken(path);
   if (there !== undefined && !there.isFile()) throw notInProject(path, "is not a regular file");
-  const temporary = join(directory, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(directory, `.${name.slice(0, 60)}.${randomBytes(6).toString("hex")}.tmp`);
   const handle = await open(temporary, createFlags, createMode);
   try {
     try {
@@ -237,6 +237,7 @@ async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T
     const reason = reasons[code];
     if (reason !== undefined) throw reason(JSON.stringify(path), error);
     if (code === "ENOENT" || code === "ENOTDIR") throw notInProject(path, "was replaced while it was being opened");
+    if (code === "ENAMETOOLONG") throw notInProject(path, "is too long for this file system");
     if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR") throw notInProject(path, "is not a regular file");
     throw error;
   }

@@ -180,6 +180,23 @@ describe("read_blob to a file of the project", () => {
     expect(readFileSync(path.join(directory, "outside", "rows.csv"), "utf8")).toBe("secret");
   });
 
+  test.runIf(process.platform === "linux")(
+    "a name that is too long is said, and one that is not is written",
+    async () => {
+      const call = await open();
+      for (const file of ["a".repeat(256), `${"a".repeat(256)}/b`]) {
+        for (const args of [{ save_as: file }, { save_as: file, overwrite: true }])
+          expect(await refusal(save(call, args))).toMatchObject({
+            code: "INVALID_PATH",
+            message: expect.stringContaining("too long") as string,
+          });
+        expect(await refusal(call("create_blob", { path: file, kind }))).toMatchObject({ code: "INVALID_PATH" });
+      }
+      await save(call, { save_as: "語".repeat(85) });
+      expect(readFileSync(at("語".repeat(85)), "utf8")).toBe("new");
+    },
+  );
+
   test("creates no directory, and leaves nothing behind if the blob cannot be read", async () => {
     expect(await refusal(save(await open(), { save_as: "absent/new.txt" }))).toMatchObject({ code: "FILE_NOT_FOUND" });
     const failing = async function* (): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
+import { systemCode } from "../../../../base/failures/system-code.ts";
+import { isSkillsError } from "../../../../errors.ts";
 import { parseApprovals } from "../../../../trust/grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../trust/grants/approvals.ts";
 import { ofRepository, repositoryAt } from "../../../../trust/project-repository.ts";
@@ -103,7 +105,9 @@ function readExported(file: string): z.output<typeof exported> {
     if (statSync(file).size > maxBytes) throw fault(`larger than ${maxBytes / 1024 / 1024} MiB`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw error instanceof Error && "code" in error && error.code === "ENOENT" ? fault("no such file") : error;
+    if (isSkillsError(error)) throw error;
+    const code = systemCode(error);
+    throw fault(code === "ENOENT" ? "no such file" : `it cannot be read (${code || String(error)})`);
   }
   let value: unknown;
   try {

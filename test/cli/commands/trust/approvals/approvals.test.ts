@@ -198,6 +198,7 @@ describe("acp-skills approvals", () => {
     [["show", "deploy"], "no approval of deploy"],
     [["import"], "missing FILE"],
     [["import", "none.json"], "none.json: no such file; nothing was imported"],
+    [["import", "a".repeat(300)], "it cannot be read (ENAMETOOLONG); nothing was imported"],
     [["import", "own/deploy/main.py"], "not JSON"],
     [["allow", "deploy"], "unknown action allow"],
   ])("%j is refused with a precise message", async (args, message) => {
