@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeOwnDirectories } from "../base/paths/make-directories.ts";
-import { shellWord } from "../base/shell-word.ts";
+import { shellWord } from "../base/text/shell-word.ts";
 import { SkillsError } from "../errors.ts";
 import { lockedUrl, sourceOfEntry } from "../remote/lock/locked-source.ts";
 import type { Lock } from "../remote/lock/lock.ts";

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { holdChild, holdDirectory, joinPath, listHeld, openInHeld } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { isGitName } from "../../base/paths/is-within.ts";
+import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { skillLimits } from "../skill-bytes.ts";
