@@ -37,13 +37,13 @@ export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): 
 /** Reads the kernel's connection tables, once for concurrent callers. */
 export function openPeerUsers(read: () => Promise<string> = readTables): PeerUsers {
   let running: Promise<unknown> = Promise.resolve();
-  let next: Promise<string> | undefined;
+  let next: Promise<UserTable> | undefined;
 
   /** A table whose read started after this call. */
-  function freshTable(): Promise<string> {
+  function freshTable(): Promise<UserTable> {
     next ??= running.then(() => {
       next = undefined;
-      const reading = read();
+      const reading = read().then(readUserTable);
       running = reading.catch(() => undefined);
       return reading;
     });
@@ -105,35 +105,35 @@ async function readTables(): Promise<string> {
   return four + six;
 }
 
-const established = "01";
+/** Users by the two ends of their connection, as the kernel's tables write them. */
+export type UserTable = ReadonlyMap<string, number>;
 
-/**
- * The user of the other end's socket in the kernel's tables. Pure. Only an established connection with an inode has one: a socket
- * that its process has closed is shown as root's.
- */
-export function findPeerUser(table: string, connection: Connection): number | undefined {
-  const { remoteAddress, remotePort, localAddress, localPort } = connection;
-  const [theirs, ours] = [toBytes(remoteAddress), toBytes(localAddress)];
-  if (theirs === undefined || ours === undefined || remotePort === undefined || localPort === undefined)
-    return undefined;
-  for (const toHex of [toHexOf4, toHexOf6]) {
-    const row = ` ${toHex(theirs)}:${toPort(remotePort)} ${toHex(ours)}:${toPort(localPort)} ${established} `;
-    const start = table.indexOf(row);
-    if (start < 0) continue;
-    const end = table.indexOf("\n", start);
-    const [, , , user, , inode] = table.slice(start + row.length, end < 0 ? undefined : end).split(/ +/);
-    if (inode !== undefined && inode !== "0" && /^\d+$/.test(user ?? "")) return Number(user);
-  }
-  return undefined;
+/** Established, and with an inode: a socket that its process has closed is shown as root's. */
+const row = /^ *\d+: (\S+ \S+) 01 \S+ \S+ \S+ +(\d+) +\d+ [1-9]\d* /gm;
+
+/** The users in the kernel's tables. Pure. */
+export function readUserTable(text: string): UserTable {
+  return new Map(Array.from(text.matchAll(row), ([, ends = "", user]) => [ends, Number(user)]));
 }
 
-function toBytes(address: string | undefined): readonly number[] | undefined {
-  const bytes =
-    address
-      ?.replace(/^::ffff:/i, "")
-      .split(".")
-      .map(Number) ?? [];
-  return bytes.length === 4 && bytes.every((byte) => byte >= 0 && byte <= 255) ? bytes : undefined;
+/** The user of the other end's socket. Pure. */
+export function findPeerUser(table: UserTable, connection: Connection): number | undefined {
+  const { remoteAddress, remotePort = 0, localAddress, localPort = 0 } = connection;
+  const ours = toHex(localAddress);
+  return toHex(remoteAddress)
+    .map((theirs, form) => table.get(`${theirs}:${toPort(remotePort)} ${ours[form]}:${toPort(localPort)}`))
+    .find((user) => user !== undefined);
+}
+
+/** A loopback address as each table would write it; an IPv4 one may be mapped to IPv6 there. */
+function toHex(address = ""): readonly string[] {
+  if (address === "::1") return [`${"0".repeat(24)}${toWord([0, 0, 0, 1])}`];
+  const bytes = address
+    .replace(/^::ffff:/i, "")
+    .split(".")
+    .map(Number);
+  if (bytes.length !== 4 || !bytes.every((byte) => byte >= 0 && byte <= 255)) return [];
+  return [toWord(bytes), `${"0".repeat(16)}${toWord([0, 0, 255, 255])}${toWord(bytes)}`];
 }
 
 /** Words are in the byte order of the machine. */
@@ -143,15 +143,6 @@ function toWord(bytes: readonly number[]): string {
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join("")
     .toUpperCase();
-}
-
-function toHexOf4(bytes: readonly number[]): string {
-  return toWord(bytes);
-}
-
-/** An IPv4-mapped IPv6 address. */
-function toHexOf6(bytes: readonly number[]): string {
-  return `${"0".repeat(16)}${toWord([0, 0, 255, 255])}${toWord(bytes)}`;
 }
 
 function toPort(port: number): string {

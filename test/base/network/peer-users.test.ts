@@ -4,7 +4,13 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { endianness } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { canTellPeerUsers, findPeerUser, openPeerCheck, openPeerUsers } from "../../../src/base/network/peer-users.ts";
+import {
+  canTellPeerUsers,
+  findPeerUser,
+  openPeerCheck,
+  openPeerUsers,
+  readUserTable,
+} from "../../../src/base/network/peer-users.ts";
 
 const connection = {
   remoteAddress: "127.0.0.1",
@@ -46,13 +52,20 @@ describe("findPeerUser", () => {
     ["ignores a connection in TIME_WAIT", row({ state: "06", user: "0", inode: "0" }), undefined],
     ["ignores a socket without a process", row({ user: "0", inode: "0" }), undefined],
   ])("%s", (_what, table, user) => {
-    expect(findPeerUser(table, connection)).toBe(user);
+    expect(findPeerUser(readUserTable(table), connection)).toBe(user);
   });
 
   it("accepts an IPv4 address in both forms and no other address", () => {
-    expect(findPeerUser(row({}), { ...connection, remoteAddress: "::ffff:127.0.0.1" })).toBe(1000);
-    expect(findPeerUser(row({}), { ...connection, remoteAddress: "::1" })).toBeUndefined();
-    expect(findPeerUser(row({}), {})).toBeUndefined();
+    const table = readUserTable(row({}));
+    expect(findPeerUser(table, { ...connection, remoteAddress: "::ffff:127.0.0.1" })).toBe(1000);
+    expect(findPeerUser(table, { ...connection, remoteAddress: "::2", localAddress: "::2" })).toBeUndefined();
+    expect(findPeerUser(table, {})).toBeUndefined();
+  });
+
+  it("finds the user of an IPv6 socket", () => {
+    const address = `${"0".repeat(24)}${endianness() === "LE" ? "01000000" : "00000001"}`;
+    const table = readUserTable(row({}) + row({ address, user: "1001" }));
+    expect(findPeerUser(table, { ...connection, remoteAddress: "::1", localAddress: "::1" })).toBe(1001);
   });
 });
 

@@ -1,10 +1,10 @@
+import { createHook } from "node:async_hooks";
 import { once } from "node:events";
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { defaultServerLimits } from "../../../src/http/config/default-config.ts";
 import { listen } from "../../../src/http/server/listen.ts";
-import { ownPeer } from "../../../src/http/server/share-connections.ts";
+import { openPeers, ownPeer } from "../../../src/http/server/share-connections.ts";
 import type { PeerOf } from "../../../src/http/server/share-connections.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
@@ -86,4 +86,38 @@ test("one peer gets half of the connections, all others three quarters, and this
   const answer = answerTo(own);
   own.end();
   expect(await answer).toBe("HTTP/1.1 200 OK");
+});
+
+test("this user finds room while more connections than the limit are looked up", async () => {
+  let asked = 0;
+  const peerOf: PeerOf = () => (asked++ < 200 ? new Promise(() => undefined) : Promise.resolve(ownPeer));
+  const { connect: newClient } = await open(64, peerOf);
+  for (let count = 0; count < 216; count++) await newClient();
+  const own = await newClient();
+  const answer = answerTo(own);
+  own.end();
+  expect(await answer).toBe("HTTP/1.1 200 OK");
+});
+
+test("admitting a connection takes the same work however many are open", async () => {
+  let promises = 0;
+  const hook = createHook({ init: (_id, type) => void (promises += type === "PROMISE" ? 1 : 0) });
+  const { connect: newClient, connections } = await open(512, () => Promise.resolve("other"));
+  hook.enable();
+  closing.push(() => hook.disable());
+  for (let count = 0; count < 400; count++) await newClient();
+  await vi.waitFor(async () => expect(await connections()).toBe(256));
+  expect(promises / 400).toBeLessThan(50);
+});
+
+test("peers on this machine are known by their user at each of its addresses, and others by their network", async () => {
+  const peerOf = openPeers({ userOf: () => Promise.resolve(65_534) });
+  const addresses = ["127.0.0.1", "::1", "::ffff:127.0.0.1", "192.0.2.7", "2001:db8:1:2:3::4"];
+  const peers = addresses.map(async (value) => {
+    const socket = new Socket();
+    Object.defineProperty(socket, "remoteAddress", { value });
+    return await peerOf(socket);
+  });
+  const user = "user 65534";
+  expect(await Promise.all(peers)).toEqual([user, user, user, "192.0.2.7", "2001:db8:1:2"]);
 });
