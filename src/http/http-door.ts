@@ -5,6 +5,7 @@ import type { App } from "../app.ts";
 import type { RunEvent } from "../runs/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { Artifacts } from "./agent-skills/artifacts.ts";
+import type { UnreadBytes } from "./admission/limiter.ts";
 import type { ServeConfig } from "./config/serve-config.ts";
 import type { HttpCaller } from "./http-caller.ts";
 import type { Shares } from "./publish/audience.ts";
@@ -23,6 +24,8 @@ export interface HttpDoor {
   /** What can be downloaded of the published skills. */
   readonly artifacts: Artifacts;
   readonly shares: Shares;
+  /** Told of large bodies before they are sent. */
+  readonly unread: UnreadBytes;
   /** The indexes of Skill Sharing. */
   readonly listings: Listings;
   /** Where links point: `https://skills.example`, without a slash at its end. Never taken from a request. */

@@ -8,7 +8,7 @@ import { isArtifactPath } from "./agent-skills/artifact-path.ts";
 import { openArtifacts } from "./agent-skills/artifacts.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
-import { openAddressLimiters } from "./admission/limiter.ts";
+import { openAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
 import { answerRequests } from "./server/answer-requests.ts";
 import { closeServer } from "./server/close-server.ts";
 import type { ServeConfig } from "./config/serve-config.ts";
@@ -82,6 +82,7 @@ export async function serveHttp(
     publication,
     artifacts: openArtifacts(app),
     shares: createShares(config),
+    unread: openUnreadBytes(limits.unreadBytes),
     listings,
     baseUrl,
     isLocal: isLoopback && config.publicUrl === undefined,

@@ -1,6 +1,8 @@
+import type { ServerResponse } from "node:http";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Refusal } from "../../wire/http/refusal.ts";
 import type { CallerLimits } from "../config/serve-config.ts";
+import type { HttpCaller } from "../http-caller.ts";
 
 /** How much one caller, or one address, uses now. */
 export interface Limiter {
@@ -63,4 +65,51 @@ export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
   const groups = address.split("::")[0]?.split(":") ?? [];
   return groups.slice(0, 4).join(":");
+}
+
+/** Bodies of answers that clients have not read yet. */
+export interface UnreadBytes {
+  /** Why an answer with this body is refused; else the body counts until the response is closed. */
+  hold(
+    body: Uint8Array,
+    response: ServerResponse,
+    caller: Pick<HttpCaller, "name" | "isAnonymous">,
+  ): Refusal | undefined;
+}
+
+/**
+ * At most `most` bytes for all without a token, where a body that several answers share counts once; and half of it for one address or
+ * caller, where it counts for each. One that has nothing unread gets an answer of any size.
+ */
+export function openUnreadBytes(most: number): UnreadBytes {
+  const answers = new Map<Uint8Array, number>();
+  const byReader = new Map<string, number>();
+  let total = 0;
+
+  function count(body: Uint8Array, reader: string, change: 1 | -1): void {
+    const [before = 0, size] = [answers.get(body), change * body.byteLength];
+    if (before + change === 0) answers.delete(body);
+    else answers.set(body, before + change);
+    if (before === 0 || before + change === 0) total += size;
+    const left = (byReader.get(reader) ?? 0) + size;
+    if (left === 0) byReader.delete(reader);
+    else byReader.set(reader, left);
+  }
+
+  return {
+    hold(body, response, { name, isAnonymous }) {
+      const reader = isAnonymous ? networkOf(response.socket?.remoteAddress ?? "") : `caller ${name}`;
+      const own = byReader.get(reader) ?? 0;
+      if (own > 0 && own + body.byteLength > most / 2)
+        return tooMany("Read the answers to earlier requests first: too many bytes of them are unread.", 1);
+      if (isAnonymous && !answers.has(body) && total > 0 && total + body.byteLength > most) {
+        const message = "The server holds too many bytes that its clients have not read; try again in a minute.";
+        return { status: 503, code: "RUNTIME_BUSY", message, headers: { "retry-after": "60", connection: "close" } };
+      }
+      if (response.destroyed) return undefined;
+      count(body, reader, 1);
+      response.once("close", () => count(body, reader, -1));
+      return undefined;
+    },
+  };
 }

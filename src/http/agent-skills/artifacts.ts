@@ -48,7 +48,8 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
   const replaced = new Map<string, number>();
   /** By slug. */
   const current = new Map<string, Artifact>();
-  /** By name: bytes that were dropped, and are being made again. */
+  /** By name: bytes that were dropped, and are being made again; and those that were made, until all who wait have them. */
+  const remade = new Map<string, Uint8Array<ArrayBuffer>>();
   const makings = new Map<string, Promise<Uint8Array<ArrayBuffer> | undefined>>();
 
   function* make(files: readonly SkillFile[], { skill: { slug } }: PublishedSkill): Steps<Artifact | LeftOut> {
@@ -68,7 +69,9 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
     const name = { slug, digestStart: sha256.slice(0, 32), type } as const;
     const text = toArtifactName(name);
     // A copy: what was read, or packed, may be a small part of a large buffer.
-    cache.set(text, new Uint8Array(bytes));
+    const kept = new Uint8Array(bytes);
+    cache.set(text, kept);
+    if (makings.has(text)) remade.set(text, kept);
     const known = current.get(slug);
     if (known?.digest === `sha256:${sha256}`) return known;
     replaced.delete(text);
@@ -126,8 +129,11 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
     if (making === undefined) {
       making = made
         .again(published)
-        .then(() => cache.get(text))
-        .finally(() => makings.delete(text));
+        .then(() => remade.get(text))
+        .finally(() => {
+          makings.delete(text);
+          remade.delete(text);
+        });
       makings.set(text, making);
     }
     return await making;

@@ -26,7 +26,7 @@ interface KeptIndex {
  * Agent Skills discovery 0.2: `/.well-known/agent-skills/index.json` and what it names, for callers, and below `/s/<token>/` for those who
  * know the path of a share.
  */
-export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, shares }) => {
+export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, shares, unread }) => {
   const indexes = new LimitedMap<string, KeptIndex>(maxKept);
 
   async function indexOf(audience: Audience): Promise<KeptAnswer> {
@@ -56,6 +56,8 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
       return refused(context, unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`));
     const body = await artifacts.read(published, name);
     if (body === undefined) return refused(context, nothingHere);
+    const full = unread.hold(body, context.env.outgoing, context.env.caller);
+    if (full !== undefined) return refused(context, full);
     const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
     return answerKept(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
   }

@@ -92,6 +92,11 @@ const limits = z.strictObject({
   requestSeconds: z.int().min(1).max(3_600).optional(),
   shutdownSeconds: z.int().min(0).max(600).describe("How long runs may go on after a stop.").optional(),
   eventStreams: z.int().min(0).max(10_000).optional(),
+  unreadBytes: z
+    .int()
+    .min(0)
+    .describe("Of answers to clients without token; of one address or caller, half.")
+    .optional(),
 });
 
 /** The file of `acp-skills serve --config`. */

@@ -23,6 +23,7 @@ export const defaultServerLimits: ServerLimits = {
   requestSeconds: 60,
   shutdownSeconds: 10,
   eventStreams: 256,
+  unreadBytes: 48 * 1024 * 1024,
 };
 
 /** Without a configuration: everything is private, and nobody but those with a token sees anything. */

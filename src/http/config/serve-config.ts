@@ -47,6 +47,8 @@ export interface ServerLimits {
   /** How long runs may go on after the server was told to stop. */
   readonly shutdownSeconds: number;
   readonly eventStreams: number;
+  /** Of answers to clients without token; of one address or caller, half of it. */
+  readonly unreadBytes: number;
 }
 
 /** What `serve` is told: the file of `--config` with defaults filled in. */

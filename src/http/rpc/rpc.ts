@@ -25,7 +25,9 @@ const end = Buffer.from("}");
 const json = "application/json";
 
 /** Answers `POST /rpc` (CONTRACT C-2.2): 200 for every JSON-RPC reply, 204 for notifications, other statuses before a call. */
-export function openRpc(door: Pick<HttpDoor, "app" | "config" | "publication" | "stopped" | "metrics">): Answer {
+export function openRpc(
+  door: Pick<HttpDoor, "app" | "config" | "publication" | "stopped" | "metrics" | "unread">,
+): Answer {
   const { app, config, metrics } = door;
   const { toolbox, log } = app;
   const pages = openListedPages(door);
@@ -119,8 +121,14 @@ export function openRpc(door: Pick<HttpDoor, "app" | "config" | "publication" | 
     if (typeof body !== "string" && answerKept(body, caller, response)) return;
     const text = typeof body === "string" ? body : await answerBody(body, caller, signal);
     if (response.destroyed) return;
-    if (text === undefined) response.writeHead(204, { "cache-control": "no-store" }).end();
-    else response.writeHead(200, { "content-type": json, "cache-control": "no-store" }).end(text);
+    if (text === undefined) {
+      response.writeHead(204, { "cache-control": "no-store" }).end();
+      return;
+    }
+    const whole = Buffer.from(text);
+    const full = door.unread.hold(whole, response, caller);
+    if (full !== undefined) refuse(response, full);
+    else response.writeHead(200, { "content-type": json, "cache-control": "no-store" }).end(whole);
   };
 
   /** What is asked for, or the JSON of the error. */

@@ -53,7 +53,7 @@ export async function listen(
     keepAliveTimeout,
     connectionsCheckingInterval,
   });
-  followAnswers(server, answer, limits.requestSeconds * 1_000);
+  followAnswers(server, answer, limits.requestSeconds * 1_000, app.clock);
   shareConnections(server, limits.connections, peerOf);
   server.on("clientError", (error, socket) => {
     answerClientError(error, socket, app.clock);

@@ -1,5 +1,7 @@
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { openAddressLimiters, openLimiter } from "../../../src/http/admission/limiter.ts";
+import { openAddressLimiters, openLimiter, openUnreadBytes } from "../../../src/http/admission/limiter.ts";
 
 test("a minute's requests may come at once; then one for each part of a minute", () => {
   let now = 0;
@@ -50,4 +52,38 @@ test("addresses have limits of their own; those of one IPv6 site share one", () 
   expect(limiters("2001:db8:1:2::1").enter()).toBeUndefined();
   expect(limiters("2001:db8:1:2:3::9").enter()?.status).toBe(429);
   expect(limiters("2001:db8:1:3::1").enter()).toBeUndefined();
+});
+
+/** What a reader at an address holds until it is closed. */
+function reader(remoteAddress: string): ServerResponse {
+  return Object.assign(new EventEmitter(), {
+    socket: { remoteAddress },
+    destroyed: false,
+  }) as unknown as ServerResponse;
+}
+
+const anonymous = { name: "anonymous", isAnonymous: true };
+
+test("one address has at most half of the unread bytes, each of its answers counted, until their readers are gone", () => {
+  const unread = openUnreadBytes(24);
+  const body = new Uint8Array(6);
+  const first = reader("192.0.2.1");
+  expect(unread.hold(body, first, anonymous)).toBeUndefined();
+  expect(unread.hold(body, reader("192.0.2.1"), anonymous)).toBeUndefined();
+  expect(unread.hold(body, reader("192.0.2.1"), anonymous)).toMatchObject({ status: 429, code: "RATE_LIMITED" });
+  first.emit("close");
+  expect(unread.hold(body, reader("192.0.2.1"), anonymous)).toBeUndefined();
+  expect(unread.hold(new Uint8Array(99), reader("192.0.2.2"), { name: "ci", isAnonymous: false })).toBeUndefined();
+});
+
+test("all without a token hold no more different bytes than the limit, and share what they hold", () => {
+  const unread = openUnreadBytes(16);
+  const [shared, other] = [new Uint8Array(12), new Uint8Array(12)];
+  const readers = Array.from({ length: 2_000 }, (_, at) => reader(`10.0.${at >> 8}.${at & 255}`));
+  for (const one of readers) expect(unread.hold(shared, one, anonymous)).toBeUndefined();
+  expect(unread.hold(other, reader("192.0.2.1"), anonymous)).toMatchObject({ status: 503, code: "RUNTIME_BUSY" });
+  expect(unread.hold(other, reader("192.0.2.1"), { name: "ci", isAnonymous: false })).toBeUndefined();
+  for (const one of readers) one.emit("close");
+  expect(unread.hold(shared, reader("192.0.2.3"), anonymous)).toMatchObject({ status: 503 });
+  expect(unread.hold(other, reader("192.0.2.3"), anonymous)).toBeUndefined();
 });

@@ -1,7 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { defaultServerLimits } from "../../../src/http/config/default-config.ts";
 import { graceMs } from "../../../src/http/agent-skills/artifacts.ts";
 import { recheckMs } from "../../../src/http/publish/made-of-skills.ts";
 import { readArchive } from "../../../src/remote/archive/read-archive.ts";
@@ -254,4 +256,25 @@ test("507 artifacts that are requested at once are all answered, whatever the ra
   }
   expect(await server.send(index)).toMatchObject({ status: 200 });
   expect(await server.send(index)).toMatchObject({ status: 429 });
+});
+
+test("readers that ask for a large artifact and read nothing keep others of their address out, not the rest, until they leave", async () => {
+  const files = { "big/SKILL.md": skillOf("big"), "big/data.bin": randomBytes(8 * 1024 * 1024) };
+  const limits = { ...defaultServerLimits, unreadBytes: 16 * 1024 * 1024 };
+  server = await openServer({
+    skills: files,
+    access: { ...access, default: "public" },
+    callers: [{ name: "ci" }],
+    limits,
+  });
+  const address = addressOf((await entriesOf())[0]!);
+  const { hostname, port } = new URL(server.url);
+  const reader = connect({ host: hostname, port: Number(port) });
+  reader.write(`GET ${address} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n\r\n`);
+  await once(reader, "readable");
+  expect(await server.send(address)).toMatchObject({ status: 429, headers: { "retry-after": "1" } });
+  expect((await server.send(index)).status).toBe(200);
+  expect((await server.send(address, { caller: "ci" })).status).toBe(200);
+  reader.destroy();
+  await expect.poll(async () => (await server!.send(address)).status).toBe(200);
 });

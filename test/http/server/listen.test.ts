@@ -20,14 +20,14 @@ interface Listening {
   readonly connections: () => Promise<number>;
 }
 
-async function open(connections: number, peerOf: PeerOf): Promise<Listening> {
+async function open(connections: number, peerOf: PeerOf, body: string | Buffer = "here"): Promise<Listening> {
   const clock = manualClock();
   const { server, port } = await listen(
     { host: "127.0.0.1", port: 0, peerOf },
     {
       limits: { ...defaultServerLimits, connections },
       app: { clock, log: () => undefined },
-      answer: (_, response) => void response.end("here"),
+      answer: (_, response) => void response.end(body),
     },
   );
   closing.push(() => {
@@ -120,4 +120,25 @@ test("peers on this machine are known by their user at each of its addresses, an
   });
   const user = "user 65534";
   expect(await Promise.all(peers)).toEqual([user, user, user, "192.0.2.7", "2001:db8:1:2"]);
+});
+
+test("a reader slower than 1 KiB/s for a minute is disconnected, and a faster one is not", async () => {
+  const { clock, connect: newClient, connections } = await open(64, () => ownPeer, Buffer.alloc(32 * 1024 * 1024));
+  let received = 0;
+  const readers = [await newClient(), await newClient()];
+  for (const reader of readers) {
+    reader.write("GET / HTTP/1.1\r\nhost: here\r\n\r\n");
+    await once(reader, "readable");
+  }
+  const [slow, fast] = readers;
+  clock.pass(60_000);
+  slow?.read(1_024);
+  fast?.on("data", ({ length }: Buffer) => {
+    received += length;
+    if (received > 16 * 1024 * 1024) fast.pause();
+  });
+  await vi.waitFor(() => expect(received).toBeGreaterThan(16 * 1024 * 1024));
+  clock.pass(60_000);
+  await vi.waitFor(async () => expect(await connections()).toBe(1));
+  expect(fast?.closed).toBe(false);
 });
