@@ -182,6 +182,13 @@ describe("what others of this machine and its browsers can do", () => {
     expect(browse.logged.join("\n")).not.toContain("guess");
   });
 
+  it("takes the right code after twenty wrong ones", async () => {
+    const exchange = (code: string) => browse.send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
+    for (let attempt = 0; attempt < 20; attempt++) await exchange("guess");
+    expect((await exchange(new URL(browse.newAddress()).hash.slice(6))).status).toBe(200);
+    expect((await exchange("guess")).status).toBe(429);
+  });
+
   it("keeps those who signed in when another browser does", async () => {
     await browse.signIn();
     expect((await browse.ask("/api/about")).status).toBe(200);

@@ -6,7 +6,7 @@ import { isToken, newToken, toTokenDigest } from "../../../wire/http/token.ts";
 export interface PageSessions {
   /** A code that can be exchanged once, within five minutes; earlier ones are no longer valid. */
   readonly newCode: () => string;
-  /** The value of `Set-Cookie`, and the key; undefined if the code is not valid, `limited` after too many attempts. */
+  /** The value of `Set-Cookie`, and the key; undefined if the code is not valid, `limited` after too many wrong ones. */
   readonly exchange: (code: string) => { readonly cookie: string; readonly key: string } | "limited" | undefined;
   /** Whether a `Cookie` header has the cookie of the session with this key. */
   readonly isOpenedBy: (cookies: string | undefined, key: string) => boolean;
@@ -45,8 +45,9 @@ export function createPageSessions({
       return fresh;
     },
     exchange(given) {
-      if (isLimited()) return "limited";
+      // The right code is never locked out by those of others.
       if (code === undefined || clock.now() >= code.until || !isToken(given, code.digest)) {
+        if (isLimited()) return "limited";
         attempts.count += 1;
         return undefined;
       }
