@@ -112,6 +112,17 @@ test("a tool that the caller lacks behaves as unknown", async () => {
   expect(await refusal(call("constructor"))).toMatchObject({ code: "METHOD_NOT_FOUND" });
 });
 
+test("an unknown parameter beside a missing one is taken for the missing one, unless it is a misspelt other one", async () => {
+  const { call } = await openTools({});
+  const { message, available } = await refusal(call("describe_skill", { skill: "alpha" }));
+  expect(message).toBe(
+    "Invalid input to describe_skill. Unknown parameter skill. name is required: a string. Did you mean name?",
+  );
+  expect(available).toEqual(expect.arrayContaining(["name", "version"]));
+  expect(await refusal(call("execute_skill", { skill: "alpha" }))).toMatchObject({ hint: "Did you mean name?" });
+  expect(await refusal(call("execute_skill", { scrip: "a.py" }))).toMatchObject({ hint: "Did you mean script?" });
+});
+
 test("an unknown parameter is refused with the nearest valid name", async () => {
   const { call } = await openTools({});
   const { code, message, hint, available, violations } = await refusal(

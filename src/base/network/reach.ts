@@ -38,11 +38,13 @@ export async function reach(target: Target, options: ReachOptions, signal: Abort
   }
   const why = options.judge(target, addresses);
   if (why !== undefined) return { type: "refused", why };
+  let failure = `${host.text} cannot be reached on port ${port}`;
   for (const address of addresses.slice(0, addressesTried)) {
     const socket = signal.aborted ? undefined : await connectTo(address, port, options, signal);
-    if (socket !== undefined) return { type: "connected", socket };
+    if (socket === "refused") failure = `connection refused by ${host.text}:${port}`;
+    else if (socket !== undefined) return { type: "connected", socket };
   }
-  return { type: "failed", why: `${host.text} cannot be reached on port ${port}` };
+  return { type: "failed", why: failure };
 }
 
 function lookUp(
@@ -81,14 +83,14 @@ function connectTo(
   port: number,
   { connect, clock }: ReachOptions,
   signal: AbortSignal,
-): Promise<Socket | undefined> {
+): Promise<Socket | "refused" | undefined> {
   return new Promise((answer) => {
     const socket = connect(address, port);
-    const giveUp = (): void => {
+    const giveUp = (why?: unknown): void => {
       end();
       socket.on("error", () => undefined);
       socket.destroy();
-      answer(undefined);
+      answer(why instanceof Error && "code" in why && why.code === "ECONNREFUSED" ? "refused" : undefined);
     };
     const succeed = (): void => {
       end();

@@ -197,5 +197,5 @@ function answerConnect(client: Duplex, status: number, text: string): void {
 }
 
 function phrase(status: number, text: string): string {
-  return status === 403 ? text : (STATUS_CODES[status] ?? "");
+  return status === 400 ? (STATUS_CODES[status] ?? "") : text;
 }

@@ -35,13 +35,23 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
       })),
   ];
   const [first] = unknown;
-  throw invalidInput(name, violations, first && nearestTo(first.key, parametersOf(input, first.inside)));
+  if (first === undefined) throw invalidInput(name, violations);
+  const parameters = parametersOf(input, first.inside);
+  const lacks = (key: string): boolean =>
+    violations.some(({ field, actual }) => actual === null && field === pointer([...first.inside, key]));
+  throw invalidInput(name, violations, nearestTo(first.key, parameters, parameters.filter(lacks)));
 }
 
-function nearestTo(key: string, parameters: readonly string[]): { hint: string; available: readonly string[] } {
+/** Where none is misspelt, one that the call lacks is meant rather than another one with a more similar name. */
+function nearestTo(
+  key: string,
+  parameters: readonly string[],
+  missing: readonly string[],
+): { hint: string; available: readonly string[] } {
   if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
   const available = nearest(key, parameters, asAvailable);
-  return { hint: `Did you mean ${available[0] ?? ""}?`, available };
+  const [meant = ""] = [...nearest(key, parameters), ...nearest(key, missing, asAvailable), ...available];
+  return { hint: `Did you mean ${meant}?`, available: [...new Set([meant, ...available])].slice(0, asAvailable.count) };
 }
 
 /** The valid property names of an object at one path of the input. */

@@ -222,7 +222,7 @@ describe("addresses", () => {
     ]);
     expect(await failure(fetcher, "https://skills.example.com:8443/a?token=secret")).toEqual([
       "ENDPOINT_UNREACHABLE",
-      "skills.example.com cannot be reached on port 8443.",
+      "connection refused by skills.example.com:8443.",
     ]);
   });
 });

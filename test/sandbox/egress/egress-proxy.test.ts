@@ -178,7 +178,7 @@ describe("names", () => {
     expect(tried).toEqual(["2606:4700::1", publicAddress]);
   });
 
-  test("that cannot be resolved or reached give 502", async () => {
+  test("that cannot be resolved or reached give 502 with the reason in the status line", async () => {
     const { port } = await openProxied(
       ["http://gone.example.org", "http://api.example.org", "https://api.example.org"],
       {
@@ -187,8 +187,9 @@ describe("names", () => {
       },
     );
     expect(await exchange(port, get("http://gone.example.org/"))).toMatch(/^HTTP\/1\.1 502 .*cannot be resolved/s);
-    expect(await exchange(port, get("http://api.example.org/"))).toMatch(/^HTTP\/1\.1 502 .*cannot be reached/s);
-    expect((await openTunnel(port, "api.example.org:443")).head).toMatch(/^HTTP\/1\.1 502 /);
+    const refused = (at: number): RegExp => new RegExp(`^HTTP/1.1 502 connection refused by api.example.org:${at}\r`);
+    expect(await exchange(port, get("http://api.example.org/"))).toMatch(refused(80));
+    expect((await openTunnel(port, "api.example.org:443")).head).toMatch(refused(443));
   });
 });
 
