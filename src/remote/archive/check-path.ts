@@ -30,10 +30,10 @@ export function remotePathFault(path: string): string | undefined {
 function segmentFault(segment: string): string | undefined {
   if (segment === "") return "has an empty segment";
   if (segment === "." || segment === "..") return `has a segment ${segment}`;
+  if (isGitName(segment)) return "leads into a directory of git";
   if (unfitForWindows.test(segment))
     return `has the segment ${JSON.stringify(segment)}, which is not a valid name on Windows`;
   if (windowsDevice.test(segment)) return `has the segment ${JSON.stringify(segment)}, which is a device on Windows`;
-  if (isGitName(segment)) return "leads into a directory of git";
   if (segment.length * 3 > segmentBytes && Buffer.byteLength(segment) > segmentBytes)
     return `has a segment of more than ${segmentBytes} bytes`;
   return undefined;
