@@ -46,6 +46,10 @@ export function followAnswers(server: Server, answer: RequestListener, unreadMs:
     stop ??= clock.after(unreadMs, closeSlow);
     socket.once("close", () => {
       open.delete(socket);
+      if (open.size === 0) {
+        stop?.();
+        stop = undefined;
+      }
       for (const response of answers) if (response.socket === null) response.destroy().emit("close");
     });
     return answers;

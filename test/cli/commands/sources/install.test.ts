@@ -30,7 +30,7 @@ test("a named skill is installed and locked with what was shown; adding it again
   expect(stderr).toContain(
     "installing granted nothing; to approve what it requests now: acp-skills approvals grant asks",
   );
-  expect(stdout).toContain("permissions   secret API_KEY, tool Bash(git:*)");
+  expect(stdout).toContain("permissions   secret API_KEY, the agent's tool Bash(git:*)");
   expect(stdout).toContain("scripts       scripts/run.sh");
   expect(code).toBe(0);
   expect(installed()).toEqual(["alpha", "asks"]);

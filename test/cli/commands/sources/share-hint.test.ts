@@ -23,7 +23,7 @@ test("the command that approves a skill of a share works as it is told, without 
     code: 0,
     stderr: expect.stringContaining(`alpha 0.0.0 (`) as string,
   });
-  expect(granted.stderr).toContain(`from ${origin}/s/…/`);
+  expect(granted.stderr).toContain(`from "${origin}/s/…/"`);
   const other = await cli("approvals", "grant", `alpha@sha256:${"0".repeat(64)}`, "--source", `${origin}/s/…/`);
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("where its secret part was") as string });
 });
