@@ -18,6 +18,7 @@ import { writeReasons } from "../../base/failures/write-reasons.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
+import { guardedPart } from "../../base/paths/guarded-names.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
@@ -63,8 +64,9 @@ export async function fixFiles(
         refusals.push(`${file} was not fixed: it is outside the given paths`);
         continue;
       }
-      if (bounds.some((bound) => leadsIntoGit(file, bound))) {
-        refusals.push(`${file} was not fixed: it is in a repository of git`);
+      const trusted = bounds.find((bound) => isTrusted(file, bound));
+      if (trusted !== undefined) {
+        refusals.push(`${file} was not fixed: a link leads to it, and git, agents or editors trust it`);
         continue;
       }
       write(file, repaired.text);
@@ -76,6 +78,12 @@ export async function fixFiles(
     }
   }
   return { fixed, refusals };
+}
+
+/** Whether others than those who read skills trust what is at a real path below a directory. */
+function isTrusted(real: string, above: string): boolean {
+  const isSkill = path.basename(real).toLowerCase() === "skill.md";
+  return leadsIntoGit(real, above) || (!isSkill && guardedPart(path.relative(above, real)) !== undefined);
 }
 
 /** The scan also reports anything that is not a regular file. */

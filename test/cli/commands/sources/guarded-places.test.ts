@@ -80,7 +80,7 @@ test.each([
   expect(readdirSync(project.at(directory))).toEqual(["alpha"]);
 });
 
-test("init and check --fix write nothing into a repository through a link", async () => {
+test("init and check --fix write nothing through a link into a repository, or to what agents trust", async () => {
   writeRepository(".git");
   project.write(".git/hooks/broken", "---\nname: pdf\ndescription: Use when: reading\n---\n\nDo it.\n");
   symlinkSync(".git", project.at("made"));
@@ -92,6 +92,10 @@ test("init and check --fix write nothing into a repository through a link", asyn
   });
   expect(readdirSync(project.at(".git")).sort()).toEqual(["HEAD", "hooks", "objects", "refs"]);
   const { stderr } = await cli("check", "--fix", ".");
-  expect(stderr).toContain(".git/hooks/broken was not fixed: it is in a repository of git");
+  expect(stderr).toContain(".git/hooks/broken was not fixed: a link leads to it, and git, agents or editors trust it");
   expect(readFileSync(project.at(".git/hooks/broken"), "utf8")).toContain("Use when: reading");
+  project.write("CLAUDE.md", "---\nname: docx\ndescription: Use when: reading\n---\n\nDo it.\n");
+  mkdirSync(project.at("skills/docx"));
+  symlinkSync("../../CLAUDE.md", project.at("skills/docx/SKILL.md"));
+  expect((await cli("check", "--fix", ".")).stderr).toContain("CLAUDE.md was not fixed: a link leads to it");
 });
