@@ -25,6 +25,7 @@ import { openSkillset } from "./skills/skillset.ts";
 import type { Skillset } from "./skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
+import { inShort } from "./trust/grants/capabilities.ts";
 import { openPolicies } from "./trust/policy/open-policies.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust/trust.ts";
@@ -247,7 +248,24 @@ class SkillsApp implements App {
       dataDirectory,
       now: this.#now,
       trust,
-      runs: createRuns({ ...environment, trust, configured }),
+      runs: createRuns({
+        ...environment,
+        trust,
+        configured,
+        recordStart: ({ skill, runId, needs, session, door }, grant) =>
+          this.ledger.record({
+            at: this.#now(),
+            event: "start",
+            tool: "execute_skill",
+            ...(skill && { skill: skill.name, version: skill.version, digest: skill.digest }),
+            runId,
+            outcome: "started",
+            about: inShort(needs),
+            grant,
+            ...(session !== undefined && { sessionId: session }),
+            door,
+          }),
+      }),
       onUse: (use) => {
         this.ledger.record(use);
       },

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
 import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
 import { systemCode } from "../base/failures/system-code.ts";
@@ -23,14 +24,19 @@ interface OpenFile {
 }
 
 const defaultMaxFileBytes = 1024 * 1024;
-/** Windows has no O_NOFOLLOW. */
-const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
-const appendFlags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | O_NOFOLLOW;
+/** Windows has no O_NOFOLLOW and no O_NONBLOCK. A pipe in the place of a file would never be opened otherwise. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+const readFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+const appendFlags = constants.O_RDWR | constants.O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+const newFlags = appendFlags | constants.O_CREAT | constants.O_EXCL;
+/** How often the last file is looked for again while other processes start new ones. */
+const mostLooks = 20;
 
 /**
  * A ledger in a directory shared by any number of processes: JSON Lines in `<number>.jsonl`, each line appended with one write. When the
- * last file is full the next one is started, and all but the two last are deleted. Files are never renamed, so that no process removes one
- * that another just started. The directory is created with the first entry; reading changes nothing.
+ * last file is full the next one is started, and the one before the full one is deleted, no other. Files are never renamed, so that no
+ * process removes one that another just started. What else is in the directory changes nothing: see `filesIn`. The directory is created
+ * with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, maxFileBytes = defaultMaxFileBytes } = options;
@@ -40,27 +46,39 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   let isOpen = true;
   function openLast(): OpenFile {
     makeOwnDirectories(directory, 0o700);
-    const numbers = fileNumbers(directory);
-    const highest = numbers.at(-1) ?? 1;
-    let file = openFile(highest);
-    if (fstatSync(file.descriptor).size >= maxFileBytes) {
+    for (let look = 0; look < mostLooks; look++) {
+      const { files, next } = filesIn(directory);
+      const last = files.at(-1);
+      const isNew = last === undefined || last.size >= maxFileBytes;
+      const file = tryToOpen(isNew ? next : last.number, isNew);
+      if (file === undefined) continue;
+      // Another process may have started a new file meanwhile; an older one would be deleted.
+      const after = filesIn(directory).files;
+      if (after.at(-1)?.number === file.number) {
+        const [old, full] = after.slice(-3);
+        if (after.length > 2 && old !== undefined && full !== undefined && full.size >= maxFileBytes)
+          rmSync(fileOf(directory, old.number), { force: true });
+        return file;
+      }
       closeSync(file.descriptor);
-      file = openFile(highest + 1);
+      if (isNew) rmSync(fileOf(directory, file.number), { force: true });
     }
-    for (const old of numbers) {
-      // Always, not only after starting a file: a slow process may recreate a file that was deleted.
-      if (old < file.number - 1) rmSync(fileOf(directory, old), { force: true });
-    }
-    // Another process may have started a new file meanwhile; an older one would be deleted.
-    if (fileNumbers(directory).at(-1) === file.number) return file;
-    closeSync(file.descriptor);
-    return openLast();
+    throw new Error("other processes change its files all the time");
   }
 
-  function openFile(number: number): OpenFile {
-    const file = { number, descriptor: openSync(fileOf(directory, number), appendFlags, 0o600) };
-    isTorn = endsInsideLine(file.descriptor);
-    return file;
+  /** Undefined if another process has created or deleted it. */
+  function tryToOpen(number: number, isNew: boolean): OpenFile | undefined {
+    try {
+      const file = {
+        number,
+        descriptor: openSync(fileOf(directory, number), isNew ? newFlags : appendFlags, 0o600),
+      };
+      isTorn = endsInsideLine(file.descriptor);
+      return file;
+    } catch (error) {
+      if (systemCode(error) === (isNew ? "EEXIST" : "ENOENT")) return undefined;
+      throw error;
+    }
   }
 
   /** The file to append to: a new one if the current one is full or was deleted. */
@@ -85,18 +103,20 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
 
   return {
     record(entry) {
-      if (!isOpen) return;
+      if (!isOpen) return "it was closed";
       try {
         append(toLedgerLine(entry));
         isTold = false;
+        return undefined;
       } catch (error) {
         if (!isTold) log("warning", `Uses of skills cannot be recorded in ${directory}: ${String(error)}`);
         isTold = true;
+        return systemCode(error) || "see the log";
       }
     },
     async *read() {
-      for (const number of readableNumbers(directory)) {
-        for (const line of (await readIfThere(directory, number)).split("\n")) {
+      for (const { number } of readableFiles(directory)) {
+        for (const line of (await readIfThere(directory, number, 2 * maxFileBytes)).split("\n")) {
           const entry = fromLedgerLine(line);
           if (entry !== undefined) yield entry;
         }
@@ -114,16 +134,40 @@ function fileOf(directory: string, number: number): string {
   return path.join(directory, `${String(number).padStart(6, "0")}.jsonl`);
 }
 
-/** In ascending order; empty if the directory does not exist. */
-function fileNumbers(directory: string): number[] {
-  return namesIn(directory)
-    .flatMap((name) => (/^(?!0{6})\d{6,15}\.jsonl$/.test(name) ? [Number.parseInt(name, 10)] : []))
-    .sort((a, b) => a - b);
+interface LedgerFile {
+  readonly number: number;
+  readonly size: number;
 }
 
-function readableNumbers(directory: string): number[] {
+/** A million numbers before the last one that a name may have. */
+const firstForeignNumber = 999_000_000;
+
+/**
+ * The files of the ledger, in ascending order, and the number of the next one; none if the directory does not exist. Numbers follow each
+ * other without a gap. Of several such rows that with most bytes is the ledger, so that nobody starts another one by creating a file; what
+ * is no regular file takes a number and is skipped.
+ */
+function filesIn(directory: string): { readonly files: readonly LedgerFile[]; readonly next: number } {
+  const numbers = namesIn(directory)
+    .flatMap((name) => (/^(?!0{6})\d{6,9}\.jsonl$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    .filter((number) => number < firstForeignNumber)
+    .sort((a, b) => a - b);
+  let most = { files: [] as readonly LedgerFile[], next: 1, bytes: -1 };
+  let row: LedgerFile[] = [];
+  for (const [index, number] of numbers.entries()) {
+    if (numbers[index - 1] !== number - 1) row = [];
+    const found = lstatSync(fileOf(directory, number), { throwIfNoEntry: false });
+    if (found?.isFile() === true) row.push({ number, size: found.size });
+    if (numbers[index + 1] === number + 1) continue;
+    const bytes = row.reduce((sum, { size }) => sum + size, 0);
+    if (bytes > most.bytes) most = { files: row, next: number + 1, bytes };
+  }
+  return most;
+}
+
+function readableFiles(directory: string): readonly LedgerFile[] {
   try {
-    return fileNumbers(directory);
+    return filesIn(directory).files;
   } catch (error) {
     throw unreadable(directory, error);
   }
@@ -135,9 +179,18 @@ function endsInsideLine(descriptor: number): boolean {
   return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
 }
 
-async function readIfThere(directory: string, number: number): Promise<string> {
+/** The end of a file, of at most this many bytes. */
+async function readIfThere(directory: string, number: number, most: number): Promise<string> {
   try {
-    return await readFile(fileOf(directory, number), "utf8");
+    const file = await open(fileOf(directory, number), readFlags);
+    try {
+      const { size } = await file.stat();
+      const bytes = Buffer.alloc(Math.min(size, most));
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString("utf8", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     // Another process started a new file meanwhile and deleted the oldest.
     if (systemCode(error) === "ENOENT") return "";
@@ -150,8 +203,15 @@ function unreadable(directory: string, cause: unknown): SkillsError {
   return new SkillsError("UNREADABLE", message, { cause, facts: { path: directory } });
 }
 
-/** Texts from outside, such as session ids, are cut to this length, so that a line is bounded. */
+/** Longer texts from outside, such as questions, are kept as their start, end, length and digest, so that a line is bounded. */
 const maxTextLength = 256;
+const [startLength, endLength] = [128, 64];
+
+function boundedText(text: string): string {
+  if (text.length <= maxTextLength) return text;
+  const digest = createHash("sha256").update(text).digest("hex");
+  return `${text.slice(0, startLength)} … ${text.slice(-endLength)} (${text.length} characters, sha256:${digest})`;
+}
 
 /** The names on disk of the fields that hold text. */
 const textKeys = {
@@ -175,7 +235,10 @@ const textFields = Object.keys(textKeys) as TextField[];
 
 /** An entry as a line of JSON with its line end, of bounded length. Throws for an invalid time. */
 export function toLedgerLine(entry: LedgerEntry): string {
-  const texts = textFields.map((field) => [textKeys[field], entry[field]?.slice(0, maxTextLength)]);
+  const texts = textFields.map((field) => {
+    const text = entry[field];
+    return [textKeys[field], text === undefined ? undefined : boundedText(text)];
+  });
   return `${JSON.stringify({ at: new Date(entry.at).toISOString(), ...Object.fromEntries(texts) })}\n`;
 }
 

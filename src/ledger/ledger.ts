@@ -3,8 +3,9 @@ export interface LedgerEntry {
   /** Milliseconds since 1970. */
   readonly at: number;
   /**
-   * Absent: a use of a tool or a skill. `ask`: a person was asked; `answer`: what they answered; `refusal`: denied without asking;
-   * `grant`, `revoke`: an approval was given or taken back by command. Other versions may write others.
+   * Absent: a use of a tool or a skill. `start`: a run that goes beyond its sandbox is about to start; `ask`: a question was shown to a
+   * person; `answer`: what they answered; `refusal`: denied without asking; `grant`, `revoke`: an approval was given or taken back by
+   * command. Other versions may write others.
    */
   readonly event?: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`; of an event, the tool that led to it. */
@@ -19,7 +20,7 @@ export interface LedgerEntry {
   readonly outcome?: Outcome;
   /** Why it failed or was refused. */
   readonly code?: string;
-  /** The question, or why it was denied. */
+  /** The question, why it was denied, or what a run that starts may do. */
   readonly about?: string;
   /** What was answered, such as `trust`; `elsewhere` if a question was decided in another window; or why there was no answer. */
   readonly answer?: string;
@@ -32,12 +33,12 @@ export interface LedgerEntry {
 
 type Outcome = (typeof outcomes)[number];
 
-export const outcomes = ["completed", "failed", "refused", "asked", "allowed", "denied"] as const;
+export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;
 
 /** The port to the record of uses. Bounded: the oldest entries are removed. */
 export interface Ledger {
-  /** Keeps an entry. Never throws: an answer does not depend on the ledger. */
-  record(entry: LedgerEntry): void;
+  /** Keeps an entry. Never throws; returns why it could not be kept. */
+  record(entry: LedgerEntry): string | undefined;
   /** The entries, oldest first; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;
   /** Entries after it are ignored. Idempotent; never throws. */

@@ -23,7 +23,7 @@ import type { RunsOptions } from "./runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
-export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured"> {
+export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart"> {
   /** What isolates code here, which is opened to find out, or why nothing does. */
   findSandbox(): Promise<FoundSandbox>;
   /** Which tiers are available. Opens each of them to find out. */

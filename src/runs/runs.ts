@@ -1,4 +1,6 @@
 import { setMaxListeners } from "node:events";
+import { SkillsError } from "../errors.ts";
+import { isNothing } from "../trust/grants/capabilities.ts";
 import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
@@ -56,12 +58,24 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly trust: Trust;
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
+  /** Records that a run that goes beyond its sandbox starts, and by what that is allowed. Never throws; returns why it could not. */
+  readonly recordStart: (spec: RunSpec, by: string) => string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createRuns(options: RunsOptions): Runs {
   return new StagedRuns(options);
+}
+
+type QueuedRun = Omit<CurrentRun, "starts">;
+type StoppedRun = Omit<QueuedRun, "tell">;
+
+function unrecorded(skill: string, fault: string): SkillsError {
+  const message = `The skill ${skill} was not run: it goes beyond its sandbox, and that cannot be recorded in the ledger (${fault}).`;
+  const hint =
+    "The user can make the ledger writable again: acp-skills doctor names the data directory, which it is in.";
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
 /** Skills invoked on other machines at a time. */
@@ -118,13 +132,13 @@ class StagedRuns implements Runs {
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
-      await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
+      const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
         run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
       );
       try {
-        return await executeRun(run, this.#environment);
+        return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment);
       } finally {
         leave();
       }
@@ -139,7 +153,7 @@ class StagedRuns implements Runs {
   }
 
   /** Tells how the run ended, and keeps its record; the answer does not wait for that. */
-  async #recorded(run: Omit<CurrentRun, "tell">, work: (run: CurrentRun) => Promise<EndedRun>): Promise<EndedRun> {
+  async #recorded(run: StoppedRun, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records } = this.#options;
     const { spec, caller, signal } = run;
     const history = createHistory(spec, { now, records, onEvent: caller.onEvent });
@@ -151,6 +165,16 @@ class StagedRuns implements Runs {
       history.failed(error, signal.aborted);
       throw error;
     }
+  }
+
+  /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
+  #startOf({ spec, tell }: QueuedRun, by: string): CurrentRun["starts"] {
+    return (step) => {
+      const isInside = isNothing(spec.needs) && !isRemote(spec);
+      const fault = isInside ? undefined : this.#options.recordStart(spec, by);
+      if (fault !== undefined) throw unrecorded(spec.skill?.name ?? "", fault);
+      tell({ type: "started", ...step });
+    };
   }
 
   /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
@@ -168,8 +192,9 @@ class StagedRuns implements Runs {
     const { trust } = this.#options;
     const calledBy = callersOf(outer, caller);
     return await this.#recorded({ spec, caller, signal, once }, async (run) => {
-      await authorize(spec, caller, { trust, signal, calledBy, once, ...this.#checksOf(spec, caller, signal) });
-      return await executeRun(run, this.#environment, nesting);
+      const checks = this.#checksOf(spec, caller, signal);
+      const by = await authorize(spec, caller, { trust, signal, calledBy, once, ...checks });
+      return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment, nesting);
     });
   }
 }

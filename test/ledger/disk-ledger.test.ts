@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   appendFileSync,
   mkdirSync,
@@ -105,12 +105,46 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(2)]);
   });
 
-  test("an old file that was recreated is deleted by the next process", async () => {
+  test("deletes no file but the one before a full one", async () => {
     mkdirSync(directory);
-    for (const number of [1, 7, 8]) writeFileSync(file(number), "");
+    for (const number of [1, 2, 7]) writeFileSync(file(number), toLedgerLine(use(number)));
+    const ledger = open(10 * lineBytes);
+    for (let number = 10; number < 22; number++) ledger.record(use(number));
+    expect(readdirSync(directory)).toEqual(["000002.jsonl", "000003.jsonl", "000007.jsonl"]);
+    expect((await readAll(ledger)).slice(0, 2)).toEqual([use(2), use(10)]);
+  });
+
+  test.each([
+    ["a file far behind the last", "000500.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file with the highest number", "999999999999999.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file with a high number", "998999999.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file before the first", "000001.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file behind the last", "000006.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a directory in the place of the next file", "000006.jsonl", (place: string) => mkdirSync(place)],
+    ["a link in the place of the next file", "000006.jsonl", (place: string) => symlinkSync("/dev/null", place)],
+    ["a pipe in the place of the next file", "000006.jsonl", (place: string) => execFileSync("mkfifo", [place])],
+  ])("%s neither hides nor deletes an entry, nor stops later ones", async (_, name, create) => {
+    if (process.platform === "win32") return;
+    mkdirSync(directory);
+    const before = Array.from({ length: 12 }, (_, index) => use(index));
+    writeFileSync(file(4), before.slice(0, 10).map(toLedgerLine).join(""));
+    writeFileSync(file(5), before.slice(10).map(toLedgerLine).join(""));
+    create(path.join(directory, name));
+    const ledger = open(10 * lineBytes);
+    expect(ledger.record(use(20))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual([...before, use(20)]);
+    for (let number = 30; number < 50; number++) expect(ledger.record(use(number))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual(
+      expect.arrayContaining(Array.from({ length: 10 }, (_, index) => use(40 + index))),
+    );
+    expect(told).toEqual([]);
+  });
+
+  test("starts where everything that is there is foreign", async () => {
+    mkdirSync(path.join(directory, "000001.jsonl"), { recursive: true });
+    mkdirSync(path.join(directory, "000002.jsonl"));
     const ledger = open();
-    ledger.record(use(1));
-    expect(readdirSync(directory)).toEqual(["000007.jsonl", "000008.jsonl"]);
+    expect(ledger.record(use(1))).toBeUndefined();
     expect(await readAll(ledger)).toEqual([use(1)]);
   });
 
@@ -126,10 +160,10 @@ describe("a ledger on disk", () => {
   test("a directory that cannot be created is logged once, until it can be", async () => {
     const ledger = open();
     writeFileSync(directory, "");
-    ledger.record(use(1));
-    ledger.record(use(2));
+    expect(ledger.record(use(1))).toBe("EEXIST");
+    expect(ledger.record(use(2))).toBe("EEXIST");
     rmSync(directory);
-    ledger.record(use(3));
+    expect(ledger.record(use(3))).toBeUndefined();
     expect(await readAll(ledger)).toEqual([use(3)]);
     expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
   });
@@ -140,8 +174,8 @@ describe("a ledger on disk", () => {
     writeFileSync(target, "");
     symlinkSync(target, file(1));
     open().record(use(1));
-    expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in .*ELOOP/)]);
     expect(readFileSync(target, "utf8")).toBe("");
+    expect(readFileSync(file(2), "utf8")).toBe(toLedgerLine(use(1)));
   });
 
   test("loses no entries when several processes write and rotate files concurrently", async () => {
@@ -212,6 +246,14 @@ test("the line of an entry whose texts all are as long as possible stays below 3
   const names = ["event", "skill", "version", "digest", "runId", "code", "about", "answer", "grant", "sessionId"];
   const texts = Object.fromEntries(names.map((name) => [name, long]));
   expect(toLedgerLine({ at: 0, tool: long, door: long, outcome: "failed", ...texts }).length).toBeLessThan(32 * 1024);
+});
+
+test("a long text keeps its start, end, length and digest", () => {
+  const about = `run ${"x".repeat(5_000)} with AWS_SECRET_ACCESS_KEY`;
+  const kept = fromLedgerLine(toLedgerLine({ at: 0, tool: "x", door: "mcp", about }))?.about ?? "";
+  expect(kept).toMatch(/^run x{124} … x+ with AWS_SECRET_ACCESS_KEY \(5031 characters, sha256:[0-9a-f]{64}\)$/);
+  const other = { at: 0, tool: "x", door: "mcp", about: about.replace("xxx ", "xyx ").replace(/x{9}/, "yyyyyyyyy") };
+  expect(fromLedgerLine(toLedgerLine(other))?.about).not.toBe(kept);
 });
 
 test("an event of a later version is read with its name", () => {

@@ -36,6 +36,7 @@ export function openMemoryRuns(
     withoutSandbox: () => Promise.resolve(memorySandbox(script, { clock, tier: "none" })),
     ...openTrust({ grants, policy }),
     records: memoryRunStore(),
+    recordStart: () => undefined,
     now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),
     refuseProject: () => undefined,

@@ -63,6 +63,43 @@ describe("a run spec", () => {
   });
 });
 
+describe("the start of a run that goes beyond its sandbox", () => {
+  const wants = '[permissions]\nsecrets = ["KEY"]';
+  const open = async (extra: string, fault?: string) => {
+    const recorded: unknown[] = [];
+    const atStart: (readonly unknown[])[] = [];
+    const recordStart = (spec: RunSpec, by: string) => (recorded.push([spec.runId, by]), fault);
+    const readSecret = (): Promise<string> => Promise.resolve("hunter2hunter2");
+    const script = (): typeof returned => (atStart.push([...recorded]), returned);
+    const more = { policy: allowsAll, readSecret, recordStart };
+    const opened = await openMemoryRun(actionSkill("a.b", extra), script, more);
+    const spec = await opened.runs.plan(request, opened.caller, signal);
+    return { atStart, spec, run: opened.runs.run(spec, opened.caller, signal) };
+  };
+
+  test("is recorded when its code begins, with what allows it", async () => {
+    const { atStart, spec, run } = await open(wants);
+    await run;
+    expect(atStart).toEqual([[[spec.runId, "policy"]]]);
+  });
+
+  test("is refused while the ledger cannot be written, with the reason", async () => {
+    const { atStart, run } = await open(wants, "ENOSPC");
+    expect(await refusal(run)).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message:
+        "The skill a.b was not run: it goes beyond its sandbox, and that cannot be recorded in the ledger (ENOSPC).",
+    });
+    expect(atStart).toEqual([]);
+  });
+
+  test("is not needed where it stays inside", async () => {
+    const { atStart, run } = await open("", "ENOSPC");
+    await run;
+    expect(atStart).toEqual([[]]);
+  });
+});
+
 describe("a skill that changed between planning and execution", () => {
   const changes: Record<
     string,

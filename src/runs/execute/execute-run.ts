@@ -20,6 +20,8 @@ export interface CurrentRun {
   readonly spec: RunSpec;
   readonly caller: RunCaller;
   readonly tell: (step: RunStep) => void;
+  /** Tells that it starts, as the last step before it does. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
+  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type">) => void;
   readonly signal: AbortSignal;
   /** What was allowed for the outermost run only. */
   readonly once: AllowedOnce;
@@ -71,7 +73,7 @@ export async function executeRun(
   environment: ExecutionEnvironment,
   around?: Nesting,
 ): Promise<EndedRun> {
-  const { spec, caller, tell, signal } = current;
+  const { spec, caller, tell, starts, signal } = current;
   if (isRemote(spec)) return await executeRemoteRun({ ...current, spec }, environment, around);
   const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
@@ -90,7 +92,7 @@ export async function executeRun(
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
     const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, tell });
-    tell({ type: "started", isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
+    starts({ isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
     const end = await sandbox.run(run, record.host, signal);
     // The caller has gone: there is nobody to be told.
     if (end.type === "cancelled") signal.throwIfAborted();

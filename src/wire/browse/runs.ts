@@ -79,7 +79,7 @@ export interface SkillHistory {
 /** What the ledger says. */
 export interface LedgerEvent extends By {
   readonly at: number;
-  /** `use` of a tool or of the skill; `ask`, `answer`, `refusal`, `permission`, `grant`, `revoke`, or what later versions write. */
+  /** `use` of a tool or of the skill; `start` of a run; `ask`, `answer`, `refusal`, `permission`, `grant`, `revoke`, or what later versions write. */
   readonly what: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`. */
   readonly tool: string;

@@ -141,6 +141,7 @@ export async function openAttackedWorld(
   const [inside, outside] = [recording("memory"), recording("none")];
   let count = 0;
   const runs = createRuns({
+    recordStart: () => undefined,
     sandbox: () => Promise.resolve(inside),
     withoutSandbox: () => Promise.resolve(outside),
     trust: {

@@ -25,7 +25,7 @@ export const command = defineCommand({
   },
   examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied"],
   notes: [
-    "Every use of a tool or skill, every question about a skill with its answer, and every permission request of the agent that was answered for you.",
+    "Every use of a tool or skill, every question about a skill with its answer, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
     "The oldest entries are removed: about the last 2 MiB are kept.",
     notes.data,
   ],

@@ -34,6 +34,26 @@ describe("acp-skills run", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "completed", output: "a,b", logs_preview: "working\n" });
   });
 
+  test("a run with a secret that is killed together with its process is in the ledger", async () => {
+    writeAction(
+      "import time\ndef main():\n    print('up', flush=True)\n    time.sleep(60)\n",
+      '[permissions]\nsecrets = ["TOKEN"]\n',
+    );
+    const home = { ACP_SKILLS_HOME: project.at("home-data") };
+    const args = ["run", "a.b", "--grant", "a.b:secrets", ...only];
+    const child = startCli(args, { cwd: project.directory, env: { ...home, TOKEN: "hunter2hunter2" } });
+    await new Promise<void>((resolve) => {
+      child.stderr.on("data", (text: Buffer) => text.includes("up") && resolve());
+    });
+    child.kill("SIGKILL");
+    await once(child, "close");
+    const { stdout } = await runCli(["ledger", "--json"], { cwd: project.directory, env: home });
+    const start = { event: "start", skill: "a.b", outcome: "started", about: "secret TOKEN", grant: "--grant" };
+    expect(JSON.parse(stdout)).toMatchObject({
+      uses: [{ ...start, run_id: expect.stringMatching(/^run_/) as string }],
+    });
+  });
+
   test("a failed run exits with 1 and prints the traceback as text, with the skill's own paths", async () => {
     writeAction("def main():\n    raise ValueError('not so')\n");
     const { code, stdout } = await run("a.b");

@@ -43,6 +43,8 @@ export function toSentence(event: LedgerEvent): string {
         outcome === undefined || outcome === "completed" ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
       return `${uses[tool] ?? `Used with ${tool}`} ${doorInWords(door)}${how}.`;
     }
+    case "start":
+      return `Started ${doorInWords(door)}${about === undefined ? "" : ` with ${about}`}${grant === undefined ? "" : ` (${grant})`}.`;
     case "ask":
       return `A person was asked ${doorInWords(door)}: ${about ?? "whether it may be used"}`;
     case "answer": {

@@ -12,6 +12,10 @@ test.each<[Omit<LedgerEvent, "at">, string]>([
   ],
   [{ what: "use", tool: "prompt", door: "acp" }, "Invoked by a person in an editor."],
   [{ what: "use", tool: "other", door: "other" }, "Used with other through other."],
+  [
+    { what: "start", tool: "execute_skill", door: "mcp", outcome: "started", about: "secret KEY", grant: "grant_1" },
+    "Started by a model with secret KEY (grant_1).",
+  ],
   [{ what: "ask", tool: "execute_skill", door: "acp", about: "Run a?" }, "A person was asked in an editor: Run a?"],
   [
     { what: "answer", tool: "execute_skill", door: "acp", outcome: "allowed", answer: "trust" },

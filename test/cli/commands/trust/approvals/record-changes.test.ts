@@ -42,7 +42,7 @@ test.each(["grant", "revoke"] as const)("a %s that is killed is never in force w
 
 test("records each difference once, though another process was faster", async () => {
   const entries: LedgerEntry[] = [];
-  const ledger = { record: (entry: LedgerEntry) => entries.push(entry), read: noEntries, close: log };
+  const ledger = { record: (entry: LedgerEntry) => void entries.push(entry), read: noEntries, close: log };
   const stored = changeApprovals("everywhere", nothingApproved("everywhere"), (before) => ({
     ...before,
     blocks: [{ skill: "old", from: "own", who: "somebody", when: approval.when, via: "cli" }],
