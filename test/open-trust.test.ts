@@ -6,7 +6,7 @@ import type { FullTrustRequest } from "../src/trust/authorization.ts";
 import { noCapabilities } from "../src/trust/grants/capabilities.ts";
 import { noPolicy } from "../src/trust/policy/policy.ts";
 import { asPerson } from "../src/trust/asking/question.ts";
-import type { Reply } from "../src/trust/asking/question.ts";
+import type { Ask, Reply } from "../src/trust/asking/question.ts";
 import { memoryApprovals } from "./trust/grants/memory-approvals.ts";
 
 const { signal } = new AbortController();
@@ -27,7 +27,7 @@ const request: FullTrustRequest = {
   files: () => Promise.resolve([]),
 };
 
-async function recorded(reply?: Reply): Promise<LedgerEntry[]> {
+async function recorded(reply?: Reply, isShown = true): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   const ledger = {
     record: (entry: LedgerEntry) => void entries.push(entry),
@@ -43,7 +43,8 @@ async function recorded(reply?: Reply): Promise<LedgerEntry[]> {
     policyFor: () => noPolicy,
     now: () => 7,
   });
-  const asker = { owner: "me", door: "mcp", sessionId: "s1", ...(reply && { ask: () => Promise.resolve(reply) }) };
+  const ask: Ask | undefined = reply && ((_question, _signal, shown) => (isShown && shown?.(), Promise.resolve(reply)));
+  const asker = { owner: "me", door: "mcp", sessionId: "s1", ...(ask && { ask }) };
   await trust.authorize(request, asker, signal);
   return entries;
 }
@@ -84,6 +85,20 @@ test("the ledger has a question that was answered by no, and one that was not an
     ask,
     { ...denied, answer: "timeout", about: expect.stringContaining("did not answer in time") as string },
   ]);
+});
+
+test("the ledger has no question that was not shown, but why it was not", async () => {
+  const reply = { missing: "failed", detail: "32 other questions are open in this editor" } as const;
+  expect(await recorded(reply, false)).toEqual([
+    {
+      ...facts,
+      event: "refusal",
+      outcome: "denied",
+      answer: "failed",
+      about: expect.stringContaining("32 other questions are open in this editor") as string,
+    },
+  ]);
+  expect(await recorded({ answer: "once" }, false)).toMatchObject([{ event: "ask" }, { event: "answer" }]);
 });
 
 test("the ledger has a refusal where there is nobody to ask, once", async () => {

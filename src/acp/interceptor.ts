@@ -1,3 +1,4 @@
+import { timeWaited } from "../base/clock.ts";
 import { openToldOnce } from "../base/log.ts";
 import type { Settings } from "../options.ts";
 import * as methods from "../wire/methods.ts";
@@ -19,6 +20,8 @@ export interface InterceptorOptions {
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approve">;
   /** Sends a line to the editor, after what was forwarded before. `written` is called when it was written, or never will be. */
   readonly send: (line: Uint8Array, written: () => void) => void;
+  /** How long this thread has waited for the rest of lines of the editor that had begun, in all, in milliseconds. */
+  readonly waitedInLines?: () => number;
   /** Sends a response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
 }
@@ -49,12 +52,16 @@ export class Interceptor {
       send(line, () => undefined);
     });
     this.#ownRequests = new OwnRequests({
-      send: (line) => {
-        if (this.#isOpen) send(line, () => undefined);
+      send: (line, written) => {
+        if (this.#isOpen) send(line, written);
       },
-      replied: (id, reply) => {
-        this.#service.editorReplied(id, reply);
+      shown: (id) => {
+        this.#service.questionShown(id);
       },
+      replied: (id, reply, elapsedMs) => {
+        this.#service.editorReplied(id, reply, elapsedMs);
+      },
+      time: () => timeWaited(settings.clock) - (options.waitedInLines?.() ?? 0),
     });
     this.#service = service.connect({
       send: (line, written) => {

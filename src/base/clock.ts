@@ -1,7 +1,11 @@
+import { performance } from "node:perf_hooks";
+
 /** Injected wherever code waits, so that tests control time. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
   now(): number;
+  /** Milliseconds for which this thread has waited for something to do, since an arbitrary moment. Absent: as `now`. */
+  idle?(): number;
   /** Calls back once after `ms`; the returned function cancels. A pending timer never keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
@@ -9,6 +13,7 @@ export interface Clock {
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => performance.now(),
+  idle: () => performance.eventLoopUtilization().idle,
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref();
@@ -17,6 +22,14 @@ export const systemClock: Clock = {
     };
   },
 };
+
+/**
+ * The time on a clock that stands still while this thread is busy: what somebody sent at once has not taken longer by it, however late
+ * this thread comes to read it.
+ */
+export function timeWaited(clock: Pick<Clock, "now" | "idle">): number {
+  return clock.idle?.() ?? clock.now();
+}
 
 /** The result of `work`, or undefined after `ms`. Rejects as `work` does. */
 export async function withinTime<Value>(work: Promise<Value>, clock: Clock, ms: number): Promise<Value | undefined> {

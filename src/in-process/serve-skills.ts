@@ -56,7 +56,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   }
 
   /** Asks the person at the other end. */
-  const ask: Ask = async (question, signal) => {
+  const ask: Ask = async (question, signal, shown) => {
     const number = ++lastQuestion;
     const withdraw = (): void => {
       post({ kind: "withdrawn", question: number });
@@ -65,6 +65,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
       return await new Promise<Reply>((resolve, reject) => {
         questions.set(number, resolve);
         post({ kind: "ask", question: number, asked: question });
+        shown?.();
         signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
         signal.addEventListener("abort", withdraw, { once: true });
       });

@@ -1,5 +1,5 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, timeWaited } from "../base/clock.ts";
 import { quoted } from "../base/text/quoted.ts";
 import { asPerson, toLine } from "../trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../trust/asking/question.ts";
@@ -14,11 +14,11 @@ const maxOpen = 8;
 /** Refuses questions of one client while too many others are open. */
 export function limitQuestions(): (ask: Ask) => Ask {
   let open = 0;
-  return (ask) => async (question, signal) => {
+  return (ask) => async (question, signal, shown) => {
     if (open >= maxOpen) return { missing: "failed", detail: `${maxOpen} other questions are open` };
     open += 1;
     try {
-      return await ask(question, signal);
+      return await ask(question, signal, shown);
     } finally {
       open -= 1;
     }
@@ -27,15 +27,16 @@ export function limitQuestions(): (ask: Ask) => Ask {
 
 /** Asks by `elicitation/create`, in the revisions in which a server can send requests. */
 export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock): Ask {
-  return async (question, signal) => {
+  return async (question, signal, shown) => {
     signal.throwIfAborted();
     const late = new AbortController();
     const stopTimer = clock.after(answerTime, () => late.abort());
     try {
       const request = { method: "elicitation/create", params: { ...toForm(question) } } as const;
-      const askedAt = clock.now();
-      const response = await send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTime });
-      return asPerson(toReply(response, question), clock.now() - askedAt);
+      const askedAt = timeWaited(clock);
+      const asking = send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTime });
+      shown?.();
+      return asPerson(toReply(await asking, question), timeWaited(clock) - askedAt);
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted) return { missing: "timeout" };

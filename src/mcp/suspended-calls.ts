@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { inputRequired } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, timeWaited } from "../base/clock.ts";
 import { createDeferred } from "../base/promises/deferred.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { asPerson } from "../trust/asking/question.ts";
@@ -35,6 +35,7 @@ interface SuspendedCall {
 
 interface OpenQuestion {
   readonly question: Question;
+  readonly shown: (() => void) | undefined;
   readonly settle: (reply: Reply) => void;
 }
 
@@ -59,14 +60,14 @@ export class SuspendedCalls {
     if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
     this.#close(open.call, open.asked);
     const reply = toReply(leg.inputResponses?.["answer"], open.asked.question);
-    open.asked.settle(asPerson(reply, this.#clock.now() - open.at));
+    open.asked.settle(asPerson(reply, timeWaited(this.#clock) - open.at));
     return await this.#next(open.call, leg);
   }
 
   #start(perform: Perform): SuspendedCall {
     const controller = new AbortController();
     const waiting: OpenQuestion[] = [];
-    const ask: Ask = (question, signal) => this.#ask(call, question, signal);
+    const ask: Ask = (question, signal, shown) => this.#ask(call, { question, shown }, signal);
     const { signal } = controller;
     const onEvent: RunListener = (event) => call.listener?.(event);
     const call: SuspendedCall = {
@@ -105,14 +106,19 @@ export class SuspendedCalls {
 
   #suspend(call: SuspendedCall, asked: OpenQuestion): InputRequiredResult {
     const requestState = randomUUID();
-    this.#open.set(requestState, { call, asked, at: this.#clock.now() });
+    this.#open.set(requestState, { call, asked, at: timeWaited(this.#clock) });
+    asked.shown?.();
     return inputRequired({ inputRequests: { answer: inputRequired.elicit(toForm(asked.question)) }, requestState });
   }
 
-  async #ask(call: SuspendedCall, question: Question, signal: AbortSignal): Promise<Reply> {
+  async #ask(
+    call: SuspendedCall,
+    question: Pick<OpenQuestion, "question" | "shown">,
+    signal: AbortSignal,
+  ): Promise<Reply> {
     signal.throwIfAborted();
     const { promise, resolve: settle } = createDeferred<Reply>();
-    const asked: OpenQuestion = { question, settle };
+    const asked: OpenQuestion = { ...question, settle };
     const stopTimer = this.#clock.after(answerTime, () => settle({ missing: "timeout" }));
     const abort = (): void => settle({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });

@@ -18,6 +18,7 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     callReported: nothing,
     indexSent: nothing,
     callTool: nothing,
+    questionShown: nothing,
     editorReplied: nothing,
     cancelCall: nothing,
     cancelTurn: nothing,

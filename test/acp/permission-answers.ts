@@ -1,3 +1,4 @@
+import { systemClock, timeWaited } from "../../src/base/clock.ts";
 import type { AnswerOption } from "../../src/trust/asking/question.ts";
 
 interface PermissionRequest {
@@ -16,5 +17,14 @@ export function choose({ id, method, params }: PermissionRequest, kind: AnswerOp
 
 /** Answers as a person does, who has to read the question first: sooner, nothing that lasts is taken for their answer. */
 export function afterReading(answer: () => void): void {
-  setTimeout(answer, 450);
+  const start = timeWaited(systemClock);
+  // What this thread does meanwhile is no time to read in: the relay may be on it.
+  const look = (): void => {
+    const left = readingTime - (timeWaited(systemClock) - start);
+    if (left <= 0) answer();
+    else setTimeout(look, Math.max(left, 10));
+  };
+  setTimeout(look, readingTime);
 }
+
+const readingTime = 500;

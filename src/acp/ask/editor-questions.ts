@@ -31,7 +31,7 @@ interface AskedSession {
 interface OpenQuestion {
   readonly sessionId: string;
   readonly answers: ReadonlyMap<string, Answer>;
-  readonly askedAt: number;
+  readonly shown: (() => void) | undefined;
   readonly settle: (reply: Reply) => void;
 }
 
@@ -57,14 +57,18 @@ export class EditorQuestions {
   }
 
   askIn(session: AskedSession): Ask {
-    return (question, signal) => this.#ask(question, session, signal);
+    return (question, signal, shown) => this.#ask(question, session, signal, shown);
   }
 
-  /** The editor's response to a request. Unknown ids are ignored. */
-  replied(id: string, reply: EditorReply): void {
+  /** The editor was sent a request. Unknown ids are ignored. */
+  shown(id: string): void {
+    this.#open.get(id)?.shown?.();
+  }
+
+  /** The editor's response to a request, so long after it was sent. Unknown ids are ignored. */
+  replied(id: string, reply: EditorReply, elapsedMs: number): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    const elapsedMs = this.#options.clock.now() - question.askedAt;
     question.settle(toReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
   }
 
@@ -80,7 +84,12 @@ export class EditorQuestions {
     for (const { settle } of this.#open.values()) settle({ missing: "cancelled" });
   }
 
-  async #ask(question: Question, session: AskedSession, signal: AbortSignal): Promise<Reply> {
+  async #ask(
+    question: Question,
+    session: AskedSession,
+    signal: AbortSignal,
+    shown: OpenQuestion["shown"],
+  ): Promise<Reply> {
     signal.throwIfAborted();
     if (!this.#isOpen) return { missing: "nobody" };
     if (this.#open.size >= maxOpen)
@@ -98,7 +107,7 @@ export class EditorQuestions {
       settle({ missing: "cancelled" });
     };
     signal.addEventListener("abort", abort, { once: true });
-    this.#open.set(id, { sessionId, answers, askedAt: clock.now(), settle });
+    this.#open.set(id, { sessionId, answers, shown, settle });
     try {
       // First the call, as agents report theirs: editors drop an update of a call that they do not know.
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });

@@ -5,9 +5,14 @@ import { isRecord } from "../bytes/raw-message.ts";
 import { readEditorReply, type EditorReply } from "./editor-reply.ts";
 
 interface OwnRequestsOptions {
-  readonly send: (line: Uint8Array) => void;
-  /** The first response to a request that is open. */
-  readonly replied: (id: string, reply: EditorReply) => void;
+  /** `written` is called when the line was written, or never will be. */
+  readonly send: (line: Uint8Array, written: () => void) => void;
+  /** The editor has been sent the request. */
+  readonly shown: (id: string) => void;
+  /** The first response to a request that is open, and how long the editor took: 0 if it did not wait for all of it. */
+  readonly replied: (id: string, reply: EditorReply, elapsedMs: number) => void;
+  /** The time, in milliseconds, without what this thread and unfinished lines took. */
+  readonly time: () => number;
 }
 
 /** How many requests that are over are remembered, because late responses must not reach the agent. */
@@ -16,7 +21,8 @@ const maxPast = 1_024;
 /** Our own requests to the editor. Nobody else can guess their ids, so that a response with one of them is ours (A-4). */
 export class OwnRequests {
   readonly #options: OwnRequestsOptions;
-  readonly #open = new Set<string>();
+  /** When each was written; undefined until then. */
+  readonly #open = new Map<string, number | undefined>();
   readonly #past = new LimitedMap<string, true>(maxPast);
   #isEditorHere = true;
 
@@ -30,13 +36,17 @@ export class OwnRequests {
   }
 
   request(id: string, line: Uint8Array): void {
-    const { send, replied } = this.#options;
+    const { send, shown, replied, time } = this.#options;
     if (!this.#isEditorHere) {
-      replied(id, editorLeft);
+      replied(id, editorLeft, 0);
       return;
     }
-    this.#open.add(id);
-    send(line);
+    this.#open.set(id, undefined);
+    send(line, () => {
+      if (!this.#open.has(id)) return;
+      this.#open.set(id, time());
+      shown(id);
+    });
   }
 
   /** Takes a response to one of our requests; false if the message is none. Of several, the first one counts. */
@@ -45,8 +55,10 @@ export class OwnRequests {
     const { id } = message;
     if (typeof id !== "string") return false;
     if (!this.#open.has(id)) return this.#past.has(id);
+    const shownAt = this.#open.get(id);
+    const elapsedMs = shownAt === undefined ? 0 : this.#options.time() - shownAt;
     this.#end(id);
-    this.#options.replied(id, readEditorReply(message));
+    this.#options.replied(id, readEditorReply(message), elapsedMs);
     return true;
   }
 
@@ -55,20 +67,21 @@ export class OwnRequests {
     if (!this.#open.has(id)) return;
     this.#end(id);
     if (!this.#isEditorHere) return;
-    this.#options.send(encodeMessage({ jsonrpc: "2.0", method: cancelRequest, params: { requestId: id } }));
+    const cancel = encodeMessage({ jsonrpc: "2.0", method: cancelRequest, params: { requestId: id } });
+    this.#options.send(cancel, () => undefined);
   }
 
   /** Nobody waits for answers any longer. */
   withdrawAll(): void {
-    for (const id of this.#open) this.withdraw(id);
+    for (const id of this.#open.keys()) this.withdraw(id);
   }
 
   /** Nobody will answer. */
   editorLeft(): void {
     this.#isEditorHere = false;
-    for (const id of this.#open) {
+    for (const id of this.#open.keys()) {
       this.#end(id);
-      this.#options.replied(id, editorLeft);
+      this.#options.replied(id, editorLeft, 0);
     }
   }
 

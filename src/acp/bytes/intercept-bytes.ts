@@ -23,17 +23,20 @@ export interface LineSinks {
   /** `written` is called when the line was written, or never will be. */
   readonly toEditor: (line: Uint8Array, written: () => void) => void;
   readonly toAgent: (line: Buffer) => void;
+  /** See `Relay`. */
+  readonly waitedInLines?: () => number;
 }
 
 export function interceptBytes(
   service: SkillService,
   settings: Settings,
-  { toEditor, toAgent }: LineSinks,
+  { toEditor, toAgent, ...more }: LineSinks,
 ): ByteInterceptor {
   const interceptor = new Interceptor({
     service,
     settings,
     send: toEditor,
+    ...more,
     reply: (message: object) => {
       toAgent(encodeMessage(message));
     },

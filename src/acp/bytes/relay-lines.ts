@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { systemClock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { type LineQueue, type LineQueueOptions, openLineQueue } from "./line-queue.ts";
 
@@ -8,6 +9,8 @@ export interface Relay {
   readonly sourceEnded: Promise<void>;
   /** Resolves when the source has ended and all of it was written to the sink. Never rejects. */
   readonly ended: Promise<void>;
+  /** How long this thread has waited for the rest of lines that had begun, in all, in milliseconds. */
+  waitedInLines(): number;
   /** Whether bytes were passed on or held back since the last call. */
   isActive(): boolean;
   /** Detaches from both streams; what the source still has stays there. */
@@ -38,6 +41,8 @@ export function relayBlocks(
   let isSinkGone = sink.destroyed;
   let hasEnded = false;
   let hasFlown = false;
+  let waitedInLines = 0;
+  let idleAtChunk = 0;
   const sourceEnded = createDeferred();
   const ended = createDeferred();
 
@@ -71,6 +76,9 @@ export function relayBlocks(
 
   const onData = (chunk: Buffer): void => {
     hasFlown = true;
+    const idle = timeWaited(systemClock);
+    if (lines.isInside()) waitedInLines += idle - idleAtChunk;
+    idleAtChunk = idle;
     passOn(lines.push(chunk));
   };
   const onSinkGone = (): void => {
@@ -92,6 +100,7 @@ export function relayBlocks(
   return {
     sourceEnded: sourceEnded.promise,
     ended: ended.promise,
+    waitedInLines: () => waitedInLines,
     isActive() {
       const isActive = hasFlown || passing.isWaiting() || (!isSinkGone && sink.writableNeedDrain);
       hasFlown = false;
@@ -111,6 +120,8 @@ const newline = 10;
 export interface LineBlocks {
   /** The lines that this chunk completes, as up to two blocks. */
   push(chunk: Buffer): readonly Buffer[];
+  /** Whether there are bytes after the last line break. */
+  isInside(): boolean;
   /** The bytes after the last line break. */
   rest(): Buffer | undefined;
 }
@@ -130,6 +141,7 @@ export function openLineBlocks(): LineBlocks {
       tail = end === chunk.length ? [] : [chunk.subarray(end)];
       return first === end ? joined : [...joined, chunk.subarray(first, end)];
     },
+    isInside: () => tail.length > 0,
     rest() {
       const rest = tail.length === 0 ? undefined : Buffer.concat(tail);
       tail = [];

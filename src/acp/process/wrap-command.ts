@@ -119,6 +119,7 @@ async function connect(
           });
       },
       toAgent: (line) => agent.stdin.write(line),
+      waitedInLines: () => fromEditor.waitedInLines(),
     });
     const initialization = followInitialization();
     const fromEditor = relayLines(input, agent.stdin, (lines, flush) => {

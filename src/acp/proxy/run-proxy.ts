@@ -40,6 +40,7 @@ export async function runProxy(
     toAgent: (line) => {
       send(line, () => undefined);
     },
+    waitedInLines: () => relay.waitedInLines(),
   });
   const { promise: left, resolve: leave } = createDeferred();
   output.once("error", leave).once("close", leave);

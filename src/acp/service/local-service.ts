@@ -211,8 +211,11 @@ function openConnection(
     callTool(request) {
       calls?.call(request);
     },
-    editorReplied(id, reply) {
-      questions.replied(id, reply);
+    questionShown(id) {
+      questions.shown(id);
+    },
+    editorReplied(id, reply, elapsedMs) {
+      questions.replied(id, reply, elapsedMs);
     },
     cancelCall(id) {
       calls?.cancel(id);

@@ -78,6 +78,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
         if (reach(true)?.isAlive === true) tell("callTool")(request);
         else outlet.ended();
       },
+      questionShown: tell("questionShown"),
       editorReplied: tell("editorReplied"),
       cancelCall: tell("cancelCall"),
       cancelTurn: tell("cancelTurn"),

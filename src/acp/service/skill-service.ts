@@ -155,8 +155,10 @@ export interface ServiceConnection {
   indexSent(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor and sends the response. */
   callTool(request: ToolRequest): void;
-  /** The editor responded to a request of ours. */
-  editorReplied(id: string, reply: EditorReply): void;
+  /** The editor was sent a request of ours. */
+  questionShown(id: string): void;
+  /** The editor responded to a request of ours, so long after it was sent. */
+  editorReplied(id: string, reply: EditorReply, elapsedMs: number): void;
   /** Cancels a call of the editor. */
   cancelCall(id: string | number): void;
   /** The user cancelled the turn: running calls of our tools end. */

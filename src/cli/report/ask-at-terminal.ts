@@ -13,10 +13,11 @@ const mostFiles = 20;
  * ends first, so that its line does not overwrite the prompt.
  */
 export function askAtTerminal(input: Readable, output: Writable, progress: Pick<Progress, "done">): Ask {
-  return async (question, signal) => {
+  return async (question, signal, shown) => {
     progress.done();
     const lines = createInterface({ input, terminal: false, signal });
     output.write(`${inText(question)}${promptOf(question)}`);
+    shown?.();
     try {
       for await (const line of lines) {
         if (line.trim() === "") return { answer: "not-now" };

@@ -33,8 +33,8 @@ export function answerWords(reply: Reply): string {
   return reply.byItself === true ? `${reply.answer}, by the editor itself` : reply.answer;
 }
 
-/** Asks a person. Must not throw, except the reason of `signal`. */
-export type Ask = (question: Question, signal: AbortSignal) => Promise<Reply>;
+/** Asks a person. `shown` is called once the question is shown to them. Must not throw, except the reason of `signal`. */
+export type Ask = (question: Question, signal: AbortSignal, shown?: () => void) => Promise<Reply>;
 
 export interface AnswerOption {
   readonly answer: Answer;

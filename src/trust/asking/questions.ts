@@ -89,13 +89,23 @@ export class Questions {
         if (!refusal.allowed) tell({ type: "refused", detail: refusal.why });
         return refusal;
       }
-      tell({ type: "asked", detail: question.title });
-      const reply = await this.#reply(matter, asker.ask, question);
+      let isShown = false;
+      const shown = onlyOnce(() => {
+        isShown = true;
+        tell({ type: "asked", detail: question.title });
+      });
+      const reply = await this.#reply(matter, asker.ask, question, shown);
       signal.throwIfAborted();
+      if ("answer" in reply && reply.answer !== undefined) shown();
       const answer = "allowed" in reply ? "elsewhere" : answerWords(reply);
       const tellOutcome: TellOutcome = (outcome) => {
         const detail = outcome.allowed ? outcome.by : outcome.why;
-        tell({ type: "answered", allowed: outcome.allowed, answer, detail });
+        tell({
+          type: isShown || answer === "elsewhere" ? "answered" : "refused",
+          allowed: outcome.allowed,
+          answer,
+          detail,
+        });
       };
       if (!("allowed" in reply)) return await keep(reply, tellOutcome);
       tellOutcome(reply);
@@ -112,7 +122,12 @@ export class Questions {
   }
 
   /** The person's reply, or what was decided elsewhere meanwhile: then the question is withdrawn. */
-  async #reply({ decide, signal }: Matter, ask: Ask, question: Question): Promise<Reply | Authorization> {
+  async #reply(
+    { decide, signal }: Matter,
+    ask: Ask,
+    question: Question,
+    shown: () => void,
+  ): Promise<Reply | Authorization> {
     const { clock } = this.#options;
     const over = new AbortController();
     const look = async (): Promise<void> => {
@@ -124,7 +139,7 @@ export class Questions {
     const lookAgain = (): void => void look().catch((error: unknown) => over.abort(error));
     let stop = clock.after(lookingInterval, lookAgain);
     try {
-      return await ask(question, AbortSignal.any([signal, over.signal]));
+      return await ask(question, AbortSignal.any([signal, over.signal]), shown);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DecidedElsewhere) return error.decided;

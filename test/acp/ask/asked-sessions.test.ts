@@ -85,6 +85,21 @@ test("allows only one call to an editor that always takes the first option to al
   await editor.close();
 });
 
+test("takes an answer that was sent at once behind 40 MB for one by the editor itself", async () => {
+  const large = `{"jsonrpc":"2.0","id":"large","method":"session/set_mode","params":{"_meta":[${"0,".repeat(20_000_000)}0]}}`;
+  const editor = await openAskingEditor(project, {
+    first(message) {
+      editor.write(`${large}\n${JSON.stringify(choose(message, "allow_always"))}\n`);
+      return undefined;
+    },
+    inProcess: false,
+  });
+  expect(await fetchPage(editor)).toMatchObject({ status: "completed" });
+  expect(await fetchPage(editor)).toMatchObject({ status: "completed" });
+  expect(editor.titles()).toHaveLength(2);
+  await editor.close();
+});
+
 test("runs nothing if the skill changed while its question was open", async () => {
   const editor = await openAskingEditor(project, {
     first: (message) => {

@@ -20,6 +20,8 @@ export interface AskingEditor {
   /** What a call of one of our tools by the model returned: structured content, or the error. */
   tool(name: string, input: object): Promise<Record<string, unknown>>;
   send(message: object): void;
+  /** Writes whole lines. */
+  write(lines: string): void;
   /** Resolves with the next permission request. */
   asked(): Promise<StdioMessage>;
   /** The titles of all questions. */
@@ -69,6 +71,9 @@ export async function openAskingEditor(
     },
     send: (message) => {
       client.send(message);
+    },
+    write: (lines) => {
+      input.write(lines);
     },
     async asked() {
       const known = new Set(questions());

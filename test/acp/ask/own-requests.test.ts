@@ -11,12 +11,39 @@ const answer = (id: string): object => ({ id, result: { outcome: { outcome: "sel
 function open() {
   const sent: unknown[] = [];
   const replies: unknown[] = [];
+  const shown: string[] = [];
+  const writing: (() => void)[] = [];
+  const time = { now: 0 };
   const requests = new OwnRequests({
-    send: (bytes) => void sent.push(JSON.parse(Buffer.from(bytes).toString())),
-    replied: (id, reply) => void replies.push([id, reply]),
+    send: (bytes, written) => {
+      sent.push(JSON.parse(Buffer.from(bytes).toString()));
+      writing.push(written);
+    },
+    shown: (id) => void shown.push(id),
+    replied: (id, reply, elapsedMs) => void replies.push([id, reply, elapsedMs]),
+    time: () => time.now,
   });
-  return { requests, sent, replies };
+  return { requests, sent, replies, shown, writing, time };
 }
+
+test("tells when a request was written, and measures how long the editor took from then on", () => {
+  const { requests, replies, shown, writing, time } = open();
+  requests.request("one", line);
+  requests.request("two", line);
+  time.now = 1_000;
+  expect(shown).toEqual([]);
+  writing[0]?.();
+  expect(shown).toEqual(["one"]);
+  time.now = 1_250;
+  requests.take(answer("one"));
+  requests.take(answer("two"));
+  writing[1]?.();
+  expect(replies).toEqual([
+    ["one", { optionId: "x" }, 250],
+    ["two", { optionId: "x" }, 0],
+  ]);
+  expect(shown).toEqual(["one"]);
+});
 
 test("takes only responses to what was requested, each request's first one", () => {
   const { requests, sent, replies } = open();
@@ -27,7 +54,7 @@ test("takes only responses to what was requested, each request's first one", () 
   expect(requests.take({ id: "one", method: "session/prompt" })).toBe(false);
   expect(requests.take([answer("one")])).toBe(false);
   expect([requests.take(answer("one")), requests.take(answer("one"))]).toEqual([true, true]);
-  expect(replies).toEqual([["one", { optionId: "x" }]]);
+  expect(replies).toEqual([["one", { optionId: "x" }, 0]]);
 });
 
 test("cancels at the editor what nobody waits for any longer, and keeps late responses", () => {
@@ -63,8 +90,8 @@ test("answers for an editor that has left", () => {
   requests.withdraw("one");
   const left = { fault: "the editor has left" };
   expect(replies).toEqual([
-    ["one", left],
-    ["two", left],
+    ["one", left, 0],
+    ["two", left, 0],
   ]);
   expect(sent).toHaveLength(1);
 });
