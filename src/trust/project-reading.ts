@@ -35,15 +35,8 @@ export class ProjectReading {
 
   /** Whether a model may read a skill; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    const { policyFor, projectOf, repositoryAt, questions } = this.#options;
-    const policy = policyFor(asker.directory);
-    // Of the skill: another directory of the session may be another project.
-    // A repository inside the project, or one that a link leads to, is not what a person trusted.
-    const around = projectOf(directoryOf(skill.source), policy.worktrees);
-    const project = projectOf(skill.directory, policy.worktrees, around);
-    const key = JSON.stringify(["read", project, repositoryAt(project) ?? null]);
-    const wish: Wish = { skill, project, policy, key };
-    return await questions.settle({
+    const wish = this.#wishFor(skill, asker);
+    return await this.#options.questions.settle({
       key: wish.key,
       asker,
       signal,
@@ -57,6 +50,21 @@ export class ProjectReading {
         return outcome;
       },
     });
+  }
+
+  /** Whether that is decided, and how; nobody is asked. */
+  async decideReading(skill: ReadSkill, asker: Asker): Promise<Authorization | undefined> {
+    return await this.#decide(this.#wishFor(skill, asker), asker);
+  }
+
+  #wishFor(skill: ReadSkill, { directory }: Asker): Wish {
+    const { policyFor, projectOf, repositoryAt } = this.#options;
+    const policy = policyFor(directory);
+    // Of the skill: another directory of the session may be another project.
+    // A repository inside the project, or one that a link leads to, is not what a person trusted.
+    const around = projectOf(directoryOf(skill.source), policy.worktrees);
+    const project = projectOf(skill.directory, policy.worktrees, around);
+    return { skill, project, policy, key: JSON.stringify(["read", project, repositoryAt(project) ?? null]) };
   }
 
   /** A person lets models read the skills that came with the project of a directory. */

@@ -54,6 +54,11 @@ export interface Trust {
   questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined>;
   /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
   mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization>;
+  /**
+   * Whether nobody has to be asked about a run of a skill that stays inside its sandbox: models may read it, no policy wants a word, and
+   * the person has not answered "not now".
+   */
+  mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean>;
   /** A person lets models read the skills that came with the project of a directory. */
   trustProject(directory: string, asker: Asker): Promise<Authorization>;
   /** A person invoked this skill: the models of the session may read it, and what was refused is asked again. `directory`: of the skill. */
@@ -239,6 +244,13 @@ class PersonalTrust implements Trust {
 
   mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
     return this.#reading.mayRead(skill, asker, signal);
+  }
+
+  async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
+    const refused = this.#decisions.sessions.get(asker.owner)?.refused;
+    if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
+    if (refused?.has(placeOf("run", skill.directory)) === true) return false;
+    return (await this.#reading.decideReading(skill, asker))?.allowed === true;
   }
 
   trustProject(directory: string, asker: Asker): Promise<Authorization> {

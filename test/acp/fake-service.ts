@@ -14,7 +14,7 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     listPassed: nothing,
     invoke: () => undefined,
     turnBegan: nothing,
-    decidesRun: () => undefined,
+    answersRun: () => undefined,
     callReported: nothing,
     indexSent: nothing,
     callTool: nothing,

@@ -164,7 +164,7 @@ async function obey(sessionId, sentence, prompt) {
       const [name = "", ...json] = rest;
       /** @type {unknown} */
       const rawInput = JSON.parse(json.join(" ") || "{}");
-      const fields = { toolCallId: "call", name: `mcp__skills__${name}`, title: name, kind: "other", rawInput };
+      const fields = { toolCallId: `call-${name}`, name: `mcp__skills__${name}`, title: name, kind: "other", rawInput };
       say(sessionId, JSON.stringify(await askPermission(sessionId, fields)));
       return true;
     }

@@ -201,7 +201,7 @@ function openConnection(
     turnBegan(key) {
       sessions.get(key)?.turnBegan();
     },
-    decidesRun: (key, input) => sessions.get(key)?.decidesRun(input),
+    answersRun: (key, tool, input) => sessions.get(key)?.answersRun(tool, input),
     callReported(key, call) {
       sessions.get(key)?.calls.reported(call);
     },

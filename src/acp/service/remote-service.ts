@@ -71,7 +71,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       listPassed: tell("listPassed"),
       invoke: ask("invoke"),
       turnBegan: tell("turnBegan"),
-      decidesRun: ask("decidesRun"),
+      answersRun: ask("answersRun"),
       callReported: tell("callReported"),
       indexSent: tell("indexSent"),
       callTool(request) {

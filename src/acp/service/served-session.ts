@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import type { App } from "../../app.ts";
 import { ownerOf } from "../../caller.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import type { SessionRecord } from "../../ledger/session-records.ts";
 import type { Settings } from "../../options.ts";
+import { subjectOf } from "../../runs/authorize/trust-request.ts";
+import { requirementsFile } from "../../skills/environment/file-requirements.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../trust/asking/question.ts";
@@ -27,6 +31,7 @@ import type {
   GoneSkill,
   InvokedSkill,
   NativeSkill,
+  RunAnswer,
   ServiceOutlet,
   SessionKey,
   SkillIndex,
@@ -56,7 +61,10 @@ export interface ServedSessionContext extends Pick<
   readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
-  readonly app: Pick<App, "source" | "hasher" | "ledger" | "sessionRecords" | "policyFor" | "trust" | "log">;
+  readonly app: Pick<
+    App,
+    "source" | "hasher" | "ledger" | "sessionRecords" | "policyFor" | "trust" | "findSandbox" | "log"
+  >;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -183,15 +191,31 @@ export class ServedSession {
     }
   }
 
-  /** Whether a call of `execute_skill` with this input is decided by trust, so that the agent need not ask, too. */
-  decidesRun({ name, version }: JsonRecord): boolean {
+  /** Why the agent need not ask about a call that runs code; undefined if it should. Nobody is asked here. */
+  async answersRun(tool: string, { name, version }: JsonRecord): Promise<RunAnswer | undefined> {
+    const { app } = this.#context;
+    const session = this.#session;
     const { catalog, directory } = this.#skills;
-    const offered = typeof name === "string" ? catalog.find(name) : undefined;
-    const skill =
-      typeof version === "string" ? offered?.versions.find((other) => other.version === version) : offered?.skill;
-    const policy = this.#context.app.policyFor(directory);
-    if (skill === undefined || !policy.answers) return false;
-    return policy.runs === "ask" || needsGrant(permissionsOf(skill));
+    const { answers, runs } = app.policyFor(directory);
+    if (!answers || session === undefined) return undefined;
+    if (tool === "execute_skill") {
+      const offered = typeof name === "string" ? catalog.find(name) : undefined;
+      const isMeant = (skill: Skill): boolean => version === undefined || skill.version === version;
+      const skill = [offered?.skill, ...(offered?.versions ?? [])].find((one) => one !== undefined && isMeant(one));
+      if (offered === undefined || skill === undefined) return undefined;
+      const { remote, isOwn, sources } = offered;
+      if (runs === "ask" || needsGrant(permissionsOf(skill)) || remote !== undefined) return "decided";
+      if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
+      const skills = {
+        isOwn: () => isOwn === true,
+        rootOf: () => sources[0] ?? skill.directory,
+        remoteOf: () => remote,
+      };
+      const subject = subjectOf(skill, { skills, sourceOf: () => app.source });
+      const asker = { owner: this.#ownerOf(session), directory, door: "acp" };
+      if (!(await (await app.trust()).mayRunUnasked(subject, asker))) return undefined;
+    } else if (runs === "ask") return undefined;
+    return "tier" in (await app.findSandbox()) ? "sandboxed" : undefined;
   }
 
   /** The index with this ticket was sent to the model. */

@@ -95,6 +95,9 @@ export interface GoneSkill {
   readonly gone: string;
 }
 
+/** `decided`: trust decides, and asks the person where nobody has; `sandboxed`: it needs nothing beyond its sandbox, which works. */
+export type RunAnswer = "decided" | "sandboxed";
+
 /** A call of one of our tools that the agent has reported to its editor. */
 export interface ReportedCall {
   readonly toolCallId: string;
@@ -147,8 +150,8 @@ export interface ServiceConnection {
   ): MaybePromise<InvokedSkill | NativeSkill | GoneSkill | undefined>;
   /** A person sent a prompt: what they did not answer may be asked again. Comes before `invoke`. */
   turnBegan(key: SessionKey): void;
-  /** Whether a call of `execute_skill` with this input is decided by trust, which asks the person where nobody has decided. */
-  decidesRun(key: SessionKey, input: JsonRecord): MaybePromise<boolean | undefined>;
+  /** Why the agent need not ask about a call of a tool that runs code; undefined if it should. */
+  answersRun(key: SessionKey, tool: string, input: JsonRecord): MaybePromise<RunAnswer | undefined>;
   /** The agent reported a call to its editor: its output is reported with the same id. */
   callReported(key: SessionKey, call: ReportedCall): void;
   /** The index with this ticket was sent to the model. */

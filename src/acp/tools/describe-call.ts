@@ -1,7 +1,7 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { servedTools } from "../../tools/tool.ts";
-import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";
+import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
@@ -146,5 +146,12 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
 /** Reports a call that the editor would first have seen in a permission request that we answered. */
 export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
   const update = { ...toolCall, ...describeCall(call.tool, call.input, call.blobs), sessionUpdate: toolCallKind };
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
+}
+
+/** Tells, in the tool call, that a run which needs nothing beyond its sandbox was allowed in the person's place. */
+export function callAllowed(sessionId: unknown, { toolCallId }: JsonRecord): Notification {
+  const content = toTextContent("Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.");
+  const update = { sessionUpdate: toolCallUpdate, toolCallId, content };
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }

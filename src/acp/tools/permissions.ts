@@ -6,8 +6,9 @@ import type { Notification } from "../announce/emission.ts";
 import { kept, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { type AgentFacts, spell } from "../session/agents.ts";
+import type { RunAnswer } from "../service/skill-service.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
+import { callAllowed, callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
 import {
   inputOf,
   isGiven,
@@ -77,19 +78,24 @@ export function lookAtPermission(
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
   const amended = amend(call);
-  const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isSkillRun) : undefined;
+  const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isRun) : undefined;
   if (run === undefined) return amended;
-  // Whoever approves the skill should not be asked by the agent, too.
-  const decide = (isOurs: boolean | undefined): Verdict =>
-    isOurs === true ? allow(run, "acp-skills decides about the skill itself") : amended;
-  const deciding = session.service.decidesRun(session.key, call.input ?? known?.input ?? {});
+  const decide = (answer: RunAnswer | undefined): Verdict => {
+    if (answer === undefined) return amended;
+    // Whoever approves the skill should not be asked by the agent, too.
+    if (answer === "decided") return allow(run, "acp-skills decides about the skill itself");
+    const verdict = allow(run, "it needs nothing beyond its sandbox");
+    if (known !== undefined || facts.asksFirst) notify(callAllowed(params["sessionId"], toolCall));
+    return verdict;
+  };
+  const deciding = session.service.answersRun(session.key, run.tool, call.input ?? known?.input ?? {});
   return deciding instanceof Promise
     ? withinTime(deciding, settings.clock, decidingTime).then(decide)
     : decide(deciding);
 }
 
 /** How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. */
-const decidingTime = 1_000;
+const decidingTime = 2_000;
 
 /** The answer that we give for the user. */
 interface Approval {
@@ -156,13 +162,11 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   return isInputOf(facts.parameters, input);
 }
 
-/** A run of a skill: what it may do beyond its sandbox is decided by us, whatever the agent does. */
-function isSkillRun(tool: string, input: JsonRecord | undefined): boolean {
-  return (
-    tool === "execute_skill" &&
-    typeof input?.["name"] === "string" &&
-    isInputOf(servedTools.get(tool)?.parameters, input)
-  );
+/** A run: what it may do beyond its sandbox is decided by us, whatever the agent does. */
+function isRun(tool: string, input: JsonRecord | undefined): boolean {
+  const facts = servedTools.get(tool);
+  const what = input?.[tool === "execute_skill" ? "name" : "code"];
+  return facts?.executes === true && typeof what === "string" && isInputOf(facts.parameters, input);
 }
 
 /** Whether nothing in the request contradicts the call. */

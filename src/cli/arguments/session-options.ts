@@ -40,7 +40,7 @@ export const sessionNotes = [
   "  the agent's list of commands: one command per skill is added            (not with --emit none)",
   "  a prompt that begins with /SKILL or $SKILL: its instructions are added  (not with --emit none)",
   "  first prompt, and the next after a change: the list of skills is added  (not with --no-teach or --tools none)",
-  "  permission requests for our read-only tools: approved for the user      (not with --no-approve)",
+  "  permission requests for our tools: approved if a sandbox is enough      (not with --no-approve)",
   "  replayed messages, titles, session lists: what was added is removed     (not with --emit none --tools none)",
   "With --emit none --tools none every message passes unchanged.",
   notes.sandbox,

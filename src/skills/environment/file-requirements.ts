@@ -6,7 +6,7 @@ import { withoutControls } from "../text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import type { ProgramDemand, Requirement } from "./requirement.ts";
 
-const requirementsFile = "code/requirements.txt";
+export const requirementsFile = "code/requirements.txt";
 const longestFile = 64 * 1024;
 const longestFirstLine = 256;
 const maxPackages = 16;

@@ -213,17 +213,3 @@ test("asks about a run once, although the agent asks for permission, too", async
   expect(editor.titles()).toHaveLength(1);
   await editor.close();
 });
-
-test("leaves the agent's request to run what needs nothing beyond its sandbox to the user", async () => {
-  const editor = await openAskingEditor(project, { first: "reject_once" });
-  for (const call of [
-    '{"name":"pdf","script":"scripts/a.py"}',
-    '{"name":"unknown"}',
-    '{"name":"web.fetch","x":1}',
-    "{}",
-  ])
-    expect(await editor.prompt(`permit execute_skill ${call}`)).toContain('"optionId":"no"');
-  expect(await editor.prompt('permit run_code {"language":"python","code":"1"}')).toContain('"optionId":"no"');
-  expect(editor.titles()).toHaveLength(5);
-  await editor.close();
-});

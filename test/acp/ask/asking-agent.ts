@@ -45,10 +45,15 @@ const agent = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta
 /** The scripted agent behind `acp-skills`, both real processes, with an editor and one open session in the directory. */
 export async function startAskingAgent(
   cwd: string,
-  { args = [], name = "claude", isV2 = false }: { args?: readonly string[]; name?: string; isV2?: boolean } = {},
+  {
+    args = [],
+    name = "claude",
+    isV2 = false,
+    home = cwd,
+  }: { args?: readonly string[]; name?: string; isV2?: boolean; home?: string } = {},
 ): Promise<AskingAgent> {
   const command = [process.execPath, agent, `named=${name}`, ...(isV2 ? ["v2"] : [])];
-  const child = startCli([...args, "--", ...command], { cwd });
+  const child = startCli([...args, "--", ...command], { cwd, env: { HOME: home } });
   child.stderr.resume();
   const received: Record<string, unknown>[] = [];
   const asked: PermissionRequest[] = [];

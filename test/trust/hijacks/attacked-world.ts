@@ -150,6 +150,7 @@ export async function openAttackedWorld(
       answered: (...given) => trust.answered(...given),
       questionFor: (...given) => trust.questionFor(...given),
       mayRead: (...given) => trust.mayRead(...given),
+      mayRunUnasked: (...given) => trust.mayRunUnasked(...given),
       trustProject: (...given) => trust.trustProject(...given),
       consent: (...given) => trust.consent(...given),
       newTurn: (...given) => trust.newTurn(...given),
