@@ -6,7 +6,7 @@ import type { Notification } from "./announce/emission.ts";
 import { OwnRequests } from "./ask/own-requests.ts";
 import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
-import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
+import { agentInterest, callInterest, editorInterest, type Interest } from "./bytes/interest.ts";
 import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage } from "./bytes/raw-message.ts";
 import { amendPrompt } from "./prompt/amend-prompt.ts";
 import type { ServiceConnection, SkillService } from "./service/skill-service.ts";
@@ -41,6 +41,8 @@ export class Interceptor {
   readonly #sessions: Sessions;
   readonly #relayed: RelayedRequests;
   #isOpen = true;
+  /** The agent's interest while calls of our tools are open. */
+  #withCalls: { readonly usual: Interest; readonly openCalls: readonly string[]; readonly texts: Interest } | undefined;
 
   constructor(options: InterceptorOptions) {
     const { service, settings, send } = options;
@@ -149,7 +151,13 @@ export class Interceptor {
     if (agreed === undefined) return "everything";
     const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
     const { streamsInput } = agreed.negotiation.facts;
-    return agentInterest({ servesTools: this.#servesTools, awaits, streamsInput });
+    const usual = agentInterest({ servesTools: this.#servesTools, awaits, streamsInput });
+    // How a call ended may be said with nothing but its id.
+    const { openCalls } = this.#sessions;
+    if (openCalls.length === 0 || usual === "everything") return usual;
+    if (this.#withCalls?.usual !== usual || this.#withCalls.openCalls !== openCalls)
+      this.#withCalls = { usual, openCalls, texts: [...usual, ...callInterest(openCalls)] };
+    return this.#withCalls.texts;
   }
 
   /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */

@@ -54,6 +54,18 @@ export function agentInterest({
   return awaits ? updatesAndResponses : updates;
 }
 
+/** More ids of calls are not searched for one by one. */
+const mostSearched = 8;
+/** Every serialiser writes such ids alike. */
+const plainId = /^[\w.:-]+$/;
+const anyCall: readonly string[] = ["_call"];
+
+/** Texts of which each update of these calls contains one, whatever else it says. */
+export function callInterest(ids: readonly string[]): readonly string[] {
+  if (ids.length > mostSearched || !ids.every((id) => plainId.test(id))) return anyCall;
+  return ids.map((id) => `"${id}"`);
+}
+
 /** The first place, from `start`, of one of some texts; -1 if there is none. */
 export type FindTexts = (block: Buffer, start: number) => number;
 

@@ -43,6 +43,8 @@ const singleUnderscore: Spelling = "mcp_{word}_{tool}";
 const underscore: Spelling = "{word}_{tool}";
 const hyphen: Spelling = "{word}-{tool}";
 const dotted: Spelling = "mcp.{server}.{tool}";
+/** As auggie does. */
+const toolFirst: Spelling = "{tool}_{word}";
 const suffixed: Spelling = "{tool} ({server} MCP Server)";
 
 /** The spellings that are tried for an unknown agent. */
@@ -53,6 +55,7 @@ export const usualSpellings: readonly Spelling[] = [
   dotted,
   singleUnderscore,
   suffixed,
+  toolFirst,
 ];
 
 /** Spells the name of a server's tool. */

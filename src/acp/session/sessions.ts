@@ -44,6 +44,7 @@ export class Sessions {
   /** Command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
   readonly #replays = new Replays();
+  #openCalls: readonly string[] = [];
   #lastKey = 0;
 
   constructor(context: RelayContext) {
@@ -125,6 +126,16 @@ export class Sessions {
       default:
         return untouched;
     }
+  }
+
+  /** Ids of the calls of our tools that have not ended; the same list as long as it has the same ids. */
+  get openCalls(): readonly string[] {
+    const ids = [...new Set([...this.#byId.values(), ...this.#loading.values()])].flatMap(
+      ({ calls }) => calls?.open ?? [],
+    );
+    if (ids.length !== this.#openCalls.length || ids.some((id, place) => id !== this.#openCalls[place]))
+      this.#openCalls = ids;
+    return this.#openCalls;
   }
 
   /** The editor knows of a call of one of our tools. */

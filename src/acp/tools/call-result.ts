@@ -6,6 +6,7 @@ interface Run {
   readonly status: "completed" | "failed";
   readonly summary: string;
   readonly logs_preview: string;
+  readonly output?: unknown;
   readonly error?: unknown;
 }
 
@@ -17,18 +18,54 @@ export function isRun(output: unknown): output is Run {
   );
 }
 
-/** The text of a result, if it has one; for a run, what it printed and its summary. */
+/** A result as text for a person: of a run, what it printed, else what it returned, and its summary. Undefined if it is not one of ours. */
 export function textOf(output: unknown): string | undefined {
-  if (isRun(output)) return `${output.logs_preview}${output.summary}`;
+  if (isRun(output)) return runText(output);
+  if (!isRecord(output)) return undefined;
+  const { content, encoding, skills, skill, blob_id: blob, saved_as: target, size_bytes: size } = output;
   if (isFailure(output)) return output.message;
-  const isText = isRecord(output) && output["encoding"] !== "base64" && typeof output["content"] === "string";
-  return isText ? String(output["content"]) : undefined;
+  if (Array.isArray(skills)) return listText(skills);
+  if (isRecord(skill) && isRecord(skill["manifest"])) return skillText(skill, skill["manifest"]);
+  if (typeof target === "string") return `Wrote ${String(size)} bytes to ${target}.`;
+  if (typeof blob === "string" && content === undefined) return `Stored ${String(size)} bytes as ${blob}.`;
+  if (typeof content !== "string") return undefined;
+  if (encoding === "base64") return `${String(size)} bytes that are no text.`;
+  // That of another program may be JSON around ours; only the guide has no encoding, and nothing else.
+  return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
+}
+
+const longestPreview = 300;
+const mostListed = 50;
+
+function runText({ logs_preview: printed, summary, output }: Run): string {
+  if (printed !== "" || output === undefined || output === null) return `${printed}${summary}`;
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  return `${summary}\n${text.length <= longestPreview ? text : `${text.slice(0, longestPreview - 1)}…`}`;
+}
+
+function listText(skills: readonly unknown[]): string {
+  const rows = skills.filter(isRecord).map(({ name, version, description }) => {
+    const about = typeof description === "string" ? `: ${description}` : "";
+    return `${String(name)} ${String(version)}${about}`;
+  });
+  const more = rows.length > mostListed ? [`and ${rows.length - mostListed} more`] : [];
+  return [`${rows.length} skill${rows.length === 1 ? "" : "s"}`, ...rows.slice(0, mostListed), ...more].join("\n");
+}
+
+function skillText({ files, scripts }: JsonRecord, { name, version, description, kind }: JsonRecord): string {
+  const counted = Array.isArray(files) ? [`${files.length} file${files.length === 1 ? "" : "s"}`] : [];
+  const runnable =
+    Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, mostListed).join(", ")}`] : [];
+  const facts = [...(typeof kind === "string" ? [kind] : []), ...counted, ...runnable];
+  return `${String(name)} ${String(version)}: ${String(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
 }
 
 /** Why a call failed: the error of a run, or of a call that was refused. */
 export function reasonIn(output: unknown): string | undefined {
-  const error = isRun(output) && output.status === "failed" ? output.error : output;
-  return isRecord(error) && !isRun(error) && typeof error["message"] === "string" ? error["message"] : undefined;
+  if (!isRun(output)) return isFailure(output) ? output.message : undefined;
+  const { type, message } = isRecord(output.error) ? output.error : {};
+  if (output.status === "completed" || typeof message !== "string") return undefined;
+  return typeof type === "string" ? `${type}: ${message}` : message;
 }
 
 /** An error as on the wire. */
@@ -51,12 +88,14 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   if (typeof value === "string") return findResult(parse(value), depth - 1);
   if (Array.isArray(value)) return findResult(value[0], depth - 1);
   if (!isRecord(value)) return undefined;
-  if (textOf(value) !== undefined || typeof value["blob_id"] === "string") return value;
+  const isOurs = textOf(value) !== undefined;
+  // Text may be all that a result has, or JSON of the result.
+  if (isOurs && Object.keys(value).length > 1) return value;
   for (const place of places) {
     const found = findResult(value[place], depth - 1);
     if (found !== undefined) return found;
   }
-  return undefined;
+  return isOurs ? value : undefined;
 }
 
 /** JSON, possibly between fences of Markdown. */

@@ -101,7 +101,7 @@ function oneLine(text: string): string {
 /** The title of a call that failed: what it was to do, and why it failed. Undefined if it did not fail. */
 export function describeFailure(title: string, output: unknown): string | undefined {
   const reason = reasonIn(output);
-  return reason === undefined ? undefined : oneLine(`${title} failed: ${reason}`);
+  return reason === undefined ? undefined : oneLine(`${title} failed (${reason.replace(/\.$/, "")})`);
 }
 
 /** A text as the content of a tool call. */
@@ -119,7 +119,11 @@ export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall
   const text = textOf(result);
   const ended = text === undefined ? [] : [{ path: [...path, "content"], value: toTextContent(text) }];
   const failure = describeFailure(title, result);
-  if (failure !== undefined) return [{ path: [...path, "title"], value: failure }, ...ended];
+  if (failure !== undefined) {
+    // For the agent, a tool that returns has completed.
+    const failed = status === "failed" ? [] : [{ path: [...path, "status"], value: "failed" }];
+    return [{ path: [...path, "title"], value: failure }, ...failed, ...ended];
+  }
   const described = Object.entries({ title, kind }).flatMap(([key, value]) => {
     // An update of only the status is unchanged.
     const isDue = toolCall[key] !== undefined || tellsWhat(toolCall);

@@ -104,9 +104,12 @@ function isToolKind(kind: unknown): boolean {
 /** Whether no other server's tools could have the same name: `skills` with `list_x`, and `skills_list` with `x`. */
 function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   const word = toWord(name);
-  const [, separator] = /S0(.*)T0/.exec(spell(spelling, "S0", "T0")) ?? [];
-  return !others.some((other) => {
-    return toWord(other) === word || (separator !== undefined && toWord(other).startsWith(`${word}${separator}`));
+  const [, behind] = /S0(.*)T0/.exec(spell(spelling, "S0", "T0")) ?? [];
+  const [, before] = /T0(.*)S0$/.exec(spell(spelling, "S0", "T0")) ?? [];
+  return !others.some((server) => {
+    const other = toWord(server);
+    if (other === word || (behind !== undefined && other.startsWith(`${word}${behind}`))) return true;
+    return before !== undefined && other.endsWith(`${before}${word}`);
   });
 }
 
@@ -120,6 +123,7 @@ export class KnownCalls {
   readonly facts: AgentFacts;
   readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
   readonly #blobs = new LimitedMap<string, string>(limit);
+  #open: readonly string[] | undefined;
 
   constructor(server: KnownServer, facts: AgentFacts) {
     this.server = server;
@@ -140,8 +144,10 @@ export class KnownCalls {
     const input = found?.input ?? told ?? (before?.tool === tool ? before?.input : undefined);
     const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
     if (call !== undefined && status === "completed") this.#learn(call, toolCall);
-    if (call === undefined || status === "completed" || status === "failed") this.#calls.delete(toolCallId);
-    else this.#calls.set(toolCallId, call);
+    const isOpen = call !== undefined && status !== "completed" && status !== "failed";
+    if (isOpen !== this.#calls.has(toolCallId)) this.#open = undefined;
+    if (isOpen) this.#calls.set(toolCallId, call);
+    else this.#calls.delete(toolCallId);
     return call;
   }
 
@@ -154,6 +160,11 @@ export class KnownCalls {
     const amount = typeof size === "number" ? `${size} bytes` : "a blob";
     const shown = (text: string): string => quoted(text, { longest: longestName });
     this.#blobs.set(id, typeof path === "string" ? shown(path) : `${amount} of ${shown(type ?? "")}`);
+  }
+
+  /** The ids of the calls that have not ended; the same list as long as it has the same ids. */
+  get open(): readonly string[] {
+    return (this.#open ??= [...this.#calls.keys()].map(String));
   }
 
   find(toolCallId: unknown): OwnCall | undefined {

@@ -13,6 +13,12 @@ afterEach(async () => {
   for (const agent of open.splice(0)) await agent.close();
 });
 
+/** What the agent writes, as the scripted agent is told to. */
+const raw = (update: object): string => {
+  const params = { sessionId: "session-1", update };
+  return `raw ${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })}`;
+};
+
 async function start(...args: readonly string[]): Promise<Awaited<ReturnType<typeof startAskingAgent>>> {
   const agent = await startAskingAgent(project, {
     args: ["--skills", files.at("own"), ...args],
@@ -47,9 +53,8 @@ test("a run that needs nothing beyond its sandbox is allowed for the person, whi
     name: "mcp__skills__execute_skill",
     kind: "other",
   };
-  const params = { sessionId: "session-1", update: { ...update, title: "mcp__skills__execute_skill", rawInput: {} } };
-  const call = JSON.stringify({ jsonrpc: "2.0", method: "session/update", params });
-  expect(await agent.prompt(`raw ${call}; ${permitRun("plain.one")}`)).toContain(allowed);
+  const call = raw({ ...update, title: "mcp__skills__execute_skill", rawInput: {} });
+  expect(await agent.prompt(`${call}; ${permitRun("plain.one")}`)).toContain(allowed);
   expect(await agent.prompt(permitCode)).toContain(allowed);
   expect(agent.asked).toEqual([]);
   expect(agent.received).toContainEqual({
@@ -133,3 +138,33 @@ test("a day of 50 calls and 24 skills has two questions, both ours", { timeout: 
     expect.stringContaining("run net.one"),
   ]);
 });
+
+test.each(["abc-1", "id/with/slashes"])(
+  "the reason of a refusal is shown where only the id %s says whose it is",
+  async (toolCallId) => {
+    const name = "@agentclientprotocol/codex-acp";
+    const agent = await startAskingAgent(project, { name, home: files.at("home") });
+    open.push(agent);
+    const rawInput = { server: "skills", tool: "execute_skill", arguments: { name: "net.two" } };
+    const begun = raw({
+      sessionUpdate: "tool_call",
+      toolCallId,
+      title: "mcp.skills.execute_skill",
+      kind: "other",
+      rawInput,
+    });
+    const error = { code: -32001, message: "The user answered: not now.", data: { code: "PERMISSION_DENIED" } };
+    const rawOutput = { result: { content: [{ type: "text", text: JSON.stringify(error) }], isError: true } };
+    const ended = raw({ sessionUpdate: "tool_call_update", toolCallId, status: "failed", rawOutput });
+    await agent.prompt(`${begun}; ${ended}`);
+    const updates = agent.received.map(({ params }) => (params as { update?: object } | undefined)?.update);
+    expect(updates).toContainEqual(
+      expect.objectContaining({
+        toolCallId,
+        status: "failed",
+        title: "Run skill net.two failed (The user answered: not now)",
+        content: [{ type: "content", content: { type: "text", text: "The user answered: not now." } }],
+      }),
+    );
+  },
+);

@@ -72,6 +72,8 @@ test.each<[string, object]>([
   ["a codex result", { rawOutput: { result: { content: [textPart(json)] }, error: null } }],
   ["an opencode result", { rawOutput: { output: json, metadata: {} }, content: [contentPart(json)] }],
   ["content blocks", { rawOutput: [textPart(json)], content: [contentPart(json)] }],
+  ["a Copilot result", { rawOutput: { content: json, detailedContent: json, structuredContent: run } }],
+  ["JSON as content", { rawOutput: { content: json } }],
   ["fenced content only", { content: [contentPart(`\`\`\`json\n${json}\n\`\`\``)] }],
 ])("ends a run with what it printed and its summary, from %s", (_form, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed", ...fields };
@@ -80,12 +82,15 @@ test.each<[string, object]>([
 });
 
 test.each<[string, object, string]>([
-  ["run", { ...run, status: "failed", error: { type: "ValueError", message: "no\nrows" } }, "no rows"],
-  ["call", { code: -32000, message: "A secret is missing.", data: {} }, "A secret is missing."],
+  ["run", { ...run, status: "failed", error: { type: "ValueError", message: "no\nrows" } }, "ValueError: no rows"],
+  ["call", { code: -32000, message: "A secret is missing.", data: {} }, "A secret is missing"],
 ])("puts the reason of a failed %s into its title", (_what, rawOutput, reason) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "failed", rawOutput };
-  const [title, ended, ...more] = describeToPerson(update, path, { tool: "execute_skill", input: { name: "rows" } });
-  expect(title).toEqual({ path: [...path, "title"], value: `Run skill rows failed: ${reason}` });
+  const call = { tool: "execute_skill", input: { name: "rows" } };
+  const [title, ended, ...more] = describeToPerson(update, path, call);
+  expect(title).toEqual({ path: [...path, "title"], value: `Run skill rows failed (${reason})` });
+  const completed = describeToPerson({ ...update, status: "completed" }, path, call);
+  expect(completed).toEqual([title, { path: [...path, "status"], value: "failed" }, ended]);
   expect(ended).toMatchObject({ path: [...path, "content"] });
   expect(more).toEqual([]);
 });
@@ -93,7 +98,6 @@ test.each<[string, object, string]>([
 test.each<[string, object]>([
   ["a running call", { status: "in_progress", rawOutput: run }],
   ["an output that is no result", { status: "completed", rawOutput: { content: [textPart("{not JSON")] } }],
-  ["a list of skills", { status: "completed", rawOutput: { skills: [], next_cursor: null } }],
   [
     "a deeply nested output",
     { status: "completed", rawOutput: { result: { result: { result: { result: { result: { result: run } } } } } } },
@@ -101,4 +105,40 @@ test.each<[string, object]>([
 ])("leaves the content of %s alone", (_what, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", ...fields };
   expect(describeToPerson(update, path, { tool: "list_skills", input: {} })).toEqual([]);
+});
+
+const silent = { ...run, summary: "Completed.", logs_preview: "" };
+const manifest = { name: "rows.clean", version: "1.2.0", description: "Cleans.", kind: "action" };
+test.each<[string, object, string]>([
+  ["execute_skill", silent, 'Completed.\n{"rows":3}'],
+  ["execute_skill", { ...silent, output: "done" }, "Completed.\ndone"],
+  ["execute_skill", { ...silent, output: null }, "Completed."],
+  ["execute_skill", { ...silent, output: "x".repeat(1_000) }, `Completed.\n${"x".repeat(299)}…`],
+  ["list_skills", { skills: [], next_cursor: null }, "0 skills"],
+  ["list_skills", { skills: [manifest], next_cursor: null }, "1 skill\nrows.clean 1.2.0: Cleans."],
+  [
+    "list_skills",
+    { skills: Array.from({ length: 52 }, () => ({ name: "a", version: "1" })), next_cursor: null },
+    `52 skills\n${"a 1\n".repeat(50)}and 2 more`,
+  ],
+  [
+    "describe_skill",
+    { skill: { manifest, files: [{}], scripts: ["a.py"] } },
+    "rows.clean 1.2.0: Cleans.\naction; 1 file; runs a.py",
+  ],
+  ["create_blob", { blob_id: "blob:1", size_bytes: 58 }, "Stored 58 bytes as blob:1."],
+  ["read_blob", { content: "a,b", encoding: "utf-8", size_bytes: 3, truncated: false, kind: "text/csv" }, "a,b"],
+  [
+    "read_blob",
+    { content: "AA==", encoding: "base64", size_bytes: 1, truncated: false, kind: "x/y" },
+    "1 bytes that are no text.",
+  ],
+  ["read_blob", { saved_as: "out.csv", size_bytes: 58 }, "Wrote 58 bytes to out.csv."],
+  ["load_skills_protocol_guide", { content: "# Guide" }, "# Guide"],
+])("ends a call of %s with text for a person: %j", (tool, rawOutput, text) => {
+  for (const output of [rawOutput, { content: JSON.stringify(rawOutput), structuredContent: rawOutput }]) {
+    const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed", rawOutput: output };
+    const amendments = describeToPerson(update, path, { tool, input: {} });
+    expect(amendments).toEqual([{ path: [...path, "content"], value: [contentPart(text)] }]);
+  }
 });

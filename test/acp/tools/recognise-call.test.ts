@@ -286,3 +286,22 @@ test.each<[object, object, string]>([
   const amendments = call === undefined ? [] : describeToPerson(update, ["params", "update"], call);
   expect(amendments).toContainEqual({ path: ["params", "update", "title"], value: title });
 });
+
+test("knows calls that name the tool first, unless another server's tool could have that name", () => {
+  const call = { sessionUpdate: "tool_call", toolCallId: "a", title: "execute_skill_skills", kind: "other" };
+  const named = (others: readonly string[]) => new KnownCalls({ name: "skills", others }, factsOf("auggie"));
+  expect(named(["files"]).record(call)?.tool).toBe("execute_skill");
+  expect(named(["skill_skills"]).record(call)).toBeUndefined();
+});
+
+test("lists the calls that have not ended, the same list until one begins or ends", () => {
+  const calls = open("OpenCode");
+  expect(calls.open).toEqual([]);
+  calls.record({ sessionUpdate: "tool_call", toolCallId: "a", title: "skills_run_code", kind: "other" });
+  const before = calls.open;
+  expect(before).toEqual(["a"]);
+  calls.record({ sessionUpdate: "tool_call_update", toolCallId: "a", status: "in_progress" });
+  expect(calls.open).toBe(before);
+  calls.record({ sessionUpdate: "tool_call_update", toolCallId: "a", status: "failed" });
+  expect(calls.open).toEqual([]);
+});

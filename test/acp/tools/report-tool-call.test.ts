@@ -62,7 +62,7 @@ test("reports a SkillsError in its wire form and rethrows it unchanged", async (
   const told = await report(() => Promise.reject(refusal));
   expect(told[1]?.params.update).toMatchObject({
     status: "failed",
-    title: "Read skill file pdf/a/b.md failed: There is no skill pfd.",
+    title: "Read skill file pdf/a/b.md failed (There is no skill pfd)",
     content: [{ content: { text: "There is no skill pfd." } }],
     rawOutput: { code: -32602, data: { code: "SKILL_NOT_FOUND", available: ["pdf"] } },
   });
