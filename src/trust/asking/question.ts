@@ -1,6 +1,6 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { unseenCharacters } from "../../base/unseen-characters.ts";
-import { beyond, counted, inShort, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
+import { beyond, counted, inWords, isNothing, noCapabilities, shortParts } from "../grants/capabilities.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import type { Grant, Reach, Subject } from "../grants/grant.ts";
 
@@ -112,9 +112,11 @@ export function askAboutSkill(asked: Asked): Question {
     ...(lookAlike === undefined ? [] : [`not the same as ${quoted(lookAlike)}, which has a similar name`]),
   ].map((words) => `, ${words}`);
   const other = others.length === 0 ? "" : `${others.join("")},`;
+  const { shown, names } = whatOf(wants, before && news);
   const parts = [
-    // First what it wants: some editors show 38 characters.
-    `${whatOf(wants, before && news)}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from})${since ?? ""}`,
+    // First what it wants, because some editors show 38 characters; others 85, which have room for the name, not for long lists.
+    `${shown}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from})${since ?? ""}`,
+    ...(names === "" ? [] : [names]),
     ...(calledBy === undefined ? [] : [`called by ${quoted(calledBy.name)} (${shortDigest(calledBy.digest)})`]),
   ];
   return {
@@ -173,14 +175,19 @@ function wordsOf(reach: Reach): string {
 }
 
 /** Everything that a skill wants; what is new first. */
-function whatOf(wants: Capabilities, news: Capabilities | undefined): string {
-  if (isNothing(wants)) return "Only its sandbox";
-  if (news === undefined || isNothing(news)) return capitalised(inShort(wants));
+function whatOf(wants: Capabilities, news: Capabilities | undefined): ReturnType<typeof shortParts> {
+  if (isNothing(wants)) return { shown: "Only its sandbox", names: "" };
+  const all = shortParts(wants);
+  if (news === undefined || isNothing(news)) return { ...all, shown: capitalised(all.shown) };
   const before = beyond(news, wants);
   const graver =
     before.isolation !== undefined ? "All your rights" : news.secrets.length === 0 ? secretsOf(before) : "";
   const first = graver === "" ? "" : `${graver} as before, `;
-  return `${first}NEW: ${inShort(news)}${isNothing(before) ? "" : `; as before: ${inShort(before)}`}`;
+  const [added, old] = [shortParts(news), shortParts(before)];
+  return {
+    shown: `${first}NEW: ${added.shown}${isNothing(before) ? "" : `; as before: ${old.shown}`}`,
+    names: [added.names && `new: ${added.names}`, old.names && `as before: ${old.names}`].filter(Boolean).join("; "),
+  };
 }
 
 function secretsOf({ secrets: { length } }: Capabilities): string {

@@ -70,11 +70,20 @@ export function inWords({ network, secrets, project, isolation }: Capabilities, 
 /** Some editors show no more of a title. */
 const shownLength = 38;
 
+/** The same in one text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
+export function inShort(capabilities: Capabilities): string {
+  const { shown, names } = shortParts(capabilities);
+  return names === "" ? shown : `${shown} (${names})`;
+}
+
 /**
- * The same for the start of a title that may be cut off, secrets and hosts first: `secret API_KEY, host api.example.com`, or numbers first
- * where the names do not fit: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`.
+ * The same for a title that may be cut off, secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers where the
+ * names do not fit, `2 secrets, 8 hosts`; then `names` has them: `API_KEY and DB_KEY; api.example.com …`.
  */
-export function inShort({ network, secrets, project, isolation }: Capabilities): string {
+export function shortParts({ network, secrets, project, isolation }: Capabilities): {
+  readonly shown: string;
+  readonly names: string;
+} {
   const hosts = hostsOf(network).map(shortName);
   const keys = secretsOf(secrets).map(shortName);
   const kinds = (key: string, host: string): string =>
@@ -91,7 +100,7 @@ export function inShort({ network, secrets, project, isolation }: Capabilities):
     ...(isShort || hosts.length === 0 ? [] : [listed(hosts, fewNames)]),
   ];
   const shown = isShort ? named : kinds(counted(keys.length, "secret"), counted(hosts.length, "host"));
-  return names.length === 0 ? shown : `${shown} (${names.join("; ")})`;
+  return { shown, names: names.join("; ") };
 }
 
 /** `1 secret`, `2 secrets`. */

@@ -29,7 +29,7 @@ const everything = {
 
 test("the title says what the skill wants, the most dangerous first, then skill, version and short digest", () => {
   expect(titleOf({ wants: everything })).toBe(
-    "All your rights, 1 secret, 2 hosts, file changes (API_KEY; http://127.0.0.1:8080 and api.example): run deploy 1.2.0 (aaaaaaaaaaaa)",
+    "All your rights, 1 secret, 2 hosts, file changes: run deploy 1.2.0 (aaaaaaaaaaaa); API_KEY; http://127.0.0.1:8080 and api.example",
   );
 });
 
@@ -53,7 +53,7 @@ test("the worst is never behind the number of the others in a title, in whatever
   const secrets = [...harmless, "AWS_SECRET_ACCESS_KEY"];
   const network = [...hosts.slice(0, 6), "http://169.254.169.254", "https://*.example.com", "https://*.com"];
   const title = titleOf({ wants: { ...noCapabilities, secrets, network } });
-  expect(title).toContain("(AWS_SECRET_ACCESS_KEY, A_SETTING_0,");
+  expect(title).toContain("; AWS_SECRET_ACCESS_KEY, A_SETTING_0,");
   expect(title).toContain("; *.com, *.example.com, http://169.254.169.254, host-0.example.com,");
 });
 
@@ -91,19 +91,19 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
         "Secret API_KEY, host api.example.com: run deploy 1.2.0 (aaaaaaaaaaaa)",
       ],
       [
-        "2 secrets, 40 hosts, file changes (API",
-        "2 secrets, 40 hosts, file changes (API_KEY and DB_KEY; ho",
-        "2 secrets, 40 hosts, file changes (API_KEY and DB_KEY; host-0.example.com, host-",
+        "2 secrets, 40 hosts, file changes: run",
+        "2 secrets, 40 hosts, file changes: run nnnnnnnnnnnnnnnnnn",
+        "2 secrets, 40 hosts, file changes: run nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
       ],
       [
-        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKK",
-        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKKKKKKKKKKKK…KKKKKKKK",
-        "1 secret, 1 host (KKKKKKKKKKKKKKKKKKKKKKKKKKKKKK…KKKKKKKKKKKKKKKKKKKKKKKKKKKKKKK",
+        "1 secret, 1 host: run nnnnnnnnnnnnnnnn",
+        "1 secret, 1 host: run nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+        "1 secret, 1 host: run nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
       ],
       [
-        "40 hosts (host-0.example.com, host-1.e",
-        "40 hosts (host-0.example.com, host-1.example.com, host-2.",
-        "40 hosts (host-0.example.com, host-1.example.com, host-2.example.com, host-3.exa",
+        "40 hosts: run nnnnnnnnnnnnnnnnnnnnnnnn",
+        "40 hosts: run nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+        "40 hosts: run nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn 1",
       ],
       [
         "File changes: run deploy 1.2.0 (aaaaaa",
@@ -113,7 +113,7 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
       [
         "NEW: secret DB_KEY; as before: 1 secre",
         "NEW: secret DB_KEY; as before: 1 secret, 40 hosts, file c",
-        "NEW: secret DB_KEY; as before: 1 secret, 40 hosts, file changes (API_KEY; host-0",
+        "NEW: secret DB_KEY; as before: 1 secret, 40 hosts, file changes: run deploy 1.2.",
       ],
       [
         "Secret API_KEY, host api.example.com: ",
@@ -132,8 +132,8 @@ test("whatever is cut off, the worst that a skill wants is shown, in 38, 57 and 
       ],
       [
         "All your rights, 1 secret, 2 hosts, fi",
-        "All your rights, 1 secret, 2 hosts, file changes (API_KEY",
-        "All your rights, 1 secret, 2 hosts, file changes (API_KEY; http://127.0.0.1:8080",
+        "All your rights, 1 secret, 2 hosts, file changes: run nnn",
+        "All your rights, 1 secret, 2 hosts, file changes: run nnnnnnnnnnnnnnnnnnnnnnnnnn",
       ],
     ]
   `);
@@ -147,7 +147,7 @@ test("a long list hides no other kind of capability, and the question has all of
     network: [`https://${"a.".repeat(100)}evil.example`],
   };
   const question = askAboutSkill({ subject, wants, reach: "everywhere" });
-  expect(question.title).toMatch(/^500 secrets, 1 host \(/);
+  expect(question.title).toMatch(/^500 secrets, 1 host: run deploy 1\.2\.0 \(aaaaaaaaaaaa\); KEY_/);
   expect(question.title).toContain("and 494 more");
   expect(question.title).toContain("evil.example");
   expect(question.wants.join()).toContain("KEY_499_");
@@ -240,4 +240,14 @@ test("no text of a skill or a project gets control, invisible or bidirectional c
         expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]*$/u);
     }),
   );
+});
+
+test("the name, and where a skill comes from, stand before a long list, in the 85 characters that VS Code shows", () => {
+  const network = ["http://127.0.0.1:8787", "a.example.org", "b.example.org", "c.example.org"];
+  const wants = { ...noCapabilities, secrets: ["STATUS_TOKEN"], network, project: "write" } as const;
+  const title = titleOf({ wants, subject: { ...subject, isOwn: false } });
+  expect(title.slice(0, 85)).toBe(
+    "1 secret, 4 hosts, file changes: run deploy 1.2.0 (aaaaaaaaaaaa, from this project); ",
+  );
+  expect(title).toContain("; STATUS_TOKEN; http://127.0.0.1:8787, a.example.org");
 });
