@@ -202,7 +202,8 @@ export class ServedSession {
       const offered = typeof name === "string" ? catalog.find(name) : undefined;
       const isMeant = (skill: Skill): boolean => version === undefined || skill.version === version;
       const skill = [offered?.skill, ...(offered?.versions ?? [])].find((one) => one !== undefined && isMeant(one));
-      if (offered === undefined || skill === undefined) return undefined;
+      // The call will be refused.
+      if (offered === undefined || skill === undefined) return "decided";
       const { remote, isOwn, sources } = offered;
       if (runs === "ask" || needsGrant(permissionsOf(skill)) || remote !== undefined) return "decided";
       if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;

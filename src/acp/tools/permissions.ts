@@ -5,12 +5,13 @@ import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
 import { kept, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
-import { type AgentFacts, spell } from "../session/agents.ts";
+import type { AgentFacts } from "../session/agents.ts";
 import type { RunAnswer } from "../service/skill-service.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { callAllowed, callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
 import {
   inputOf,
+  isAdded,
   isGiven,
   isInputOf,
   type KnownServer,
@@ -182,14 +183,6 @@ function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownSer
   if (content.length === 0 || isAdded(content, tool, server, facts)) return true;
   const shown = inputOf({ content });
   return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
-}
-
-/** Whether the content is only what the agent always says about such a call. */
-function isAdded(content: readonly unknown[], tool: string, { name }: KnownServer, facts: AgentFacts): boolean {
-  const called = facts.tools === undefined ? tool : spell(facts.tools.forModel, name, tool);
-  return facts.adds.some((text) =>
-    isDeepStrictEqual(content, [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }]),
-  );
 }
 
 /** The tool's name, our title of it, or its input. */

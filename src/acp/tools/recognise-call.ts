@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { quoted } from "../../base/text/quoted.ts";
 import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
@@ -40,8 +41,17 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
     names.length > 0 ||
     spelt === tool ||
     isToolKind(toolCall["kind"]) ||
+    isAdded(toolCall["content"], tool, server, facts) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
+}
+
+/** Whether the content is only what the agent always says about such a call. */
+export function isAdded(content: unknown, tool: string, { name }: KnownServer, facts: AgentFacts): boolean {
+  const called = facts.tools === undefined ? tool : spell(facts.tools.forModel, name, tool);
+  return facts.adds.some((text) =>
+    isDeepStrictEqual(content, [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }]),
+  );
 }
 
 /** Whether an input has only these parameters. */

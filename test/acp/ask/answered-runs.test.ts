@@ -56,6 +56,8 @@ test("a run that needs nothing beyond its sandbox is allowed for the person, whi
   const call = raw({ ...update, title: "mcp__skills__execute_skill", rawInput: {} });
   expect(await agent.prompt(`${call}; ${permitRun("plain.one")}`)).toContain(allowed);
   expect(await agent.prompt(permitCode)).toContain(allowed);
+  // We refuse it.
+  expect(await agent.prompt(permitRun("unknown"))).toContain(allowed);
   expect(agent.asked).toEqual([]);
   expect(agent.received).toContainEqual({
     jsonrpc: "2.0",
@@ -79,7 +81,6 @@ test("requests for other runs reach the person", async () => {
   const calls = [
     permitRun("with.packages"),
     permitRun("of.project"),
-    permitRun("unknown"),
     'permit execute_skill {"name":"with.packages","x":1}',
     "permit execute_skill {}",
     "permit run_code {}",

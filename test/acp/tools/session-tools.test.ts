@@ -577,3 +577,47 @@ test.each<[string, Message]>([
   expect(tools.cancelled).toEqual(["s"]);
   expect(conversation.atAgent.at(-1)).toEqual(cancellation);
 });
+
+test("describes and strips each of 1,000 open requests to run code, whatever else is open", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const before = conversation.atEditor.length;
+  const options = [
+    { optionId: "a", kind: "allow_always", name: "Always" },
+    { optionId: "o", kind: "allow_once", name: "Yes" },
+  ];
+  const toolCall = { name: "mcp__skills__run_code", title: "run", kind: "other", rawInput: { code: 1 } };
+  for (let id = 0; id < 1_000; id++) {
+    const params = { sessionId: "s", toolCall: { ...toolCall, toolCallId: `c${id}` }, options };
+    conversation.agent({ id, method: "session/request_permission", params });
+  }
+  const asked = conversation.atEditor.slice(before) as {
+    params: { toolCall: { title: string }; options: unknown[] };
+  }[];
+  expect(asked).toHaveLength(1_000);
+  for (const { params } of asked)
+    expect(params).toMatchObject({ toolCall: { title: "Run Python code" }, options: [options[1]] });
+});
+
+test("describes and strips the requests of a subagent of Kimi Code, which have no kind and no input", async () => {
+  const conversation = converse({ tools: fakeTools() });
+  const result = { protocolVersion: 1, agentCapabilities: http, agentInfo: { name: "Kimi Code CLI", version: "2" } };
+  await conversation.exchange("initialize", { protocolVersion: 1 }, result);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  const options = [
+    { optionId: "approve_once", name: "Approve once", kind: "allow_once" },
+    { optionId: "approve_always", name: "Approve for this session", kind: "allow_always" },
+  ];
+  const title = "mcp__skills__execute_skill";
+  const asked = (toolCallId: string, text: string): Message => {
+    const toolCall = { toolCallId, title, content: [{ type: "content", content: { type: "text", text } }] };
+    return { id: 7, method: "session/request_permission", params: { sessionId: "s", toolCall, options } };
+  };
+  conversation.agent(asked("0:call_8", `Requesting approval to Approve ${title}`));
+  expect(conversation.atEditor.at(-1)).toMatchObject({
+    params: { toolCall: { title: "Run a skill" }, options: [options[0]] },
+  });
+  // Of something else that has this title.
+  const other = asked("0:call_9", "Requesting approval to run a command");
+  conversation.agent(other);
+  expect(conversation.atEditor.at(-1)).toEqual(other);
+});
