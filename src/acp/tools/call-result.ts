@@ -26,10 +26,10 @@ export function textOf(output: unknown): string | undefined {
   if (isFailure(output)) return output.message;
   if (Array.isArray(skills)) return listText(skills);
   if (isRecord(skill) && isRecord(skill["manifest"])) return skillText(skill, skill["manifest"]);
-  if (typeof target === "string") return `Wrote ${String(size)} bytes to ${target}.`;
-  if (typeof blob === "string" && content === undefined) return `Stored ${String(size)} bytes as ${blob}.`;
+  if (typeof target === "string") return `Wrote ${shown(size)} bytes to ${target}.`;
+  if (typeof blob === "string" && content === undefined) return `Stored ${shown(size)} bytes as ${blob}.`;
   if (typeof content !== "string") return undefined;
-  if (encoding === "base64") return `${String(size)} bytes that are no text.`;
+  if (encoding === "base64") return `${shown(size)} bytes that are no text.`;
   // That of another program may be JSON around ours; only the guide has no encoding, and nothing else.
   return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
 }
@@ -46,7 +46,7 @@ function runText({ logs_preview: printed, summary, output }: Run): string {
 function listText(skills: readonly unknown[]): string {
   const rows = skills.filter(isRecord).map(({ name, version, description }) => {
     const about = typeof description === "string" ? `: ${description}` : "";
-    return `${String(name)} ${String(version)}${about}`;
+    return `${shown(name)} ${shown(version)}${about}`;
   });
   const more = rows.length > mostListed ? [`and ${rows.length - mostListed} more`] : [];
   return [`${rows.length} skill${rows.length === 1 ? "" : "s"}`, ...rows.slice(0, mostListed), ...more].join("\n");
@@ -57,7 +57,11 @@ function skillText({ files, scripts }: JsonRecord, { name, version, description,
   const runnable =
     Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, mostListed).join(", ")}`] : [];
   const facts = [...(typeof kind === "string" ? [kind] : []), ...counted, ...runnable];
-  return `${String(name)} ${String(version)}: ${String(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
+  return `${shown(name)} ${shown(version)}: ${shown(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "?";
 }
 
 /** Why a call failed: the error of a run, or of a call that was refused. */
@@ -74,8 +78,12 @@ function isFailure(output: unknown): output is { readonly message: string } {
 }
 
 /** Where agents put the result of an MCP tool, nearest first. */
-const places = ["structuredContent", "result", "output", "content", "text"];
-const mostNested = 6;
+const places = [
+  ...["structuredContent", "result", "output", "content", "text"],
+  // Of errors.
+  ...["functionResponse", "response", "error", "message"],
+];
+const mostNested = 14;
 const longestResult = 1_048_576;
 
 /** The result of one of our tools in the update that ends its call, as agents wrap it. Undefined if there is none. */
@@ -88,9 +96,9 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   if (typeof value === "string") return findResult(parse(value), depth - 1);
   if (Array.isArray(value)) return findResult(value[0], depth - 1);
   if (!isRecord(value)) return undefined;
-  const isOurs = textOf(value) !== undefined;
-  // Text may be all that a result has, or JSON of the result.
-  if (isOurs && Object.keys(value).length > 1) return value;
+  const [isOurs, isError]: readonly boolean[] = [textOf(value) !== undefined, isFailure(value)];
+  // Text may be all that a result has, or JSON of the result; an agent may give our error as the message of its own.
+  if (isOurs && Object.keys(value).length > 1 && !isError) return value;
   for (const place of places) {
     const found = findResult(value[place], depth - 1);
     if (found !== undefined) return found;
@@ -98,9 +106,13 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   return isOurs ? value : undefined;
 }
 
-/** JSON, possibly between fences of Markdown. */
+/** JSON, possibly between fences of Markdown, or behind what Copilot, Gemini CLI and qwen-code say about an error. */
 function parse(text: string): unknown {
   if (text.length > longestResult) return undefined;
   const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];
-  return fenced.startsWith("{") ? parseIfJson(fenced) : undefined;
+  const [, reported = fenced] =
+    /^MCP (?:server '[^']*': |tool '[^']*' reported tool error for function call: [^]* with response: )([[{][^]*)$/.exec(
+      fenced,
+    ) ?? [];
+  return /^[[{]/.test(reported) ? parseIfJson(reported) : undefined;
 }

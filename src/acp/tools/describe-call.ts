@@ -33,7 +33,8 @@ export function describeCall(tool: string, input: unknown, blobs: BlobNames = ne
     }
     case "read_blob": {
       const target = word(args["save_as"]);
-      const blob = blobs.get(String(args["blob_id"])) ?? "a blob";
+      const { blob_id: id } = args;
+      const blob = (typeof id === "string" ? blobs.get(id) : undefined) ?? "a blob";
       if (target !== undefined) return { title: oneLine(`Write ${blob} to ${target}`), kind: "edit" };
       return { title: oneLine(`Read ${blob}`), kind: "read" };
     }
@@ -153,9 +154,18 @@ export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCal
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }
 
-/** Tells, in the tool call, that a run which needs nothing beyond its sandbox was allowed in the person's place. */
-export function callAllowed(sessionId: unknown, { toolCallId }: JsonRecord): Notification {
-  const content = toTextContent("Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.");
-  const update = { sessionUpdate: toolCallUpdate, toolCallId, content };
+/** Where its content tells that a run was allowed in the person's place. */
+export const allowedRun = toTextContent(
+  "Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.",
+);
+
+/** Describes a call that was allowed in the person's place: an agent that defers tools may have shown it as one of another tool. */
+export function callAllowed(
+  sessionId: unknown,
+  { toolCallId }: JsonRecord,
+  { tool, input, blobs }: OwnCall,
+  more: JsonRecord = {},
+): Notification {
+  const update = { sessionUpdate: toolCallUpdate, toolCallId, ...describeCall(tool, input, blobs), ...more };
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }

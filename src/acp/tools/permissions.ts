@@ -8,7 +8,7 @@ import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-mes
 import type { AgentFacts } from "../session/agents.ts";
 import type { RunAnswer } from "../service/skill-service.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { callAllowed, callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
+import { allowedRun, callAllowed, callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
 import {
   inputOf,
   isAdded,
@@ -71,10 +71,13 @@ export function lookAtPermission(
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
-  const allow = ({ tool, optionId }: Approval, why: string): Verdict => {
+  const allow = ({ tool, optionId }: Approval, why: string, told?: JsonRecord): Verdict => {
     settings.log("info", `Allowed one call of ${tool}: ${why}.`);
     reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
     if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
+    const isShownAsOther = known === undefined && facts.deferral !== undefined;
+    if (isShownAsOther || (told !== undefined && (known !== undefined || facts.asksFirst)))
+      notify(callAllowed(params["sessionId"], toolCall, call, told));
     return kept;
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
@@ -85,9 +88,7 @@ export function lookAtPermission(
     if (answer === undefined) return amended;
     // Whoever approves the skill should not be asked by the agent, too.
     if (answer === "decided") return allow(run, "acp-skills decides about the skill itself");
-    const verdict = allow(run, "it needs nothing beyond its sandbox");
-    if (known !== undefined || facts.asksFirst) notify(callAllowed(params["sessionId"], toolCall));
-    return verdict;
+    return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun });
   };
   const deciding = session.service.answersRun(session.key, run.tool, call.input ?? known?.input ?? {});
   return deciding instanceof Promise

@@ -30,12 +30,15 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
   const servedBy = [recordAt(claude, "mcpServer")?.["name"], meta?.["serverId"]].filter(isGiven);
   if (servedBy.some((name) => name !== server.name)) return undefined;
   const { wrapped } = unwrap(toolCall["rawInput"]);
-  const names = [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isGiven);
+  const deferred = deferredCall(toolCall, facts);
+  const names = deferred
+    ? [deferred.name]
+    : [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isGiven);
   const spelt = wrapped && wrapped.server === server.name && servedTools.has(wrapped.tool) ? wrapped.tool : undefined;
   const [name] = names.length > 0 ? names : [toolCall["title"]];
   const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
   if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
-  const input = inputOf(toolCall);
+  const input = deferred ? deferred.input : inputOf(toolCall);
   // A model can choose a title, such as a shell command: a matching kind or input must confirm it.
   const isSure =
     names.length > 0 ||
@@ -44,6 +47,16 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
     isAdded(toolCall["content"], tool, server, facts) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
+}
+
+/** A call that the agent replays as one of its tool that calls deferred tools. */
+function deferredCall(
+  toolCall: JsonRecord,
+  { deferral }: AgentFacts,
+): { name: unknown; input: JsonRecord } | undefined {
+  const { name, arguments: given } = recordAt(toolCall, "rawInput") ?? {};
+  const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
+  return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
 }
 
 /** Whether the content is only what the agent always says about such a call. */

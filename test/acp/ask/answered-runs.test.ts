@@ -67,6 +67,8 @@ test("a run that needs nothing beyond its sandbox is allowed for the person, whi
       update: {
         sessionUpdate: "tool_call_update",
         toolCallId: "call-execute_skill",
+        title: "Run skill plain.one",
+        kind: "execute",
         content: [{ type: "content", content: { type: "text", text: told } }],
       },
     },

@@ -100,7 +100,7 @@ test.each<[string, object]>([
   ["an output that is no result", { status: "completed", rawOutput: { content: [textPart("{not JSON")] } }],
   [
     "a deeply nested output",
-    { status: "completed", rawOutput: { result: { result: { result: { result: { result: { result: run } } } } } } },
+    { status: "completed", rawOutput: Array.from({ length: 20 }).reduce<object>((result) => ({ result }), run) },
   ],
 ])("leaves the content of %s alone", (_what, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", ...fields };
@@ -141,4 +141,29 @@ test.each<[string, object, string]>([
     const amendments = describeToPerson(update, path, { tool, input: {} });
     expect(amendments).toEqual([{ path: [...path, "content"], value: [contentPart(text)] }]);
   }
+});
+
+const refusal = { code: -32602, message: 'Unknown skill "x".', data: { code: "SKILL_NOT_FOUND" } };
+const inside = JSON.stringify(refusal);
+const reported = JSON.stringify([
+  { functionResponse: { name: "execute_skill", response: { error: { content: [textPart(inside)], isError: true } } } },
+]);
+test.each<[string, object]>([
+  ["Copilot", { rawOutput: { code: "failure", message: `MCP server 'skills': ${inside}` } }],
+  [
+    "Gemini CLI and qwen-code",
+    {
+      content: [
+        contentPart(
+          `MCP tool 'execute_skill' reported tool error for function call: {"name":"execute_skill"} with response: ${reported}`,
+        ),
+      ],
+    },
+  ],
+])("finds the reason of a refusal in what %s says about it", (_agent, fields) => {
+  const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "failed", ...fields };
+  expect(describeToPerson(update, path, { tool: "execute_skill", input: { name: "x" } })).toEqual([
+    { path: [...path, "title"], value: 'Run skill x failed (Unknown skill "x")' },
+    { path: [...path, "content"], value: [contentPart('Unknown skill "x".')] },
+  ]);
 });

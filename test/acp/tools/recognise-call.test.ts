@@ -305,3 +305,24 @@ test("lists the calls that have not ended, the same list until one begins or end
   calls.record({ sessionUpdate: "tool_call_update", toolCallId: "a", status: "failed" });
   expect(calls.open).toEqual([]);
 });
+
+test("knows the calls that qwen-code replays as those of its tool for deferred ones", () => {
+  const replayed = {
+    sessionUpdate: "tool_call",
+    toolCallId: "call_6",
+    status: "in_progress",
+    title: "ToolCall: mcp__skills__execute_skill",
+    kind: "other",
+    rawInput: { name: "mcp__skills__execute_skill", arguments: { name: "status.fetch" } },
+    _meta: { toolName: "tool_call", provenance: "builtin" },
+  };
+  const call = open("qwen-code").record(replayed);
+  expect(call).toEqual({ tool: "execute_skill", input: { name: "status.fetch" } });
+  expect(call && describeToPerson(replayed, ["u"], call)).toContainEqual({
+    path: ["u", "title"],
+    value: "Run skill status.fetch",
+  });
+  const other = { ...replayed, rawInput: { name: "mcp__other__execute_skill", arguments: {} } };
+  expect(open("qwen-code").record(other)).toBeUndefined();
+  expect(open("someone").record(replayed)).toBeUndefined();
+});

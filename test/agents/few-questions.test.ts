@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openMockModel } from "./mock-model.ts";
+import { openEditor } from "./open-editor.ts";
+import { makePlayground } from "./playground.ts";
+import { claude, copilot, gemini, kimi, qwen } from "./real-agents.ts";
+import { writeRunningSkills } from "./running-skills.ts";
+
+const names = ["list_skills", "execute_skill", "run_code"];
+
+test.each([claude, gemini, copilot, kimi, qwen].map((agent) => [agent.name, agent] as const))(
+  "%s: the person is asked once, about what needs the network, and sees what each call did",
+  async (name, agent) => {
+    const playground = await makePlayground();
+    onTestFinished(playground.remove);
+    const model = await openMockModel();
+    onTestFinished(model.close);
+    await writeRunningSkills(playground.explicitSkills, { statusUrl: `${model.url}/v1/models` });
+    const editor = await openEditor(agent, playground, { modelUrl: model.url });
+    onTestFinished(async () => {
+      await editor.close();
+    });
+    const sessionId = await editor.openSession();
+    // Some agents connect to servers during their first turn.
+    await editor.prompt(sessionId, "Hello.");
+    const calls = [
+      {
+        tool: "execute_skill",
+        input: { name: "line-count", script: "scripts/count.py", args: { stdin: "a\nb\n" } },
+      },
+      { tool: "run_code", input: { language: "python", code: "def main():\n    return {'a': 1}" } },
+      { tool: "run_code", input: { language: "python", code: "def main():\n    return {}['x']" } },
+      { tool: "execute_skill", input: { name: "status.fetch" } },
+      { tool: "execute_skill", input: { name: "nonesuch" } },
+      { tool: "list_skills", input: {} },
+    ];
+    const search = {
+      tool: "tool_search",
+      input: { query: `select:${names.map((tool) => `mcp__skills__${tool}`).join(",")}` },
+    };
+    const deferred = calls.map(({ tool, input }) => ({
+      tool: "tool_call",
+      input: { name: `mcp__skills__${tool}`, arguments: input },
+    }));
+    // It registers the tools of servers some time after the session has begun.
+    for (let turn = 0; agent === qwen && turn < 20; turn++) {
+      model.plan([search]);
+      await editor.prompt(sessionId, "Search the tools.");
+      if (model.results[0]?.includes("Not found") === false) break;
+    }
+    model.plan(agent === qwen ? deferred : calls);
+    await editor.prompt(sessionId, "Do all of it.");
+    expect(editor.permissions.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/: run status\.fetch 1\.0\.0/),
+    ]);
+    const told = JSON.stringify(
+      editor.updates(sessionId).filter(({ sessionUpdate }) => sessionUpdate.startsWith("tool_call")),
+    );
+    expect(told, name).toContain("Run Python code failed (KeyError: 'x')");
+    expect(told, name).toContain('Run skill nonesuch failed (Unknown skill \\"nonesuch\\")');
+    expect(told, name).toContain('Completed.\\n{\\"a\\":1}');
+    expect(told, name).toContain("line-count 0.0.0");
+  },
+);
