@@ -143,7 +143,7 @@ test("a person is asked before the run, with everything that the skill wants", a
   expect(asked).toMatchObject([
     {
       title: expect.stringMatching(
-        /^1 secret, 1 host, file changes \(KEY; api\.example\): run deploy 1\.2\.0 \([0-9a-f]{12}, from this project\)$/,
+        /^1 secret, 1 host, file changes: run deploy 1\.2\.0 \([0-9a-f]{12}, from this project\); KEY; api\.example$/,
       ) as string,
       options: [
         { answer: "once", label: "Run once", kind: "allow_once" },
