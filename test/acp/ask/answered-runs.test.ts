@@ -26,6 +26,8 @@ async function start(...args: readonly string[]): Promise<Awaited<ReturnType<typ
   });
   open.push(agent);
   agent.answer(() => "reject_once");
+  // A request waits for a sandbox that has not been tried yet, but not for long.
+  await agent.prompt('tool run_code {"language":"python","code":"def main(): return 1"}');
   return agent;
 }
 
