@@ -69,12 +69,10 @@ export function createRuns(options: RunsOptions): Runs {
 }
 
 type QueuedRun = Omit<CurrentRun, "starts">;
-type StoppedRun = Omit<QueuedRun, "tell">;
 
 function unrecorded(skill: string, fault: string): SkillsError {
   const message = `The skill ${skill} was not run: it goes beyond its sandbox, and that cannot be recorded in the ledger (${fault}).`;
-  const hint =
-    "The user can make the ledger writable again: acp-skills doctor names the data directory, which it is in.";
+  const hint = "The user can make the data directory that acp-skills doctor names writable, or free space on its disk.";
   return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
@@ -153,7 +151,7 @@ class StagedRuns implements Runs {
   }
 
   /** Tells how the run ended, and keeps its record; the answer does not wait for that. */
-  async #recorded(run: StoppedRun, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
+  async #recorded(run: Omit<QueuedRun, "tell">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records } = this.#options;
     const { spec, caller, signal } = run;
     const history = createHistory(spec, { now, records, onEvent: caller.onEvent });

@@ -1,13 +1,9 @@
-import { existsSync } from "node:fs";
-import path from "node:path";
 import type { App } from "../../app.ts";
 import { ownerOf } from "../../caller.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import type { SessionRecord } from "../../ledger/session-records.ts";
 import type { Settings } from "../../options.ts";
-import { subjectOf } from "../../runs/authorize/trust-request.ts";
-import { requirementsFile } from "../../skills/environment/file-requirements.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../trust/asking/question.ts";
@@ -18,12 +14,12 @@ import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
-import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
 import { openingRecord, toToldSkills } from "../session/session-record.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
+import { answerRun } from "./answer-run.ts";
 import type {
   BeginRequest,
   Directories,
@@ -192,31 +188,10 @@ export class ServedSession {
   }
 
   /** Why the agent need not ask about a call that runs code; undefined if it should. Nobody is asked here. */
-  async answersRun(tool: string, { name, version }: JsonRecord): Promise<RunAnswer | undefined> {
+  async answersRun(tool: string, input: JsonRecord): Promise<RunAnswer | undefined> {
+    if (this.#session === undefined) return undefined;
     const { app } = this.#context;
-    const session = this.#session;
-    const { catalog, directory } = this.#skills;
-    const { answers, runs } = app.policyFor(directory);
-    if (!answers || session === undefined) return undefined;
-    if (tool === "execute_skill") {
-      const offered = typeof name === "string" ? catalog.find(name) : undefined;
-      const isMeant = (skill: Skill): boolean => version === undefined || skill.version === version;
-      const skill = [offered?.skill, ...(offered?.versions ?? [])].find((one) => one !== undefined && isMeant(one));
-      // The call will be refused.
-      if (offered === undefined || skill === undefined) return "decided";
-      const { remote, isOwn, sources } = offered;
-      if (runs === "ask" || needsGrant(permissionsOf(skill)) || remote !== undefined) return "decided";
-      if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
-      const skills = {
-        isOwn: () => isOwn === true,
-        rootOf: () => sources[0] ?? skill.directory,
-        remoteOf: () => remote,
-      };
-      const subject = subjectOf(skill, { skills, sourceOf: () => app.source });
-      const asker = { owner: this.#ownerOf(session), directory, door: "acp" };
-      if (!(await (await app.trust()).mayRunUnasked(subject, asker))) return undefined;
-    } else if (runs === "ask") return undefined;
-    return "tier" in (await app.findSandbox()) ? "sandboxed" : undefined;
+    return await answerRun(tool, input, { app, skills: this.#skills, owner: this.#ownerOf(this.#session) });
   }
 
   /** The index with this ticket was sent to the model. */

@@ -4,7 +4,7 @@ import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import type { Asker } from "../../trust/authorization.ts";
 import type { Standing } from "../../trust/standings.ts";
 import type { Trust } from "../../trust/trust.ts";
-import { needsOf, subjectOf } from "./trust-request.ts";
+import { needsOf, subjectOfOffered } from "./trust-request.ts";
 
 /** The skills that cannot be used now, and why. */
 export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;
@@ -26,15 +26,12 @@ export async function findStandings(
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {
-  const asked = offered.map(({ skill, isOwn, sources, remote }) => {
-    const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
-    return {
-      subject: subjectOf(skill, { skills, sourceOf: () => source }),
-      needs: needsOf(skill),
-      hasCode: skill.kind === "action",
-      digest: async () => (await hasher.hash(source, skill.directory, signal)).digest,
-    };
-  });
+  const asked = offered.map((found) => ({
+    subject: subjectOfOffered(found, source),
+    needs: needsOf(found.skill),
+    hasCode: found.skill.kind === "action",
+    digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
+  }));
   const found = await trust.standings(asked, asker);
   const standings = new Map<Skill, Exclude<Standing, "ready">>();
   for (const [index, { skill }] of offered.entries()) {

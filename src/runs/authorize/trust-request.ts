@@ -6,7 +6,7 @@ import type { HashedFile } from "../../skills/hash/hash-skill.ts";
 import { licenseForPolicy } from "../../skills/licenses/find-license.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { RemoteOrigin } from "../../skills/scan/roots.ts";
-import type { Skill } from "../../skills/skill.ts";
+import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import type { CopiedFile } from "../../trust/grants/approvals.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
 import type { Capabilities } from "../../trust/grants/capabilities.ts";
@@ -35,6 +35,16 @@ export function subjectOf(
   const license = (): string => licenseForPolicy(sourceOf(skill), skill);
   const remote = skills.remoteOf(skill);
   return { name, slug, version, isOwn, source, directory, license, origin: remote && originOf(remote, directory) };
+}
+
+/** An offered skill, or another version of it, as trust knows it. */
+export function subjectOfOffered(
+  { isOwn, sources, remote, ...offered }: OfferedSkill,
+  source: SkillSource,
+  skill = offered.skill,
+): Omit<Subject, "digest"> {
+  const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
+  return subjectOf(skill, { skills, sourceOf: () => source });
 }
 
 function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Origin {

@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../../../ledger/ledger.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import { shortDigest } from "../../../trust/asking/question.ts";
 import type { Authorization, FullTrustRequest } from "../../../trust/authorization.ts";
-import { subjectOf } from "../../../runs/authorize/trust-request.ts";
+import { subjectOfOffered } from "../../../runs/authorize/trust-request.ts";
 import type { Decided, Decision } from "../../../wire/browse/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { requestOf } from "../detail/show-skill.ts";
@@ -77,13 +77,9 @@ export async function decide(
   }
 
   async function takeBack(): Promise<Decided> {
-    const { sources, isOwn, remote } = offered;
-    const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
     const isUnblocking = decision === "unblock";
     if (!isUnblocking && grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
-    const what = isUnblocking
-      ? { blocksOf: subjectOf(skill, { skills, sourceOf: () => app.source }) }
-      : { grant: grant ?? "" };
+    const what = isUnblocking ? { blocksOf: subjectOfOffered(offered, app.source) } : { grant: grant ?? "" };
     const tell = (): void =>
       record({ event: "revoke", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
     const isFound = await trust.takeBack(what, asker, tell);

@@ -2,7 +2,7 @@ import path from "node:path";
 import { localOwner } from "../../../caller.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import { isSkillsError } from "../../../errors.ts";
-import { needsOf, subjectOf, trustRequest } from "../../../runs/authorize/trust-request.ts";
+import { needsOf, subjectOfOffered, trustRequest } from "../../../runs/authorize/trust-request.ts";
 import { isScript } from "../../../runs/plan/plan-skill-run.ts";
 import { readPlannedFile } from "../../../runs/plan/read-planned-file.ts";
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
@@ -126,7 +126,7 @@ async function showOffered(
 ): Promise<OfferedPart> {
   const { app, nonces, readOnly, directory, machine } = door;
   const { source } = app;
-  const { skill, sources, remote, versions, isOwn } = offered;
+  const { skill, sources, remote, versions } = offered;
   const walked = await runInSlices(walkSkill(source.files, skill.directory));
   const detected = await runInSlices(findMentions(walked.files, source));
   const license = await runInSlices(findLicense(source, skill));
@@ -135,10 +135,9 @@ async function showOffered(
     machine: machine(),
     findSandbox: () => app.findSandbox(),
   });
-  const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
   const permissions = await showPermissions({
     trust: await app.trust(),
-    subject: subjectOf(skill, { skills, sourceOf: () => source }),
+    subject: subjectOfOffered(offered, source),
     needs: needsOf(skill),
     wants: needsOf(skill),
     request: digest === undefined ? undefined : requestOf(door, { skill, digest }, signal),

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { App } from "../../app.ts";
+import { subjectOfOffered } from "../../runs/authorize/trust-request.ts";
+import { requirementsFile } from "../../skills/environment/file-requirements.ts";
+import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { RunAnswer } from "./skill-service.ts";
+
+interface AnswerContext {
+  readonly app: Pick<App, "policyFor" | "source" | "trust" | "findSandbox">;
+  readonly skills: Pick<SessionSkills, "catalog" | "directory">;
+  /** The session as a caller of our tools. */
+  readonly owner: string;
+}
+
+/** Why the agent need not ask about a call that runs code; undefined if it should. Asks nobody. */
+export async function answerRun(
+  tool: string,
+  input: JsonRecord,
+  context: AnswerContext,
+): Promise<RunAnswer | undefined> {
+  const { app, skills } = context;
+  const { answers, runs } = app.policyFor(skills.directory);
+  if (!answers) return undefined;
+  const answer = tool === "execute_skill" ? await answerSkillRun(input, context) : "sandboxed";
+  if (answer !== "sandboxed") return answer;
+  return runs === "sandbox" && "tier" in (await app.findSandbox()) ? "sandboxed" : undefined;
+}
+
+/** Whether a skill's run could stay inside its sandbox, whatever the machine has. */
+async function answerSkillRun(
+  { name, version }: JsonRecord,
+  { app, skills, owner }: AnswerContext,
+): Promise<RunAnswer | undefined> {
+  const { catalog, directory } = skills;
+  await catalog.ready;
+  const offered = typeof name === "string" ? catalog.find(name) : undefined;
+  const skill =
+    typeof version === "string" ? offered?.versions.find((other) => other.version === version) : offered?.skill;
+  // The call will be refused.
+  if (offered === undefined || skill === undefined) return "decided";
+  const isAsked = app.policyFor(directory).runs === "ask" || offered.remote !== undefined;
+  if (isAsked || needsGrant(permissionsOf(skill))) return "decided";
+  if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
+  const trust = await app.trust();
+  const asker = { owner, directory, door: "acp" };
+  return (await trust.mayRunUnasked(subjectOfOffered(offered, app.source, skill), asker)) ? "sandboxed" : undefined;
+}
