@@ -30,8 +30,6 @@ export interface MockModel {
 interface PlannedCall {
   readonly tool: string;
   readonly input: Input | ((results: readonly string[]) => Input);
-  /** It is called by the subagent that the call before it started, whose result comes later. */
-  readonly isInside?: boolean;
 }
 
 /** The model's answer if no call is planned. */
@@ -46,8 +44,6 @@ export async function openMockModel(): Promise<MockModel> {
   const waiting: PlannedCall[] = [];
   const results: string[] = [];
   let called: ToolUse | undefined;
-  /** Calls whose subagents have begun. */
-  const outer: ToolUse[] = [];
   let lastId = 0;
 
   /** The planned call that answers this request, if any. */
@@ -56,13 +52,9 @@ export async function openMockModel(): Promise<MockModel> {
       const { id, name } = called;
       const result = api.results(body).findLast((other) => other.id === id || other.id === name);
       // Agents also make requests outside of turns, for example for a title.
-      if (result !== undefined) {
-        results.push(textOf(result.content));
-        called = outer.pop();
-        // The subagent ends with an answer.
-        if (called !== undefined && waiting[0]?.isInside !== true) return undefined;
-      } else if (waiting[0]?.isInside !== true) return undefined;
-      if (called !== undefined) outer.push(called);
+      if (result === undefined) return undefined;
+      results.push(textOf(result.content));
+      called = undefined;
     }
     const [next] = waiting;
     if (next === undefined) return undefined;
@@ -95,7 +87,6 @@ export async function openMockModel(): Promise<MockModel> {
     plan(calls) {
       waiting.splice(0, waiting.length, ...calls);
       results.splice(0);
-      outer.splice(0);
       called = undefined;
     },
     close: () =>

@@ -130,9 +130,11 @@ export class Sessions {
 
   /** Ids of the calls of our tools that have not ended; the same list as long as it has the same ids. */
   get openCalls(): readonly string[] {
-    const ids = [...new Set([...this.#byId.values(), ...this.#loading.values()])].flatMap(
-      ({ calls }) => calls?.open ?? [],
-    );
+    // For each block of lines: nothing is allocated while no call is open.
+    let ids: readonly string[] = [];
+    for (const sessions of [this.#byId, this.#loading])
+      for (const { calls } of sessions.values())
+        if (calls !== undefined && calls.open.length > 0) ids = ids.length === 0 ? calls.open : [...ids, ...calls.open];
     if (ids.length !== this.#openCalls.length || ids.some((id, place) => id !== this.#openCalls[place]))
       this.#openCalls = ids;
     return this.#openCalls;

@@ -1,4 +1,5 @@
 import { parseIfJson } from "../../base/json-file/json-value.ts";
+import { counted } from "../../trust/grants/capabilities.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
 /** A run of code, as our tools return it. */
@@ -49,14 +50,14 @@ function listText(skills: readonly unknown[]): string {
     return `${shown(name)} ${shown(version)}${about}`;
   });
   const more = rows.length > mostListed ? [`and ${rows.length - mostListed} more`] : [];
-  return [`${rows.length} skill${rows.length === 1 ? "" : "s"}`, ...rows.slice(0, mostListed), ...more].join("\n");
+  return [counted(rows.length, "skill"), ...rows.slice(0, mostListed), ...more].join("\n");
 }
 
 function skillText({ files, scripts }: JsonRecord, { name, version, description, kind }: JsonRecord): string {
-  const counted = Array.isArray(files) ? [`${files.length} file${files.length === 1 ? "" : "s"}`] : [];
+  const held = Array.isArray(files) ? [counted(files.length, "file")] : [];
   const runnable =
     Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, mostListed).join(", ")}`] : [];
-  const facts = [...(typeof kind === "string" ? [kind] : []), ...counted, ...runnable];
+  const facts = [...(typeof kind === "string" ? [kind] : []), ...held, ...runnable];
   return `${shown(name)} ${shown(version)}: ${shown(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
 }
 

@@ -44,7 +44,7 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
     names.length > 0 ||
     spelt === tool ||
     isToolKind(toolCall["kind"]) ||
-    isAdded(toolCall["content"], tool, server, facts) ||
+    isAdded(toolCall["content"], tool, server, facts, isAboutTool) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
 }
@@ -59,12 +59,24 @@ function deferredCall(
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
 }
 
-/** Whether the content is only what the agent always says about such a call. */
-export function isAdded(content: unknown, tool: string, { name }: KnownServer, facts: AgentFacts): boolean {
-  const called = facts.tools === undefined ? tool : spell(facts.tools.forModel, name, tool);
-  return facts.adds.some((text) =>
-    isDeepStrictEqual(content, [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }]),
-  );
+/** Other texts are said about any tool: they confirm no title. */
+function isAboutTool(text: Spelling): boolean {
+  return text.includes("{tool}");
+}
+
+/** Whether the content is only what the agent always says about such a call, in one of the texts that are meant. */
+export function isAdded(
+  content: unknown,
+  tool: string,
+  { name }: KnownServer,
+  { tools, adds }: AgentFacts,
+  isMeant: (text: Spelling) => boolean = () => true,
+): boolean {
+  const called = tools === undefined ? tool : spell(tools.forModel, name, tool);
+  return adds
+    .filter(isMeant)
+    .map((text) => [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }])
+    .some((said) => isDeepStrictEqual(content, said));
 }
 
 /** Whether an input has only these parameters. */

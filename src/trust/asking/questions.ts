@@ -90,10 +90,10 @@ export class Questions {
         return refusal;
       }
       let isShown = false;
-      const shown = onlyOnce(() => {
+      const shown = (): void => {
+        if (!isShown) tell({ type: "asked", detail: question.title });
         isShown = true;
-        tell({ type: "asked", detail: question.title });
-      });
+      };
       const reply = await this.#reply(matter, asker.ask, question, shown);
       signal.throwIfAborted();
       if ("answer" in reply && reply.answer !== undefined) shown();

@@ -70,14 +70,14 @@ export function inWords({ network, secrets, project, isolation }: Capabilities, 
 /** Some editors show no more of a title. */
 const shownLength = 38;
 
-/** The same in one text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
+/** What a skill may do, in one text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
 export function inShort(capabilities: Capabilities): string {
   const { shown, names } = shortParts(capabilities);
   return names === "" ? shown : `${shown} (${names})`;
 }
 
 /**
- * The same for a title that may be cut off, secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers where the
+ * What a skill may do, for a title that may be cut off: secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers where the
  * names do not fit, `2 secrets, 8 hosts`; then `names` has them: `API_KEY and DB_KEY; api.example.com …`.
  */
 export function shortParts({ network, secrets, project, isolation }: Capabilities): {

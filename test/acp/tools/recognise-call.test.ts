@@ -326,3 +326,11 @@ test("knows the calls that qwen-code replays as those of its tool for deferred o
   expect(open("qwen-code").record(other)).toBeUndefined();
   expect(open("someone").record(replayed)).toBeUndefined();
 });
+
+test("what an agent says about any tool does not confirm a title that a model chose", () => {
+  const text = factsOf("qwen-code").adds[0] ?? "";
+  const content = [{ type: "content", content: { type: "text", text } }];
+  const call = { toolCallId: "t", title: "mcp__skills__list_skills", kind: "execute", content };
+  expect(text).toContain("Auto Mode");
+  expect(open("qwen-code").record(call)).toBeUndefined();
+});
