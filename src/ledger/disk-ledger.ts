@@ -60,8 +60,11 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
           rmSync(fileOf(directory, old.number), { force: true });
         return file;
       }
+      // A file of ours that came too late has no entries and none before it. One that others filled meanwhile, or that closes a gap, stays.
+      const isLate =
+        isNew && fstatSync(file.descriptor).size === 0 && !after.some(({ number }) => number === file.number - 1);
       closeSync(file.descriptor);
-      if (isNew) rmSync(fileOf(directory, file.number), { force: true });
+      if (isLate) rmSync(fileOf(directory, file.number), { force: true });
     }
     throw new Error("other processes change its files all the time");
   }

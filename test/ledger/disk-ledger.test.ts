@@ -148,6 +148,17 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(1)]);
   });
 
+  test("goes on behind a gap before its last file", async () => {
+    mkdirSync(directory, { recursive: true });
+    const full = toLedgerLine(use(1)).repeat(20);
+    writeFileSync(file(6), full);
+    writeFileSync(file(8), toLedgerLine(use(2)));
+    const ledger = open(full.length);
+    expect(ledger.record(use(3))).toBeUndefined();
+    expect(told).toEqual([]);
+    expect((await readAll(ledger)).slice(-2)).toEqual([use(2), use(3)]);
+  });
+
   test("a deleted directory is created again", async () => {
     const ledger = open();
     ledger.record(use(1));

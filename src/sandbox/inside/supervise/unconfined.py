@@ -62,10 +62,10 @@ def _watch(tree: Tree, limits: dict, places: list):
 
     def look():
         sizes = tree.below()
-        if sum(sizes.values()) > limits["memory_bytes"]:
-            return "memory"
         if len(sizes) > limits["processes"]:
             return "processes"
+        if sum(sizes.values()) > limits["memory_bytes"]:
+            return "memory"
         return "disk" if shared.is_over() else None
 
     return look

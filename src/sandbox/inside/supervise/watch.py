@@ -46,6 +46,9 @@ class Watch:
         """The exceeded limit: `memory`, `processes` or `disk`; otherwise None."""
         pids = self._find_processes()
         alive, tasks, resident, virtual = _cheaply(pids)
+        # First, because it is cheap: to measure the memory of a fork bomb takes long.
+        if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
+            return "processes"
         most = self._limits["memory_bytes"]
         kernel = self._kernel.held_by(pids, alive)
         memory = resident
@@ -53,8 +56,6 @@ class Watch:
             memory = _exactly(alive, most)
         if memory + kernel > most or self._sockets(alive) > most:
             return "memory"
-        if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
-            return "processes"
         return "disk" if self._disk() else None
 
 
