@@ -1,10 +1,15 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Tests of the linter's rules run with the static checks (`npm run lint`), not with the suite. */
 const staticChecks = ["test/lint.test.ts"];
 /** Attacks on the sandboxes use all the CPU and memory they can get: they run last, when nothing else is timed. */
-const sandboxes = ["test/sandbox/**/*.test.ts"];
+const sandboxes = [
+  "test/sandbox/**/*.contract.test.ts",
+  "test/sandbox/attacks.test.ts",
+  "test/sandbox/pyodide/pyodide-escapes.test.ts",
+];
 /** A browser takes both processors and has deadlines of its own: one file at a time, and nothing beside it. */
 const browser = ["test/browser/**/*.test.ts"];
 
@@ -22,6 +27,8 @@ export default defineConfig({
           name: "house",
           include: ["test/**/*.test.ts"],
           exclude: [...staticChecks, ...sandboxes, ...browser, "test/agents/**", "**/node_modules/**", "**/dist/**"],
+          // Much of the time is spent waiting for processes.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 0 },
         },
       },

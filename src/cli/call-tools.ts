@@ -14,7 +14,6 @@ import type { running } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
 import { openListing } from "./open-listing.ts";
-import { openProcessLog } from "./open-log.ts";
 import { tellRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
 import { onInterruption } from "./report/terminal.ts";
@@ -56,7 +55,7 @@ export async function callTools(
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
   refuseIdleGrants(options.grant, catalog);
-  const log = openProcessLog();
+  const { log } = terminal;
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
   const { signal, stop } = onInterruption();
   const printed = openSafeLines(

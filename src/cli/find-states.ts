@@ -14,21 +14,20 @@ const none: Standings = new Map();
 export async function findStates(
   skills: readonly OfferedSkill[],
   directory: string,
-  terminal: Pick<Terminal, "home">,
+  terminal: Pick<Terminal, "home" | "log">,
 ): Promise<Standings> {
   const isWanting = skills.some(
     ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
   );
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
   if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
-  const [{ openApp }, { localOwner }, { readOptions }, { openProcessLog }, { findStandings }] = await Promise.all([
+  const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
     import("../app.ts"),
     import("../caller.ts"),
     import("../options.ts"),
-    import("./open-log.ts"),
     import("../runs/authorize/find-standings.ts"),
   ]);
-  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }));
+  const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
   try {
     const { source, hasher } = app;
     const asker = { owner: localOwner, directory };

@@ -12,12 +12,6 @@ export function openStderrLog(write: (line: string) => void): Log {
   };
 }
 
-/** The same on the stderr of this process; ignores that it was closed. */
-export function openProcessLog(): Log {
-  process.stderr.on("error", () => undefined);
-  return openStderrLog((line) => process.stderr.write(line));
-}
-
 /** With O_NONBLOCK, opening a FIFO without a reader fails instead of blocking. Windows has neither flag. */
 const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | O_NONBLOCK | O_NOFOLLOW;

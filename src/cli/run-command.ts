@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { nearest } from "../base/nearest.ts";
 import { isSkillsError } from "../errors.ts";
 import { commands, listedCommands } from "./commands.ts";
@@ -6,14 +5,15 @@ import type { CommandName } from "./commands.ts";
 import { usageError } from "./command.ts";
 import type { Command, ListedCommand } from "./command.ts";
 import { openTerminal } from "./report/terminal.ts";
-import type { Terminal } from "./report/terminal.ts";
+import type { Streams, Terminal } from "./report/terminal.ts";
 import { helpForAll, helpForCommand, parseArguments } from "./usage.ts";
 
-/** Runs one command line and returns its exit code: 2 for a usage error. Loads only the requested command. */
-export async function runCommand(argv: readonly string[]): Promise<number> {
-  // Reading thousands of skills would grow the young generation to 16 MiB per semi-space, which costs 40 MB and is not faster.
-  setFlagsFromString("--semi-space-growth-factor=1");
-  const terminal = openTerminal();
+/**
+ * Runs one command line in the directory and with the environment of this process, and returns its exit code: 2 for a usage error. Loads
+ * only the requested command. Commands that speak a protocol (`wrap`, `proxy`, `mcp`, `mcp-bridge`) use the streams of the process.
+ */
+export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
+  const terminal = openTerminal(streams);
   const [first = "", ...rest] = argv;
   let name: CommandName | undefined;
   try {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { descendants, openProcessTree } from "../../src/acp/process/process-tree.ts";
 import type { ListedProcess } from "../../src/acp/process/process-tree.ts";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
@@ -15,7 +15,7 @@ import { binary } from "../cli/run-cli.ts";
 const onPosix = process.platform !== "win32";
 let root = "";
 
-beforeEach(() => {
+beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "acp-skills-launch-"));
   // Prints its process id, then reads no input and ignores SIGTERM and SIGINT.
   writeFileSync(
@@ -29,7 +29,7 @@ beforeEach(() => {
     `require("node:child_process").spawn(${launch.replace(" }", ", detached: true }")}); setInterval(() => {}, 1e6);`,
   );
 });
-afterEach(() => {
+afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
@@ -50,8 +50,9 @@ const launchers = [
   ["that starts it detached", () => [node, join(root, "apart.cjs")]],
 ] as const;
 
-describe.runIf(onPosix).each(launchers)("an agent started by a launcher %s", (_what, launcher) => {
-  test("is terminated after the editor leaves even if it ignores signals", async () => {
+// At the same time: they mostly wait.
+describe.runIf(onPosix).concurrent.each(launchers)("an agent started by a launcher %s", (_what, launcher) => {
+  test("is terminated after the editor leaves even if it ignores signals", async ({ expect }) => {
     const [command = "", ...args] = launcher();
     const [input, output] = [new PassThrough(), new PassThrough()];
     // Times of 5 s and more pass only when the test says so.
@@ -72,7 +73,7 @@ describe.runIf(onPosix).each(launchers)("an agent started by a launcher %s", (_w
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  test.each(["SIGTERM", "SIGHUP"] as const)("is terminated when the wrapper gets %s", async (signal) => {
+  test.for(["SIGTERM", "SIGHUP"] as const)("is terminated when the wrapper gets %s", async (signal, { expect }) => {
     const wrapper = spawn(node, [binary, "--no-default-roots", "--", ...launcher()], {
       cwd: root,
       env: { PATH: process.env.PATH, HOME: root },

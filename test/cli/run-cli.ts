@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { PassThrough, Readable } from "node:stream";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const binary = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
@@ -17,22 +18,71 @@ export interface CliOptions {
 }
 
 /** Starts the built command as a process whose environment contains only PATH, HOME and SHELL. */
-export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [binary, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, SHELL: "/bin/sh", ...env },
-  });
+export function startCli(args: readonly string[], options: CliOptions): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [binary, ...args], { cwd: options.cwd, env: environmentOf(options) });
 }
 
-/** Runs the command and waits until it exits. */
-export async function runCli(args: readonly string[], options: CliOptions): Promise<CliRun> {
+function environmentOf({ cwd, env = {} }: CliOptions): Record<string, string | undefined> {
+  return { PATH: process.env.PATH, HOME: cwd, SHELL: "/bin/sh", ...env };
+}
+
+/** Runs the command as a process and waits until it exits: for what only a process has, and once for each command. */
+export async function runProcess(args: readonly string[], options: CliOptions): Promise<CliRun> {
   const child = startCli(args, options);
   child.stdin.on("error", () => undefined);
   child.stdin.end(options.input ?? "");
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    new Promise<number | null>((resolve) => child.once("close", resolve)),
+  ]);
   return { code, stdout, stderr };
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs the built command in this process, in the given directory and with the environment that a process would have. One after the other:
+ * both belong to the whole process.
+ */
+export async function runCli(args: readonly string[], options: CliOptions): Promise<CliRun> {
+  const run = last.then(() => runHere(args, options));
+  last = run.catch(() => undefined);
+  return await run;
+}
+
+async function runHere(args: readonly string[], options: CliOptions): Promise<CliRun> {
+  const module = new URL("run-command.js", pathToFileURL(binary)).href;
+  const { runCommand } = (await import(/* @vite-ignore */ module)) as typeof import("../../src/cli/run-command.ts");
+  const stdin = Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]);
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const printed = Promise.all([textOf(stdout), textOf(stderr)]);
+  const directory = process.cwd();
+  const [before, program] = [{ ...process.env }, process.argv[1]];
+  replaceEnvironment(environmentOf(options));
+  process.chdir(options.cwd);
+  process.argv[1] = binary;
+  let code: number;
+  try {
+    code = await runCommand(args, { stdin, stdout, stderr });
+  } finally {
+    process.chdir(directory);
+    process.argv[1] = program ?? binary;
+    replaceEnvironment(before);
+    stdout.end();
+    stderr.end();
+  }
+  const [out, err] = await printed;
+  return { code, stdout: out, stderr: err };
+}
+
+function replaceEnvironment(env: Readonly<Record<string, string | undefined>>): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  let text = "";
+  for await (const piece of stream.setEncoding("utf8")) text += piece as string;
+  return text;
 }

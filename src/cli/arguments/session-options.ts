@@ -1,7 +1,8 @@
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../options.ts";
-import { openFileLog, openProcessLog } from "../open-log.ts";
+import { openFileLog } from "../open-log.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
+import type { Terminal } from "../report/terminal.ts";
 import { running, toRunningOptions } from "./running-options.ts";
 import { notes, roots, toSourceOptions } from "./shared-options.ts";
 import { reasonOf, toAbsolute } from "./values.ts";
@@ -49,9 +50,11 @@ export const sessionNotes = [
 ];
 
 /** The options as settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */
-export function openSessionOptions(given: OptionValues<typeof session>): SkillsOptions | undefined {
+export function openSessionOptions(
+  given: OptionValues<typeof session>,
+  { log: stderr }: Pick<Terminal, "log">,
+): SkillsOptions | undefined {
   const runningOptions = toRunningOptions(given);
-  const stderr = openProcessLog();
   let log: Log = stderr;
   if (given.log !== undefined) {
     try {

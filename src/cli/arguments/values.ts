@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 import { usageError } from "../command.ts";
@@ -36,20 +37,20 @@ export function directoryFault(option: string, directory: string): string[] {
  * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object if absent. Throws
  * INVALID_OPTIONS if it is not JSON or cannot be read.
  */
-export async function readInput(input: string | undefined, name: string): Promise<unknown> {
+export async function readInput(input: string | undefined, name: string, stdin: Readable): Promise<unknown> {
   if (input === undefined) return {};
   const where = input === "-" ? "stdin" : input.startsWith("@") ? input.slice(1) : name;
   try {
-    return JSON.parse(await readText(input)) as unknown;
+    return JSON.parse(await readText(input, stdin)) as unknown;
   } catch (error) {
     if (error instanceof TypeError) throw usageError(`${where} is not UTF-8`);
     throw usageError(`${where} ${error instanceof SyntaxError ? "is not JSON" : "cannot be read"}: ${reasonOf(error)}`);
   }
 }
 
-async function readText(input: string): Promise<string> {
+async function readText(input: string, stdin: Readable): Promise<string> {
   if (input !== "-" && !input.startsWith("@")) return input;
-  const bytes = input === "-" ? Buffer.concat(await process.stdin.toArray()) : readFileSync(toAbsolute(input.slice(1)));
+  const bytes = input === "-" ? Buffer.concat(await stdin.toArray()) : readFileSync(toAbsolute(input.slice(1)));
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 

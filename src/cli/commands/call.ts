@@ -19,7 +19,7 @@ export const command = defineCommand({
     notes.data,
   ],
   async run({ options, positionals: [tool = "", text] }, terminal) {
-    const input = await readInput(text, "INPUT");
+    const input = await readInput(text, "INPUT", terminal.stdin);
     return await callTools(options, terminal, { json: true }, async ({ call }) => {
       await terminal.printJson(await call(tool, input));
       return 0;

@@ -15,7 +15,6 @@ import { defineCommand } from "../command.ts";
 import { foreignFiles, storageFault } from "../data-directory.ts";
 import { openListing } from "../open-listing.ts";
 import type { Listing } from "../open-listing.ts";
-import { openProcessLog } from "../open-log.ts";
 import { labelled } from "../report/columns.ts";
 import { homePath } from "../../base/paths/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -31,7 +30,7 @@ export const command = defineCommand({
   ],
   async run({ options: given }, terminal) {
     const runningOptions = toRunningOptions(given);
-    const settings = readOptions({ log: openProcessLog(), ...runningOptions }, { home: terminal.home });
+    const settings = readOptions({ log: terminal.log, ...runningOptions }, { home: terminal.home });
     const listing = await openListing(given, terminal);
     terminal.progress.show("running the self-tests of the sandboxes");
     const report = await examine(settings, listing);

@@ -16,13 +16,13 @@ export const command = defineCommand({
     "Exits when the conductor closes stdin. Without a conductor, write: acp-skills -- AGENT",
     ...sessionNotes,
   ],
-  async run({ options: given }) {
+  async run({ options: given }, terminal) {
     if (process.stdin.isTTY)
       throw usageError(
         "proxy adds skills to a chain of ACP proxies, and is started by the conductor of the chain, not in a terminal; to run one agent, write: acp-skills -- AGENT",
       );
     setFlagsFromString("--heap-growing-percent=20");
-    const options = openSessionOptions(given);
+    const options = openSessionOptions(given, terminal);
     if (options === undefined) return 2;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);

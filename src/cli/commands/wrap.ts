@@ -18,13 +18,13 @@ export const command = defineCommand({
     "Everything after -- is the agent's command. Exits as the agent does; 127: command not found, 126: not executable.",
     ...sessionNotes,
   ],
-  async run({ options: given, rest }) {
+  async run({ options: given, rest }, terminal) {
     const [command, ...args] = rest ?? [];
     if (command === undefined) throw usageError("missing agent; write: acp-skills [options] -- AGENT [ARG…]");
     if (command === "") throw usageError("the agent's command is empty");
     // Each list of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
     setFlagsFromString("--heap-growing-percent=20");
-    const options = openSessionOptions(given);
+    const options = openSessionOptions(given, terminal);
     if (options === undefined) return 2;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);

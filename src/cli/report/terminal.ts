@@ -1,17 +1,28 @@
 import { homedir } from "node:os";
+import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import { currentDirectory } from "../arguments/values.ts";
+import { openStderrLog } from "../open-log.ts";
 import type { Ask } from "../../trust/asking/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
 
+/** Those of a process. `columns` counts only for a terminal. */
+export interface Streams {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
 /** The streams and the environment of a command: results go to stdout, everything else to stderr. */
 export interface Terminal {
   /** Throws UNREADABLE if the current directory has been deleted. */
   readonly cwd: string;
   readonly home: string;
+  readonly stdin: Streams["stdin"];
   /** For stdout. */
   readonly paint: Paint;
   /** Width of stdout; undefined if it is not a terminal, so that nothing is truncated. */
@@ -26,6 +37,8 @@ export interface Terminal {
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one line on stderr, with control characters escaped. */
   tell(sentence: string): void;
+  /** Writes warnings and errors to stderr, one line each. */
+  readonly log: Log;
   /** Writes text to stderr unchanged; the caller has made it safe. */
   echo(text: string): void;
   /** Asks the person here. Undefined where stdin or stderr is not a terminal. */
@@ -38,35 +51,38 @@ export interface Terminal {
 const writeSize = 64 * 1024;
 
 /**
- * The terminal of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
+ * The streams and surroundings of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
  * exit code stays the same.
  */
-export function openTerminal(): Terminal {
+export function openTerminal(streams: Streams): Terminal {
   const { env } = process;
   const reader = new AbortController();
-  const progress = once(() => openProgress(process.stderr, systemClock));
+  const progress = once(() => openProgress(streams.stderr, systemClock));
   const stdout = once(() => {
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") reader.abort();
       if (reader.signal.aborted) return;
-      process.stderr.write(`acp-skills: cannot write to stdout: ${error.message}\n`);
+      streams.stderr.write(`acp-skills: cannot write to stdout: ${error.message}\n`);
       process.exit(1);
     });
-    return process.stdout;
+    return streams.stdout;
   });
   const stderr = once(() => {
     // A closed stderr is not an error.
-    process.stderr.on("error", () => undefined);
-    return process.stderr;
+    streams.stderr.on("error", () => undefined);
+    return streams.stderr;
   });
   const terminal: Terminal = {
     get cwd() {
       return currentDirectory();
     },
     home: homedir(),
-    paint: (style, text) => (wantsColour(env, process.stdout.isTTY) ? colourPaint : plainPaint)(style, text),
+    get stdin() {
+      return streams.stdin;
+    },
+    paint: (style, text) => (wantsColour(env, streams.stdout.isTTY === true) ? colourPaint : plainPaint)(style, text),
     get columns() {
-      return widthOf(process.stdout);
+      return widthOf(streams.stdout);
     },
     get readerGone() {
       stdout();
@@ -98,11 +114,15 @@ export function openTerminal(): Terminal {
       }
     },
     get ask() {
-      if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-      return askAtTerminal(process.stdin, process.stderr, progress());
+      if (streams.stdin.isTTY !== true || streams.stderr.isTTY !== true) return undefined;
+      return askAtTerminal(streams.stdin, streams.stderr, progress());
     },
     get progress() {
       return progress();
+    },
+    get log() {
+      const stream = stderr();
+      return openStderrLog((line) => stream.write(line));
     },
     echo(text) {
       progress().erase();

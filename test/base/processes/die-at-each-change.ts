@@ -1,12 +1,16 @@
 import { execa } from "execa";
 import { expect } from "vitest";
 
+/** The gate sets it. Otherwise only every fifth change, the first among them, is one to die at. */
+export const isEachKilled = process.env["ACP_SKILLS_EVERY_KILL"] === "1";
+const stride = isEachKilled ? 1 : 5;
+
 interface Deaths<Place> {
   /** A program that calls `dieAtChange`; it gets a directory and the change to die at. */
   readonly program: string;
   /** More arguments of the program. */
   readonly args?: readonly string[];
-  /** Dies at every n-th change only. */
+  /** Dies at every n-th of these changes only. */
   readonly every?: number;
   /** What the program starts from; a new one each time. */
   readonly prepare: () => Promise<Place> | Place;
@@ -17,7 +21,7 @@ interface Deaths<Place> {
   readonly atOnce?: number;
 }
 
-/** Runs a program that dies at its first change of the file system, at its second, and so on until it finishes; returns the number of deaths. */
+/** Runs a program that dies at its first change of the file system, at a later one, and so on until it finishes; returns the last such change. */
 export async function dieAtEachChange<Place>({
   program,
   args: given = [],
@@ -27,22 +31,22 @@ export async function dieAtEachChange<Place>({
   check,
   atOnce = 2,
 }: Deaths<Place>): Promise<number> {
-  let deaths = 0;
+  let latest = 0;
   let next = 1;
   const runUntilFinished = async (): Promise<void> => {
     for (;;) {
-      const change = String(next);
-      next += every;
+      const change = next;
+      next += every * stride;
       const place = await prepare();
-      const args = [program, directoryOf(place), change, ...given];
+      const args = [program, directoryOf(place), String(change), ...given];
       const { exitCode, signal, stdout, stderr } = await execa(process.execPath, args, { reject: false });
       expect(stderr).toBe("");
       await check(place, stdout, `change ${change}`);
       if (exitCode === 0) return;
       expect(signal, `change ${change}`).toBe("SIGKILL");
-      deaths += 1;
+      latest = Math.max(latest, change);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, runUntilFinished));
-  return deaths;
+  return latest;
 }

@@ -6,7 +6,7 @@ import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import { command } from "../../../src/cli/commands/proxy.ts";
 import { connectChain } from "../../acp/proxy/conductor.ts";
 import { Peer, type Reply } from "../../acp/proxy/json-rpc-peer.ts";
-import { runCli, startCli } from "../run-cli.ts";
+import { runProcess, startCli } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -50,7 +50,7 @@ test("stands twice in a chain, until the conductor leaves", async () => {
 
 test("tells a conductor that needs an agent what to run", async () => {
   const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n';
-  const { code, stdout, stderr } = await runCli(["proxy"], { cwd: project.directory, input: initialize });
+  const { code, stdout, stderr } = await runProcess(["proxy"], { cwd: project.directory, input: initialize });
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ id: 1, error: { code: -32600 } });
   expect(stderr).toMatch(/^acp-skills: acp-skills proxy is no agent: .*run: acp-skills -- AGENT\n$/);
@@ -65,7 +65,7 @@ test("says in a terminal what it is for", async () => {
 });
 
 test("refuses a log file that cannot be opened", async () => {
-  const { code, stderr } = await runCli(["proxy", "--log", "no/such/file"], { cwd: project.directory });
+  const { code, stderr } = await runProcess(["proxy", "--log", "no/such/file"], { cwd: project.directory });
   expect(code).toBe(2);
   expect(stderr).toContain("cannot open --log no/such/file");
 });

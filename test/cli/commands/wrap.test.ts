@@ -2,13 +2,13 @@ import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { runCli, startCli } from "../run-cli.ts";
+import { runProcess, startCli } from "../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
 
 async function wrap(args: readonly string[], input = "") {
-  return await runCli(args, { cwd: project.directory, input });
+  return await runProcess(args, { cwd: project.directory, input });
 }
 
 const echo = "process.stdin.pipe(process.stdout)";

@@ -56,6 +56,7 @@ export const command = defineCommand({
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
     const surroundings = openSurroundings({ catalog }, source, {
       home: terminal.home,
+      log: terminal.log,
       cwd: directory,
       secretsFile: undefined,
     });

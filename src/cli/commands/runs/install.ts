@@ -11,7 +11,6 @@ import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import { openListing } from "../../open-listing.ts";
-import { openProcessLog } from "../../open-log.ts";
 import { tellRefusal } from "../../report/outcome.ts";
 import { onInterruption } from "../../report/terminal.ts";
 
@@ -64,7 +63,7 @@ export const command = defineCommand({
       return 1;
     }
     const { signal, stop } = onInterruption();
-    const log = openProcessLog();
+    const { log } = terminal;
     terminal.progress.show(`installing the packages of ${skill.name}`);
     try {
       const { directory } = await installRequirements({

@@ -52,7 +52,7 @@ export const command = defineCommand({
   ],
   async run({ options: given, positionals: [name = ""], rest }, terminal) {
     const { script, timeout, blob = [] } = given;
-    const args = withWords(await readInput(given.args, "--args"), rest, script);
+    const args = withWords(await readInput(given.args, "--args", terminal.stdin), rest, script);
     const timeoutMs = timeout === undefined ? undefined : parseDuration("--timeout", timeout);
     const files = blob.map((file) => resolve(terminal.cwd, file));
     const unreadable = blob.find((_, index) => !isFile(files[index] ?? ""));

@@ -5,7 +5,6 @@ import type { KeptRun } from "../../../runs/store/run-store.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
-import { openProcessLog } from "../../open-log.ts";
 import { labelled, table } from "../../report/columns.ts";
 import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -24,7 +23,7 @@ export const command = defineCommand({
     if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);
     if (action === "show" && id === undefined) throw usageError("missing ID");
     if (action === "list" && id !== undefined) throw usageError(`unexpected argument ${id}`);
-    const store = diskRunStore(runRecordsIn(dataDirectory(terminal)), { log: openProcessLog() });
+    const store = diskRunStore(runRecordsIn(dataDirectory(terminal)), { log: terminal.log });
     if (id === undefined) {
       const runs = await collect(store.list());
       if (options.json === true) await terminal.printJson({ runs });

@@ -7,7 +7,6 @@ import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openProcessLog } from "../../open-log.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { openInBrowser } from "./open-in-browser.ts";
 import { writeRedirectFile } from "./redirect-file.ts";
@@ -47,7 +46,7 @@ export const command = defineCommand({
     if (fault !== undefined) throw usageError(fault);
     const settings = readOptions(
       {
-        log: openProcessLog(),
+        log: terminal.log,
         defaultRoots: options["no-default-roots"] !== true,
         skills: (options.skills ?? []).map(toAbsolute),
         ...toRunningOptions(options),

@@ -1,7 +1,6 @@
 import { systemClock } from "../../../base/clock.ts";
 import { runBridge } from "../../../mcp/socket/bridge.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openProcessLog } from "../../open-log.ts";
 
 /** Started by wrapped agents that support MCP servers over stdio only; not by users. */
 export const command = defineCommand({
@@ -9,11 +8,11 @@ export const command = defineCommand({
   positionals: { name: "SOCKET", minimum: 0, maximum: Infinity },
   options: {},
   notes: ["Started by wrapped agents. For an MCP client use acp-skills mcp."],
-  async run({ positionals: [path, ...others] }) {
+  async run({ positionals: [path, ...others] }, terminal) {
     if (path === undefined || others.length > 0)
       throw usageError("mcp-bridge is started by wrapped agents; for an MCP client use acp-skills mcp");
     const { stdin: input, stdout: output } = process;
-    const log = openProcessLog();
+    const { log } = terminal;
     const isDone = await runBridge({ input, output, path, log, clock: systemClock, parent: () => process.ppid });
     return isDone ? 0 : 1;
   },

@@ -9,7 +9,6 @@ import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openProcessLog } from "../../open-log.ts";
 import { onInterruption } from "../../report/terminal.ts";
 
 /** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
@@ -18,13 +17,13 @@ export const command = defineCommand({
   options: { ...roots, ...running, cwd },
   examples: ["mcp --skills ./skills", "mcp --cwd ~/project --grant deploy:network,secrets"],
   notes: [notes.sandbox, notes.roots, notes.data, "Exits when the client closes stdin."],
-  async run({ options }) {
+  async run({ options }, terminal) {
     const { skills = [], "no-default-roots": isNarrow } = options;
     const runningOptions = toRunningOptions(options);
     const directory = toAbsolute(options.cwd ?? ".");
     const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
     if (fault !== undefined) throw usageError(fault);
-    const log = openProcessLog();
+    const { log } = terminal;
     const settings = readOptions({
       log,
       defaultRoots: isNarrow !== true,

@@ -7,7 +7,6 @@ import { json, notes } from "../../arguments/shared-options.ts";
 import { parseSince } from "../../arguments/since.ts";
 import { defineCommand } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
-import { openProcessLog } from "../../open-log.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 
@@ -35,7 +34,7 @@ export const command = defineCommand({
       skill,
       outcome,
     });
-    const opened = diskLedger(path.join(dataDirectory(terminal), "ledger"), { log: openProcessLog() });
+    const opened = diskLedger(path.join(dataDirectory(terminal), "ledger"), { log: terminal.log });
     const all = await collect(opened.read());
     opened.close();
     const uses = all.filter(isMeant).sort((a, b) => a.at - b.at);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openDoor } from "../../../mcp/open-door.ts";
 import { legacyCall } from "../../../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../../../mcp/stdio-client.ts";
-import { binary, runCli, startCli } from "../../run-cli.ts";
+import { binary, runProcess, startCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -51,7 +51,7 @@ describe("acp-skills mcp-bridge", () => {
   });
 
   it("explains its purpose when it is started without a socket", async () => {
-    const { code, stdout, stderr } = await runCli(["mcp-bridge"], { cwd: project.directory });
+    const { code, stdout, stderr } = await runProcess(["mcp-bridge"], { cwd: project.directory });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("acp-skills mcp");
   });

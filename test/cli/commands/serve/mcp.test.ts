@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { legacyCall } from "../../../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../../../mcp/stdio-client.ts";
-import { runCli, startCli } from "../../run-cli.ts";
+import { runProcess, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -29,7 +29,7 @@ describe("acp-skills mcp", () => {
     const code = "def main():\n    return 42\n";
     const messages = [initialize("2025-06-18"), legacyCall("run_code", { language: "python", code }, 2)];
     const input = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
-    const { stdout } = await runCli(["mcp"], { cwd: project.directory, input });
+    const { stdout } = await runProcess(["mcp"], { cwd: project.directory, input });
     const answers = stdout
       .trimEnd()
       .split("\n")
@@ -43,7 +43,7 @@ describe("acp-skills mcp", () => {
       .map((message) => `${JSON.stringify(message)}\n`)
       .join("");
     const grants = ["--grant", "alpha:network", "--grant", "alhpa:secrets"];
-    const { code, stderr } = await runCli(["mcp", "--skills", "own", ...grants], { cwd: project.directory, input });
+    const { code, stderr } = await runProcess(["mcp", "--skills", "own", ...grants], { cwd: project.directory, input });
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: "acp-skills: The grant alhpa:secrets has no effect: unknown skill alhpa; did you mean alpha?\n",
@@ -52,7 +52,7 @@ describe("acp-skills mcp", () => {
 
   it("answers invalid lines with an error", async () => {
     const input = '{"jsonrpc":\n{"jsonrpc":"2.0","id":[1],"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n';
-    const { code, stdout } = await runCli(["mcp"], { cwd: project.directory, input });
+    const { code, stdout } = await runProcess(["mcp"], { cwd: project.directory, input });
     expect(code).toBe(0);
     expect(
       stdout
@@ -128,19 +128,19 @@ describe("acp-skills mcp", () => {
   });
 
   it("rejects a --cwd that does not exist", async () => {
-    const { code, stdout, stderr } = await runCli(["mcp", "--cwd", "prject"], { cwd: project.directory });
+    const { code, stdout, stderr } = await runProcess(["mcp", "--cwd", "prject"], { cwd: project.directory });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`--cwd ${project.at("prject")}: no such directory`);
   });
 
   it("rejects an invalid grant", async () => {
-    const { code, stderr } = await runCli(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
+    const { code, stderr } = await runProcess(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
     expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME@DIGEST, NAME:PERMISSION")]);
   });
 
   it("prints its usage", async () => {
-    const { code, stdout } = await runCli(["mcp", "--help"], { cwd: project.directory });
+    const { code, stdout } = await runProcess(["mcp", "--help"], { cwd: project.directory });
     expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: acp-skills mcp [options]")]);
-    expect((await runCli(["mcp", "--skill", "x"], { cwd: project.directory })).code).toBe(2);
+    expect((await runProcess(["mcp", "--skill", "x"], { cwd: project.directory })).code).toBe(2);
   });
 });

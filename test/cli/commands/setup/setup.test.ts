@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, stat
 import path from "node:path";
 import { parse } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { binary, runCli } from "../../run-cli.ts";
+import { binary, runCli, runProcess } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
@@ -81,7 +81,7 @@ describe("acp-skills setup zed", () => {
     home.write(zedFile, JSON.stringify({ agent_servers: { a: { command: process.execPath, args: [agent, "x"] } } }));
     await setup("zed", "--write");
     const { a } = servers() as { a: { args: string[] } };
-    const run = await runCli(a.args.slice(1), { cwd: home.directory, env: { PATH: "" } });
+    const run = await runProcess(a.args.slice(1), { cwd: home.directory, env: { PATH: "" } });
     expect(run.stdout).toBe('["x"]\n');
   });
 

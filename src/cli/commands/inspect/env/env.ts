@@ -42,6 +42,7 @@ export const command = defineCommand({
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const surroundings = openSurroundings({ catalog }, source, {
       home: terminal.home,
+      log: terminal.log,
       cwd: path.resolve(terminal.cwd, options.cwd ?? "."),
       secretsFile: options["secrets-file"] === undefined ? undefined : toAbsolute(options["secrets-file"]),
     });

@@ -9,10 +9,9 @@ import type { SkillSource } from "../../../../skills/files/skill-files.ts";
 import { locateSkillFile } from "../../../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../../../skills/skill.ts";
 import type { Listing } from "../../../open-listing.ts";
-import { openProcessLog } from "../../../open-log.ts";
+import type { Terminal } from "../../../report/terminal.ts";
 
-interface SurroundingsOptions {
-  readonly home: string;
+interface SurroundingsOptions extends Pick<Terminal, "home" | "log"> {
   readonly cwd: string;
   readonly secretsFile: string | undefined;
 }
@@ -23,9 +22,9 @@ const longestFile = 1024 * 1024;
 export function openSurroundings(
   { catalog }: Pick<Listing, "catalog">,
   source: SkillSource,
-  { home, cwd, secretsFile }: SurroundingsOptions,
+  { home, log, cwd, secretsFile }: SurroundingsOptions,
 ): { of(skill: Skill): Required<Surroundings>; close(): Promise<void> } {
-  const settings = readOptions({ log: openProcessLog(), ...(secretsFile !== undefined && { secretsFile }) }, { home });
+  const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
   const environment = openRunEnvironment(settings);
   const machine = hostMachine({ projects: () => [cwd], home });
   const secrets = new Map<string, Promise<boolean>>();

@@ -7,7 +7,6 @@ import { oneOf } from "../../../arguments/values.ts";
 import { defineCommand, usageError } from "../../../command.ts";
 import type { OptionValues } from "../../../command.ts";
 import { dataDirectory } from "../../../data-directory.ts";
-import { openProcessLog } from "../../../open-log.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./grant-approval.ts";
 import { listApprovals, showApproval } from "./list-approvals.ts";
@@ -73,7 +72,7 @@ export const command = defineCommand({
     if (targets.length < least) throw usageError(action === "import" ? "missing FILE" : "missing NAME");
     const surplus = targets[given.project === true ? 0 : chosen.most];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
-    const log = openProcessLog();
+    const { log } = terminal;
     const directory = dataDirectory(terminal);
     const ledger = diskLedger(path.join(directory, "ledger"), { log });
     try {

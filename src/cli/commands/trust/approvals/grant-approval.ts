@@ -9,7 +9,6 @@ import { askAboutSkill, shortDigest } from "../../../../trust/asking/question.ts
 import type { Trust } from "../../../../trust/trust.ts";
 import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
-import { openProcessLog } from "../../../open-log.ts";
 import { isNamed, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";
 import { copiedVersion, installedSkill } from "./find-installed.ts";
@@ -37,7 +36,7 @@ type Answer = (trust: Trust, asker: AtTerminal, given: Approving) => Promise<Gra
 
 async function answer(given: Approving, act: Answer): Promise<number> {
   const { options, store, terminal } = given;
-  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }), { approvals: store });
+  const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }), { approvals: store });
   let granted: Granted;
   try {
     const trust = await app.trust();
