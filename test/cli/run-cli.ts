@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as source from "../../src/cli/run-command.ts";
 
 export const binary = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
@@ -53,7 +54,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
 
 async function runHere(args: readonly string[], options: CliOptions): Promise<CliRun> {
   const module = new URL("run-command.js", pathToFileURL(binary)).href;
-  const { runCommand } = (await import(/* @vite-ignore */ module)) as typeof import("../../src/cli/run-command.ts");
+  const { runCommand } = (await import(/* @vite-ignore */ module)) as typeof source;
   const stdin = Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([textOf(stdout), textOf(stderr)]);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { conformanceRules } from "../../../src/conformance/rules/rules.ts";
 import type { Report } from "../../../src/conformance/report/report.ts";
-import { binary, runCli } from "../run-cli.ts";
+import { binary, runCli, runProcess } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -40,7 +40,8 @@ test("our wrapper is conformant, and every form that an editor asked for is name
     "",
   ]);
   expect(readFileSync(record, "utf8")).not.toContain(project.directory);
-  expect(await conformance("--replay", record)).toMatchObject({ code: 0 });
+  const replayed = await runProcess(["conformance", "--replay", record], { cwd: project.directory });
+  expect(replayed).toMatchObject({ code: 0 });
 });
 
 test(

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runCli } from "../run-cli.ts";
+import { runCli, runProcess } from "../run-cli.ts";
 import { skillText, useTemporaryProject } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -12,7 +12,7 @@ interface Tier {
 }
 
 test("reports node, python, every tier, limits, roots and agents, and exits with 0 exactly if a tier is available", async () => {
-  const { code, stdout } = await runCli(["doctor", "--json"], { cwd: project.directory });
+  const { code, stdout } = await runProcess(["doctor", "--json"], { cwd: project.directory });
   const report = JSON.parse(stdout) as { isolation: string | null; tiers: readonly Tier[] };
   expect(report).toMatchObject({
     node: { version: process.versions.node },
