@@ -82,7 +82,7 @@ test("an add of 864 skills that is killed leaves some of them installed, and non
   const latest = await dieAtEachChange({
     program,
     args: [String(count), "add"],
-    every: isEachKilled ? 7_001 : 3_001,
+    every: isEachKilled ? 7_001 : 1_501,
     prepare: () => prepare(0),
     directoryOf: (directory) => directory,
     async check(directory, _, moment) {

@@ -1,9 +1,9 @@
 import { execa } from "execa";
 import { expect } from "vitest";
 
-/** The gate sets it. Otherwise only every fifth change, the first among them, is one to die at. */
-export const isEachKilled = process.env["ACP_SKILLS_EVERY_KILL"] === "1";
-const stride = isEachKilled ? 1 : 5;
+/** In the gate. Otherwise only every tenth change, the first among them, is one to die at. */
+export const isEachKilled = process.env["ACP_SKILLS_GATE"] === "1";
+const stride = isEachKilled ? 1 : 10;
 
 interface Deaths<Place> {
   /** A program that calls `dieAtChange`; it gets a directory and the change to die at. */

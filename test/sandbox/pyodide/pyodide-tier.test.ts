@@ -19,7 +19,7 @@ import { findDenoParts, openPyodideTier } from "../../../src/sandbox/pyodide/pyo
 import { openPyodideSandbox } from "../../../src/sandbox/pyodide/pyodide-sandbox.ts";
 import { recordingHost } from "../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../contract/sandbox/runs.ts";
-import { openPyodideForTests, peers } from "./open-pyodide.ts";
+import { isSlowAsked, openPyodideForTests, peers } from "./open-pyodide.ts";
 
 const parts = findDenoParts(peers);
 
@@ -34,7 +34,7 @@ it.skipIf(typeof parts === "string")(
   60_000,
 );
 
-it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
+it.skipIf(typeof parts === "string" || process.getuid?.() !== 0 || !isSlowAsked)(
   "runs as another user if opened by root",
   async () => {
     const sandbox = await openPyodideForTests();
@@ -49,7 +49,7 @@ it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
   60_000,
 );
 
-it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
+it.skipIf(typeof parts === "string" || process.getuid?.() !== 0 || !isSlowAsked)(
   "runs a deno and a pyodide that only root can read",
   async ({ onTestFinished }) => {
     if (typeof parts === "string") return;
