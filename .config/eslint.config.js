@@ -17,7 +17,7 @@ const mayImport = {
   ledger: [],
   sandbox: [],
   secrets: [],
-  trust: [],
+  trust: ["skills"],
   remote: ["wire"],
   runs: ["skills", "blobs", "sandbox", "secrets", "trust", "remote"],
   tools: ["skills", "blobs", "ledger", "trust", "runs"],
@@ -40,7 +40,7 @@ const mayImport = {
     "open-trust.ts",
     "open-sources.ts",
   ],
-  install: ["remote", "skills", "trust", "runs"],
+  install: ["remote", "skills"],
   "caller.ts": ["skills", "trust", "tools"],
   mcp: ["skills", "trust", "runs", "tools", "wire", "app.ts", "caller.ts"],
   http: [

@@ -25,7 +25,7 @@ import { openSkillset } from "./skills/skillset.ts";
 import type { Skillset } from "./skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
-import { inShort } from "./trust/grants/capabilities.ts";
+import { inShort } from "./skills/manifest/capabilities.ts";
 import { openPolicies } from "./trust/policy/open-policies.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust/trust.ts";

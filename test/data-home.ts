@@ -4,8 +4,11 @@ import { join } from "node:path";
 
 /** Set for the processes of a run, because each of its projects calls `setUp` again. */
 const marker = "ACP_SKILLS_TEST_TEMPORARY";
-/** Directories for sockets of processes that tests kill: the next process that makes one removes those of processes that are gone. */
-const swept = /^acp-skills-mcp-/;
+/**
+ * Directories for sockets of processes that tests kill: the next process that makes one removes those of processes that are gone. And a
+ * browser's own lock, if it was killed.
+ */
+const swept = /^acp-skills-mcp-|^\.org\.chromium\./;
 const removed = { recursive: true, force: true, maxRetries: 10 } as const;
 
 /**

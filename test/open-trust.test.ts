@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../src/ledger/ledger.ts";
 import { openTrust } from "../src/open-trust.ts";
 import { readOptions } from "../src/options.ts";
 import type { FullTrustRequest } from "../src/trust/authorization.ts";
-import { noCapabilities } from "../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../src/skills/manifest/capabilities.ts";
 import { noPolicy } from "../src/trust/policy/policy.ts";
 import { asPerson } from "../src/trust/asking/question.ts";
 import type { Ask, Reply } from "../src/trust/asking/question.ts";

@@ -21,6 +21,17 @@ test("src/README.md maps every folder of src", () => {
     expect(map).toContain(` ${folder.name}/`);
 });
 
+test("no helper of tests has hooks for the file that loads it first: files share what is loaded", () => {
+  const tests = fileURLToPath(new URL(".", import.meta.url));
+  const helpers = readdirSync(tests, { recursive: true, encoding: "utf8" }).filter(
+    (file) => /(?<!\.test)\.ts$/.test(file) && !file.startsWith(`browser${path.sep}`),
+  );
+  const hooked = helpers.filter((file) =>
+    /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(path.join(tests, file), "utf8")),
+  );
+  expect(hooked).toEqual([]);
+});
+
 function entriesOf(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
 }

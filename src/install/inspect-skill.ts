@@ -9,8 +9,8 @@ import { SkillsError } from "../errors.ts";
 import { directoryName } from "../remote/lock/lock.ts";
 import { writeFiles } from "../remote/lock/write-files.ts";
 import type { SkillFile } from "../remote/skill-bytes.ts";
-import { needsOf } from "../runs/authorize/trust-request.ts";
-import { isScript } from "../runs/plan/plan-skill-run.ts";
+import { needsOf } from "../skills/manifest/capabilities.ts";
+import { isScript } from "../skills/skill.ts";
 import { openCatalog } from "../skills/catalog.ts";
 import { checkSkills } from "../skills/check/check-skills.ts";
 import { readFileRequirements } from "../skills/environment/file-requirements.ts";
@@ -23,7 +23,7 @@ import type { Permissions } from "../skills/manifest/permissions.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { Level } from "../skills/rules/rules.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
-import type { Capabilities } from "../trust/grants/capabilities.ts";
+import type { Capabilities } from "../skills/manifest/capabilities.ts";
 
 /** What a skill from elsewhere is and wants, read from its files before they are installed. */
 export interface InspectedSkill {

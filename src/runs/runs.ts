@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { SkillsError } from "../errors.ts";
-import { isNothing } from "../trust/grants/capabilities.ts";
+import { isNothing } from "../skills/manifest/capabilities.ts";
 import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";

@@ -81,3 +81,8 @@ export interface Change {
   readonly removed: readonly OfferedSkill[];
   readonly changed: readonly { readonly before: OfferedSkill; readonly after: OfferedSkill }[];
 }
+
+/** A file under `scripts/` in a supported language. */
+export function isScript(path: string): boolean {
+  return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
+}

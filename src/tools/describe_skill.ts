@@ -11,7 +11,7 @@ import { toContent } from "./view/content.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
 import { callsOf } from "../runs/plan/dependencies.ts";
-import { isScript } from "../runs/plan/plan-skill-run.ts";
+import { isScript } from "../skills/skill.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import { defineTool } from "./tool.ts";
 import type { FilePart, SkillSource } from "../skills/files/skill-files.ts";

@@ -1,5 +1,5 @@
-import type { CopiedFile } from "./grants/approvals.ts";
-import type { Capabilities } from "./grants/capabilities.ts";
+import type { CopiedFile } from "../skills/files/copied-files.ts";
+import type { Capabilities } from "../skills/manifest/capabilities.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Ask } from "./asking/question.ts";

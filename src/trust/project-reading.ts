@@ -1,5 +1,5 @@
 import type { Asker, Authorization } from "./authorization.ts";
-import { noCapabilities } from "./grants/capabilities.ts";
+import { noCapabilities } from "../skills/manifest/capabilities.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Decisions, DecisionsOptions } from "./decisions.ts";
 import type { Subject } from "./grants/grant.ts";

@@ -1,7 +1,7 @@
 import { shellWord } from "../base/text/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { inOnePhrase, isNothing } from "./grants/capabilities.ts";
-import type { Capabilities } from "./grants/capabilities.ts";
+import { inOnePhrase, isNothing } from "../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../skills/manifest/capabilities.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Reply } from "./asking/question.ts";
 

@@ -1,8 +1,8 @@
 import { runInSlices } from "../base/slices.ts";
 import type { Steps } from "../base/slices.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { isNothing } from "./grants/capabilities.ts";
-import type { Capabilities } from "./grants/capabilities.ts";
+import { isNothing } from "../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../skills/manifest/capabilities.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
 import { refusalOf, unreadable } from "../../src/trust/refusals.ts";
 import type { TrustRequest } from "../../src/trust/authorization.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
 import type { Answer, Question } from "../../src/trust/asking/question.ts";
-import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
 import type { Origin, Subject } from "../../src/trust/grants/grant.ts";
 import { checkPolicy } from "../../src/trust/policy/check-policy.ts";
 import { mergePolicies } from "../../src/trust/policy/layers/merge-policies.ts";

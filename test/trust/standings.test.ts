@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
 import type { Policy } from "../../src/trust/policy/policy.ts";
 import type { Standing, StandingSkill } from "../../src/trust/standings.ts";
 import { openTrust } from "./open-trust.ts";

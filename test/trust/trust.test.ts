@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
-import type { ApprovalStore, CopiedFile } from "../../src/trust/grants/approvals.ts";
+import type { ApprovalStore } from "../../src/trust/grants/approvals.ts";
+import type { CopiedFile } from "../../src/skills/files/copied-files.ts";
 import { createConfiguredGrants } from "../../src/trust/grants/configured-grants.ts";
 import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
-import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
-import type { Capabilities } from "../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../src/skills/manifest/capabilities.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/trust/asking/question.ts";
 import { manualClock } from "../manual-clock.ts";
 import { memoryApprovals } from "./grants/memory-approvals.ts";

@@ -1,15 +1,15 @@
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
-import { isNothing, noCapabilities } from "../../trust/grants/capabilities.ts";
-import type { Capabilities } from "../../trust/grants/capabilities.ts";
+import { isNothing, noCapabilities, needsOf } from "../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 import type { Trust } from "../../trust/trust.ts";
 import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
 import { programOf } from "../plan/plan-skill-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
-import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
+import { askerOf, trustRequest } from "./trust-request.ts";
 
 /** What was allowed for one run, and the runs of skills that it calls, only. */
 export type AllowedOnce = Set<string>;

@@ -4,7 +4,8 @@ import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import type { Asker } from "../../trust/authorization.ts";
 import type { Standing } from "../../trust/standings.ts";
 import type { Trust } from "../../trust/trust.ts";
-import { needsOf, subjectOfOffered } from "./trust-request.ts";
+import { subjectOfOffered } from "./trust-request.ts";
+import { needsOf } from "../../skills/manifest/capabilities.ts";
 
 /** The skills that cannot be used now, and why. */
 export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;

@@ -4,23 +4,16 @@ import type { Steps } from "../../base/slices.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { HashedFile } from "../../skills/hash/hash-skill.ts";
 import { licenseForPolicy } from "../../skills/licenses/find-license.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { RemoteOrigin } from "../../skills/scan/roots.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
-import type { CopiedFile } from "../../trust/grants/approvals.ts";
+import type { CopiedFile } from "../../skills/files/copied-files.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
-import type { Capabilities } from "../../trust/grants/capabilities.ts";
-import { noCapabilities } from "../../trust/grants/capabilities.ts";
-import { maxTextBytes, maxTextBytesTogether } from "../../trust/asking/copied-files.ts";
+import { maxTextBytes, maxTextBytesTogether } from "../../skills/files/copied-files.ts";
 import type { Origin, Subject } from "../../trust/grants/grant.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
-
-/** What a run of a skill needs. */
-export function needsOf(skill: Skill): Capabilities {
-  return { ...noCapabilities, ...permissionsOf(skill) };
-}
+import { needsOf } from "../../skills/manifest/capabilities.ts";
 
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(

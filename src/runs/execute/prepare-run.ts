@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { listed } from "../../trust/grants/capabilities.ts";
-import type { Capabilities } from "../../trust/grants/capabilities.ts";
+import { listed } from "../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";

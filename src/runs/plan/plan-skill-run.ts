@@ -15,6 +15,7 @@ import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
 import type { Arguments, Planning, RequestedLimits } from "./plan-run.ts";
+import { isScript } from "../../skills/skill.ts";
 
 export interface SkillRunRequest extends RequestedLimits {
   /** Canonical name or slug. */
@@ -95,11 +96,6 @@ async function scriptOf({ caller }: Planning, skill: Skill, file: string, given:
   }
   const language = languages[file.slice(file.lastIndexOf(".") + 1)] ?? "bash";
   return { program: { type: "script", skill: skill.name, file, language, ...scriptArguments(given) }, blobs: [] };
-}
-
-/** A file under `scripts/` in a supported language. */
-export function isScript(path: string): boolean {
-  return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
 }
 
 const maxArgv = 256;

@@ -1,8 +1,9 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { unseenCharacters } from "../../base/unseen-characters.ts";
-import { beyond, counted, inWords, isNothing, noCapabilities, shortParts } from "../grants/capabilities.ts";
-import type { Capabilities } from "../grants/capabilities.ts";
+import { beyond, counted, inWords, isNothing, noCapabilities, shortParts } from "../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 import type { Grant, Reach, Subject } from "../grants/grant.ts";
+import type { ChangedFile } from "../../skills/files/copied-files.ts";
 
 /** What a person can answer. */
 export type Answer = "once" | "trust" | "not-now" | "block";
@@ -41,14 +42,6 @@ export interface AnswerOption {
   readonly label: string;
   /** ACP's PermissionOptionKind; at most one option of each. */
   readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
-}
-
-/** A file that differs from the version that was approved before. */
-export interface ChangedFile {
-  readonly path: string;
-  /** Undefined if it was not there, is binary, or is too large. */
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
 }
 
 /** A question to a person, as plain JSON. Its texts have no control or bidirectional characters. */

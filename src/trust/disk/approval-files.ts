@@ -4,8 +4,9 @@ import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
-import type { Approvals, ApprovalScope, CopiedFile } from "../grants/approvals.ts";
-import { toHex } from "../asking/copied-files.ts";
+import type { Approvals, ApprovalScope } from "../grants/approvals.ts";
+import type { CopiedFile } from "../../skills/files/copied-files.ts";
+import { toHex } from "../../skills/files/copied-files.ts";
 import { fromApprovalsText, fromCopyText } from "./approvals-text.ts";
 import { damaged, FileFault, readOwnFile } from "./own-file.ts";
 

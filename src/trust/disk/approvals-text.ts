@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { maxBlocks, maxGrants, parseApprovals } from "../grants/approvals.ts";
-import type { Approvals, CopiedFile } from "../grants/approvals.ts";
-import { toCopy } from "../asking/copied-files.ts";
+import type { Approvals } from "../grants/approvals.ts";
+import type { CopiedFile } from "../../skills/files/copied-files.ts";
+import { toCopy } from "../../skills/files/copied-files.ts";
 import { damaged, FileFault } from "./own-file.ts";
 
 const copySchema = z.strictObject({

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../errors.ts";
 import { blockSchema, grantSchema } from "./grant-schema.ts";
+import type { CopiedFile } from "../../skills/files/copied-files.ts";
 
 /** A person's answers of one scope, as they are stored. */
 const approvalsSchema = z.strictObject({
@@ -62,13 +63,6 @@ function freeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   for (const inner of Object.values(value)) freeze(inner);
   return Object.freeze(value);
-}
-
-/** A text file of an approved version, for showing what changed since. `text` is absent if it is binary or large. */
-export interface CopiedFile {
-  readonly path: string;
-  readonly sha256: string;
-  readonly text?: string | undefined;
 }
 
 /** The port to a person's answers. Shared by all processes of this user. */

@@ -1,4 +1,4 @@
-import type { Capabilities } from "../grants/capabilities.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 import type { Reach, Subject } from "../grants/grant.ts";
 
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */

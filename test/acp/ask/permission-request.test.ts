@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toContent, toOptions, toPermissionRequest } from "../../../src/acp/ask/permission-request.ts";
-import type { ChangedFile } from "../../../src/trust/asking/question.ts";
+import type { ChangedFile } from "../../../src/skills/files/copied-files.ts";
 import { changedQuestion, projectQuestion, question } from "./questions.ts";
 
 const where = { sessionId: "s", toolCallId: "call", protocol: 1 } as const;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SkillStates } from "../../../src/acp/session/skill-states.ts";
-import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { openTrust } from "../../trust/open-trust.ts";
 import { offer } from "../memory-skillset.ts";
 

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { askAtTerminal } from "../../../src/cli/report/ask-at-terminal.ts";
 import { openProgress } from "../../../src/cli/report/progress.ts";
-import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { askAboutSkill } from "../../../src/trust/asking/question.ts";
 import type { Asked } from "../../../src/trust/asking/question.ts";
 import { manualClock } from "../../manual-clock.ts";

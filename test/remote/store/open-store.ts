@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Log } from "../../../src/base/log.ts";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import { SkillsError } from "../../../src/errors.ts";
@@ -21,14 +21,9 @@ import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 
-const directories: string[] = [];
-afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
 export function newDataDirectory(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-remote-")));
-  directories.push(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import type { EgressOptions, EgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -23,11 +23,6 @@ export interface Proxied {
   readonly lookups: string[];
 }
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((close) => close()));
-});
-
 /** Lets a server listen on loopback until the test ends; returns its port. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
@@ -36,7 +31,7 @@ export async function listen(server: Server): Promise<number> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  open.push(async () => {
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => server.close(closed));
   });
@@ -90,7 +85,7 @@ export async function openProxied(
     },
     ...rest,
   });
-  open.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   return { proxy, server, port, clock, logged, connections, lookups };
 }
 
@@ -116,7 +111,7 @@ export async function openTunnel(port: number, authority: string): Promise<{ hea
   socket.on("error", () => undefined);
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
   const [bytes] = (await once(socket, "data")) as [Buffer];
-  open.push(() => {
+  onTestFinished(() => {
     socket.destroy();
     return Promise.resolve();
   });

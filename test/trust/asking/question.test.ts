@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toForm } from "../../../src/mcp/elicit.ts";
 import { toContent } from "../../../src/acp/ask/permission-request.ts";
-import { inWords, noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { inWords, noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { askAboutProject, askAboutSkill } from "../../../src/trust/asking/question.ts";
 import type { Asked } from "../../../src/trust/asking/question.ts";
 

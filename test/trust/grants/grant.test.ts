@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isNothing } from "../../../src/trust/grants/capabilities.ts";
-import type { Capabilities } from "../../../src/trust/grants/capabilities.ts";
+import { isNothing } from "../../../src/skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { allows } from "../../../src/trust/grants/grant.ts";
 import type { Wish } from "../../../src/trust/grants/grant.ts";
 import { grantOf } from "./grant-of.ts";

@@ -1,6 +1,7 @@
 import { changeApprovals, nothingApproved } from "../../../src/trust/grants/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../../../src/trust/grants/approvals.ts";
-import { toCopy, toHex } from "../../../src/trust/asking/copied-files.ts";
+import type { Approvals, ApprovalScope, ApprovalStore } from "../../../src/trust/grants/approvals.ts";
+import type { CopiedFile } from "../../../src/skills/files/copied-files.ts";
+import { toCopy, toHex } from "../../../src/skills/files/copied-files.ts";
 
 /** A person's answers in memory. */
 export function memoryApprovals(): ApprovalStore {

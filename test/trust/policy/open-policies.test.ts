@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { openPolicies } from "../../../src/trust/policy/open-policies.ts";
 import { organisationPolicy } from "../../../src/trust/policy/policy-places.ts";
 import type { Policies } from "../../../src/trust/policy/open-policies.ts";

@@ -4,7 +4,7 @@ import { findSkillsDirectory, shownSkillsDirectory } from "../../../remote/lock/
 import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../remote/remote-skill.ts";
 import { isCut, parseSource } from "../../../remote/source.ts";
-import { isNothing } from "../../../trust/grants/capabilities.ts";
+import { isNothing } from "../../../skills/manifest/capabilities.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
 import { counted } from "../../report/columns.ts";

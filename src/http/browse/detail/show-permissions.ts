@@ -1,11 +1,11 @@
 import type { Steps } from "../../../base/slices.ts";
 import { runInSlices } from "../../../base/slices.ts";
 import type { FullTrustRequest } from "../../../trust/authorization.ts";
-import type { ChangedFile } from "../../../trust/asking/question.ts";
+import type { ChangedFile } from "../../../skills/files/copied-files.ts";
 import { unifiedDiff } from "../../../base/unified-diff.ts";
 import type { Approvals } from "../../../trust/grants/approvals.ts";
-import { inWords, isNothing, noCapabilities } from "../../../trust/grants/capabilities.ts";
-import type { Capabilities } from "../../../trust/grants/capabilities.ts";
+import { inWords, isNothing, noCapabilities } from "../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
 import { blocks } from "../../../trust/grants/grant.ts";
 import type { Subject } from "../../../trust/grants/grant.ts";
 import type { Trust } from "../../../trust/trust.ts";

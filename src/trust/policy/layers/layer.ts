@@ -1,5 +1,5 @@
-import type { Capabilities } from "../../grants/capabilities.ts";
-import { isNothing } from "../../grants/capabilities.ts";
+import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { isNothing } from "../../../skills/manifest/capabilities.ts";
 import { kindOf } from "../../grants/grant.ts";
 import type { Subject } from "../../grants/grant.ts";
 import type { CheckedPolicy } from "../check-policy.ts";

@@ -1,4 +1,4 @@
-import { together } from "../../grants/capabilities.ts";
+import { together } from "../../../skills/manifest/capabilities.ts";
 import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultSettings, settings } from "../policy-file.ts";

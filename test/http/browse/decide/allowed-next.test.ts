@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { askForRun, createAllowedNext } from "../../../../src/http/browse/decide/allowed-next.ts";
 import { askAboutProject, askAboutSkill } from "../../../../src/trust/asking/question.ts";
-import { noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
 
 const [digest, other] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
 const version = { name: "net.get", digest: digest ?? "" };

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { checkPolicy } from "../../../../src/trust/policy/check-policy.ts";
-import { noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
-import type { Capabilities } from "../../../../src/trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../../src/skills/manifest/capabilities.ts";
 import type { Subject } from "../../../../src/trust/grants/grant.ts";
 import type { PolicyLayer } from "../../../../src/trust/policy/layers/layer.ts";
 

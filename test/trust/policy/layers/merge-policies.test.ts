@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { beyond, covers, isNothing, noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
-import type { Capabilities } from "../../../../src/trust/grants/capabilities.ts";
+import { beyond, covers, isNothing, noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../../src/skills/manifest/capabilities.ts";
 import type { Subject } from "../../../../src/trust/grants/grant.ts";
 import type { PolicyLayer } from "../../../../src/trust/policy/layers/layer.ts";
 import { looseningsOf } from "../../../../src/trust/policy/layers/loosenings.ts";

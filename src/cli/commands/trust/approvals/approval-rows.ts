@@ -1,6 +1,6 @@
 import type { Approvals, ApprovalStore } from "../../../../trust/grants/approvals.ts";
-import { noCapabilities } from "../../../../trust/grants/capabilities.ts";
-import type { Capabilities } from "../../../../trust/grants/capabilities.ts";
+import { noCapabilities } from "../../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
 
 /** One answer of a person, with where it holds. */
 export interface Approval {

@@ -1,14 +1,15 @@
 import { localOwner } from "../../../../caller.ts";
 import { SkillsError } from "../../../../errors.ts";
 import { rootWithCopy } from "../../../../remote/store/source-root.ts";
-import { trustRequest, needsOf } from "../../../../runs/authorize/trust-request.ts";
+import { trustRequest } from "../../../../runs/authorize/trust-request.ts";
+import { needsOf } from "../../../../skills/manifest/capabilities.ts";
 import type { Catalog } from "../../../../skills/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
 import type { Skill, Snapshot } from "../../../../skills/skill.ts";
 import { viewSkills } from "../../../../tools/view/skill-view.ts";
-import type { CopiedFile } from "../../../../trust/grants/approvals.ts";
+import type { CopiedFile } from "../../../../skills/files/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../trust/authorization.ts";
 import { dataDirectory } from "../../../data-directory.ts";
 import { openListing } from "../../../open-listing.ts";

@@ -3,7 +3,7 @@ import { openApp } from "../../../../app.ts";
 import { localOwner } from "../../../../caller.ts";
 import { readOptions } from "../../../../options.ts";
 import type { Asker, CallingSkill } from "../../../../trust/authorization.ts";
-import { isNothing } from "../../../../trust/grants/capabilities.ts";
+import { isNothing } from "../../../../skills/manifest/capabilities.ts";
 import type { PolicyRefusal } from "../../../../trust/policy/policy.ts";
 import { askAboutSkill, shortDigest } from "../../../../trust/asking/question.ts";
 import type { Trust } from "../../../../trust/trust.ts";

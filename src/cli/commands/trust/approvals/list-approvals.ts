@@ -1,6 +1,6 @@
 import { asAvailable, nearest } from "../../../../base/nearest.ts";
-import { inWords } from "../../../../trust/grants/capabilities.ts";
-import { changesOf } from "../../../../trust/asking/copied-files.ts";
+import { inWords } from "../../../../skills/manifest/capabilities.ts";
+import { changesOf } from "../../../../skills/files/copied-files.ts";
 import { shortDigest } from "../../../../trust/asking/question.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";

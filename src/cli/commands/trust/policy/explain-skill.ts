@@ -1,5 +1,6 @@
 import path from "node:path";
-import { needsOf, subjectOf } from "../../../../runs/authorize/trust-request.ts";
+import { subjectOf } from "../../../../runs/authorize/trust-request.ts";
+import { needsOf } from "../../../../skills/manifest/capabilities.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../../skills/no-such-skill.ts";

@@ -1,6 +1,19 @@
 import { createHash } from "node:crypto";
-import type { CopiedFile } from "../grants/approvals.ts";
-import type { ChangedFile } from "./question.ts";
+
+/** A text file of an approved version, for showing what changed since. `text` is absent if it is binary or large. */
+export interface CopiedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly text?: string | undefined;
+}
+
+/** A file that differs from the version that was approved before. */
+export interface ChangedFile {
+  readonly path: string;
+  /** Undefined if it was not there, is binary, or is too large. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
 
 const maxFiles = 4_096;
 /** Of larger files, and of those after the first 512 KiB, only the digest is kept. */

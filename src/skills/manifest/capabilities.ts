@@ -1,4 +1,6 @@
 import { quoted } from "../../base/text/quoted.ts";
+import { permissionsOf } from "./permissions.ts";
+import type { Skill } from "../skill.ts";
 
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {
@@ -17,6 +19,11 @@ export const noCapabilities: Capabilities = Object.freeze({
   secrets: Object.freeze([]),
   project: "none",
 });
+
+/** What a run of a skill needs. */
+export function needsOf(skill: Skill): Capabilities {
+  return { ...noCapabilities, ...permissionsOf(skill) };
+}
 
 export function isNothing({ network, secrets, project, isolation }: Capabilities): boolean {
   return network.length === 0 && secrets.length === 0 && project === "none" && isolation === undefined;
