@@ -3,10 +3,10 @@ import { cpSync, rmSync } from "node:fs";
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
   "skills/licenses/license-texts.json",
-  "tools/guide/SKILL.md",
-  "sandbox/inside",
-  "sandbox/processes/show_project.py",
-  "sandbox/requirements/only_wheels.py",
+  "runtime/tools/guide/SKILL.md",
+  "runtime/sandbox/inside",
+  "runtime/sandbox/processes/show_project.py",
+  "runtime/sandbox/requirements/only_wheels.py",
 ];
 
 for (const file of files) {

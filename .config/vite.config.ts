@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
-const root = fileURLToPath(new URL("../src/browser", import.meta.url));
+const root = fileURLToPath(new URL("../src/browser/page", import.meta.url));
 
 /** Builds the skill browser: one script for the page, and one that any page can load to have the element; their styles are files beside them. */
 export default defineConfig({

@@ -10,12 +10,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const staticChecks = ["test/lint.test.ts"];
 /** Attacks on the sandboxes use all the CPU and memory they can get: they run last, when nothing else is timed. */
 const sandboxes = [
-  "test/sandbox/**/*.contract.test.ts",
-  "test/sandbox/attacks.test.ts",
-  "test/sandbox/pyodide/pyodide-escapes.test.ts",
+  "test/runtime/sandbox/**/*.contract.test.ts",
+  "test/runtime/sandbox/attacks.test.ts",
+  "test/runtime/sandbox/pyodide/pyodide-escapes.test.ts",
 ];
 /** A browser takes both processors and has deadlines of its own: one file at a time, and nothing beside it. */
-const browser = ["test/browser/**/*.test.ts"];
+const browser = ["test/browser/page/**/*.test.ts"];
 const others = [...staticChecks, ...sandboxes, ...browser, "test/agents/**"];
 
 /** What belongs to a process: a test that changes it has a process of its own. The others share one, which starts and loads modules once. */

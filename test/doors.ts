@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { MemoryScript } from "./sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "./runtime/sandbox/memory-sandbox.ts";
 
 /** The outcome of a call: a result, or an error in its wire form (CONTRACT C-2.3). */
 type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };

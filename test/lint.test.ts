@@ -18,27 +18,27 @@ async function broken(file: string, text: string): Promise<(string | null)[]> {
 
 test.each([
   [
-    "a domain folder that imports a door",
+    "a wing that imports a door",
     "src/skills/names.ts",
     'import "../acp/announce/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
-    "an import between domain folders",
+    "an import between wings that are not listed for each other",
     "src/client/initialize.ts",
     'import "../skills/names.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
-    "options that import a door",
-    "src/options.ts",
-    'import "./acp/announce/emission.ts";\n',
+    "what tools need that imports a door",
+    "src/runtime/options.ts",
+    'import "../acp/announce/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
-    "errors.ts importing a domain folder",
-    "src/errors.ts",
-    'import "./wire/methods.ts";\n',
+    "the ground floor that imports another one",
+    "src/base/errors.ts",
+    'import "../wire/methods.ts";\n',
     "import-x/no-restricted-paths",
   ],
   ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { running } from "../src/cli/arguments/running-options.ts";
 import { listedCommands } from "../src/cli/commands.ts";
-import { SkillsError } from "../src/errors.ts";
-import type { SkillsErrorCode } from "../src/errors.ts";
+import { SkillsError } from "../src/base/errors.ts";
+import type { SkillsErrorCode } from "../src/base/errors.ts";
 import * as acpSkills from "../src/index.ts";
 import { parseSkill } from "../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../src/skills/manifest/read-manifest.ts";
 import { rules } from "../src/skills/rules/rules.ts";
-import { toolDefinitions } from "../src/tools/tools.ts";
-import { permissionNames } from "../src/trust/grants/configured-grants.ts";
+import { toolDefinitions } from "../src/runtime/tools/tools.ts";
+import { permissionNames } from "../src/runtime/trust/grants/configured-grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
 
 const root = new URL("../", import.meta.url);
@@ -19,9 +19,9 @@ const reference = {
   rules: read("schema/README.md"),
   house: read("src/README.md"),
   editor: read("src/acp/README.md"),
-  sandbox: read("src/sandbox/README.md"),
-  trust: read("src/trust/README.md"),
-  tools: read("src/tools/README.md"),
+  sandbox: read("src/runtime/sandbox/README.md"),
+  trust: read("src/runtime/trust/README.md"),
+  tools: read("src/runtime/tools/README.md"),
   api: read("examples/README.md"),
 };
 const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
@@ -137,8 +137,8 @@ test.each([
   "schema/README.md",
   "src/README.md",
   "src/acp/README.md",
-  "src/sandbox/README.md",
-  "src/tools/README.md",
+  "src/runtime/sandbox/README.md",
+  "src/runtime/tools/README.md",
   "examples/README.md",
   "test/bench/README.md",
 ])("has no broken relative link or anchor in %s", (file) => {

@@ -32,6 +32,8 @@ test("no helper of tests has hooks for the file that loads it first: files share
   expect(hooked).toEqual([]);
 });
 
+/** The door of a folder, `trust.ts` beside `trust/`, and the folder are one. */
 function entriesOf(folder: string): readonly string[] {
-  return readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
+  const names = readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
+  return [...new Set(names.map((name) => name.replace(/\.tsx?$/, "")))];
 }

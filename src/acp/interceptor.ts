@@ -1,6 +1,6 @@
 import { timeWaited } from "../base/clock.ts";
 import { openToldOnce } from "../base/log.ts";
-import type { Settings } from "../options.ts";
+import type { Settings } from "../runtime/options.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
 import { OwnRequests } from "./ask/own-requests.ts";

@@ -1,5 +1,5 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
-import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../options.ts";
+import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../runtime/options.ts";
 import type { MessageStream } from "../wire/methods.ts";
 import { interceptStream } from "./bytes/intercept-stream.ts";
 import type { ExitStatus } from "./process/start-agent.ts";

@@ -1,4 +1,4 @@
-import { SkillsError } from "../errors.ts";
+import { SkillsError } from "../base/errors.ts";
 import type { Terminal } from "./report/terminal.ts";
 
 /** One option, as the parser and `--help` need it. */

@@ -1,9 +1,9 @@
 import { systemClock, withinTime } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
-import { openSources } from "../open-sources.ts";
-import { parseSource } from "../remote/source.ts";
-import { sayFailure } from "../remote/store/refresh.ts";
-import { sourceRoot } from "../remote/store/source-root.ts";
+import { openSources } from "../sources/open-sources.ts";
+import { parseSource } from "../sources/source.ts";
+import { sayFailure } from "../sources/store/refresh.ts";
+import { sourceRoot } from "../sources/store/source-root.ts";
 import type { RemoteRoot } from "../skills/scan/roots.ts";
 import { reasonOf } from "./arguments/values.ts";
 import { dataDirectory } from "./data-directory.ts";

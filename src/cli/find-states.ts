@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { Standings } from "../runs/authorize/find-standings.ts";
+import type { Standings } from "../runtime/runs/authorize/find-standings.ts";
 import { needsGrant, permissionsOf } from "../skills/manifest/permissions.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
-import { hasPolicies } from "../trust/policy/policy-places.ts";
+import { hasPolicies } from "../runtime/trust/policy/policy-places.ts";
 import { givenPolicy } from "./arguments/values.ts";
 import { dataDirectory } from "./data-directory.ts";
 import type { Terminal } from "./report/terminal.ts";
@@ -22,10 +22,10 @@ export async function findStates(
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
   if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
   const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
-    import("../app.ts"),
-    import("../caller.ts"),
-    import("../options.ts"),
-    import("../runs/authorize/find-standings.ts"),
+    import("../runtime/app.ts"),
+    import("../runtime/caller.ts"),
+    import("../runtime/options.ts"),
+    import("../runtime/runs/authorize/find-standings.ts"),
   ]);
   const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
   try {

@@ -1,5 +1,5 @@
-import { nearest } from "../base/nearest.ts";
-import { isSkillsError } from "../errors.ts";
+import { nearest } from "../base/text/nearest.ts";
+import { isSkillsError } from "../base/errors.ts";
 import { commands, listedCommands } from "./commands.ts";
 import type { CommandName } from "./commands.ts";
 import { usageError } from "./command.ts";

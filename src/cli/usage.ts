@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/text/nearest.ts";
 import { oneOf } from "./arguments/values.ts";
 import { usageError } from "./command.ts";
 import type { Arguments, Command, Option, OptionTable } from "./command.ts";

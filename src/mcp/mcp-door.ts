@@ -1,7 +1,7 @@
-import type { App } from "../app.ts";
-import type { Caller } from "../caller.ts";
-import type { RunListener } from "../runs/run-event.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
+import type { App } from "../runtime/app.ts";
+import type { Caller } from "../runtime/caller.ts";
+import type { RunListener } from "../runtime/runs/run-event.ts";
+import type { Toolbox } from "../runtime/tools/toolbox.ts";
 
 /** The part of the app that this door serves. */
 export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "policyFor" | "version"> {

@@ -13,17 +13,17 @@ import type {
   SkillReadResult,
   SkillSource as ExtensionSource,
 } from "@modelcontextprotocol/server/ext/skills";
-import { isSkillsError } from "../errors.ts";
+import { isSkillsError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { hasTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
-import { fromCursor, toCursor } from "../tools/list_skills.ts";
-import { guideSkill } from "../tools/guide/guide.ts";
-import { maxFileBytes } from "../tools/input/limits.ts";
+import { fromCursor, toCursor } from "../runtime/tools/list_skills.ts";
+import { guideSkill } from "../runtime/tools/guide/guide.ts";
+import { maxFileBytes } from "../runtime/tools/input/limits.ts";
 import { locateSkillFile, skillPathFault } from "../skills/hash/walk-skill.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
-import { toVisibleSource, viewSkills, visibleTo } from "../tools/view/skill-view.ts";
-import type { SkillView } from "../tools/view/skill-view.ts";
+import { toVisibleSource, viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
+import type { SkillView } from "../runtime/tools/view/skill-view.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import type { HashedFile } from "../skills/hash/hash-skill.ts";

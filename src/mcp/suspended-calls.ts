@@ -3,9 +3,9 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../base/clock.ts";
 import { createDeferred } from "../base/promises/deferred.ts";
-import type { RunListener } from "../runs/run-event.ts";
-import { asPerson } from "../trust/asking/question.ts";
-import type { Ask, Question, Reply } from "../trust/asking/question.ts";
+import type { RunListener } from "../runtime/runs/run-event.ts";
+import { asPerson } from "../runtime/trust/asking/question.ts";
+import type { Ask, Question, Reply } from "../runtime/trust/asking/question.ts";
 import { answerTime, toForm, toReply } from "./elicit.ts";
 
 /** A request: the first of a call, or one that continues it. */

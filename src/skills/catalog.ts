@@ -11,7 +11,7 @@ import { openHold, openSettle, openStarvation } from "./watch/look-times.ts";
 import type { Hold, Settle, Starvation } from "./watch/look-times.ts";
 import type { OpenSkillWatcher, SkillWatcher } from "./watch/skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
-import { runInSlices } from "../base/slices.ts";
+import { runInSlices } from "../base/promises/slices.ts";
 
 /** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;

@@ -1,4 +1,4 @@
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/text/nearest.ts";
 import type { Snapshot } from "./skill.ts";
 
 /** The message for an unknown skill, with similar names. */

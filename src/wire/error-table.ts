@@ -1,5 +1,5 @@
-import { isSkillsError } from "../errors.ts";
-import type { SkillsErrorCode } from "../errors.ts";
+import { isSkillsError } from "../base/errors.ts";
+import type { SkillsErrorCode } from "../base/errors.ts";
 import { toInternalError } from "../base/failures/internal-error.ts";
 import type { InternalErrorOptions } from "../base/failures/internal-error.ts";
 

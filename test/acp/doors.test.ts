@@ -5,7 +5,7 @@ import { afterEach, vi } from "vitest";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 import { runProxy } from "../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
-import type { SkillsOptions } from "../../src/options.ts";
+import type { SkillsOptions } from "../../src/runtime/options.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
 import type { OpenDoor } from "../doors.ts";
 import { connectChain } from "./proxy/conductor.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { Interceptor } from "../../src/acp/interceptor.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
-import { readOptions } from "../../src/options.ts";
+import { readOptions } from "../../src/runtime/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
 import { fakeService } from "./fake-service.ts";

@@ -5,7 +5,7 @@ import { agent, type AgentConnector, client, type SessionUpdate } from "@agentcl
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { withSkills, wrapStream } from "../../src/acp/mounts.ts";
-import { isSkillsError } from "../../src/errors.ts";
+import { isSkillsError } from "../../src/base/errors.ts";
 import { streamPair } from "./stream-pair.ts";
 
 let root = "";

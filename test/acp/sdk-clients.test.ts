@@ -5,7 +5,7 @@ import * as old from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/bytes/intercept-stream.ts";
-import { type EmitForm, readOptions } from "../../src/options.ts";
+import { type EmitForm, readOptions } from "../../src/runtime/options.ts";
 import { skillsOptIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
 import { toAvailableSkill } from "../../src/wire/command-facts.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newToken, toTokenDigest } from "../../src/wire/http/token.ts";
-import { openServer } from "../http/open-server.ts";
-import type { OpenServer } from "../http/open-server.ts";
+import { openServer } from "../serve/open-server.ts";
+import type { OpenServer } from "../serve/open-server.ts";
 import { install } from "./install.ts";
 
 const text = "---\nname: tools\ndescription: Does tools.\n---\n# tools\n";

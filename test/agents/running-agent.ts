@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { methods } from "@agentclientprotocol/sdk";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { hostDirectoryPrefix } from "../../src/sandbox/directory/host-directory.ts";
+import { hostDirectoryPrefix } from "../../src/runtime/sandbox/directory/host-directory.ts";
 import { openMockModel } from "./mock-model.ts";
 import type { MockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";

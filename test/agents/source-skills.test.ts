@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openServer } from "../http/open-server.ts";
+import { openServer } from "../serve/open-server.ts";
 import { openMockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";
 import { makePlayground } from "./playground.ts";

@@ -1,21 +1,21 @@
 import { constants, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorize } from "../../dist/runs/authorize/authorize.js";
-import { toMountedSkill } from "../../dist/runs/execute/prepare-run.js";
-import { findMount } from "../../dist/runs/plan/plan-run.js";
-import { planSkillRun } from "../../dist/runs/plan/plan-skill-run.js";
-import { layFiles, makePrivateDirectory } from "../../dist/sandbox/directory/private-directory.js";
+import { authorize } from "../../dist/runtime/runs/authorize/authorize.js";
+import { toMountedSkill } from "../../dist/runtime/runs/execute/prepare-run.js";
+import { findMount } from "../../dist/runtime/runs/plan/plan-run.js";
+import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
+import { layFiles, makePrivateDirectory } from "../../dist/runtime/sandbox/directory/private-directory.js";
 import { openCatalog } from "../../dist/skills/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { openSkillHasher } from "../../dist/skills/hash/hash-skill.js";
 import { systemClock } from "../../dist/base/clock.js";
-import { viewSkills } from "../../dist/tools/view/skill-view.js";
-import { createConfiguredGrants } from "../../dist/trust/grants/configured-grants.js";
-import { diskApprovals } from "../../dist/trust/disk/disk-approvals.js";
-import { openPolicies } from "../../dist/trust/policy/open-policies.js";
-import { projectOf } from "../../dist/trust/project-of.js";
-import { repositoryAt } from "../../dist/trust/project-repository.js";
-import { createTrust } from "../../dist/trust/trust.js";
+import { viewSkills } from "../../dist/runtime/tools/view/skill-view.js";
+import { createConfiguredGrants } from "../../dist/runtime/trust/grants/configured-grants.js";
+import { diskApprovals } from "../../dist/runtime/trust/disk/disk-approvals.js";
+import { openPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
+import { projectOf } from "../../dist/runtime/trust/project-of.js";
+import { repositoryAt } from "../../dist/runtime/trust/project-repository.js";
+import { createTrust } from "../../dist/runtime/trust/trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
 
@@ -42,7 +42,7 @@ export async function measureApprovedRuns(folder) {
   const snapshot = await catalog.ready;
   const hasher = openSkillHasher();
   const source = { files, bytes };
-  const caller = /** @type {import("../../dist/runs/run-caller.js").RunCaller} */ (
+  const caller = /** @type {import("../../dist/runtime/runs/run-caller.js").RunCaller} */ (
     /** @type {unknown} */ ({
       owner: "local",
       door: "in-process",

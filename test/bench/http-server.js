@@ -1,10 +1,10 @@
 // Serves what is measured, in a process of its own: `hello`, or the skills below a root. Tells its URL, and on request what it used.
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
-import { openApp } from "../../dist/app.js";
-import { defaultConfig } from "../../dist/http/config/default-config.js";
-import { serveHttp } from "../../dist/http/serve-http.js";
-import { readOptions } from "../../dist/options.js";
+import { openApp } from "../../dist/runtime/app.js";
+import { defaultConfig } from "../../dist/serve/config/default-config.js";
+import { serveHttp } from "../../dist/serve/serve-http.js";
+import { readOptions } from "../../dist/runtime/options.js";
 import { toTokenDigest } from "../../dist/wire/http/token.js";
 import { benchToken } from "./http-load.js";
 

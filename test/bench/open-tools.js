@@ -1,10 +1,10 @@
 import { openCatalog } from "../../dist/skills/catalog.js";
 import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { systemClock } from "../../dist/base/clock.js";
-import { openApp } from "../../dist/app.js";
-import { createCaller } from "../../dist/caller.js";
+import { openApp } from "../../dist/runtime/app.js";
+import { createCaller } from "../../dist/runtime/caller.js";
 import { openLoopbackServer } from "../../dist/mcp/loopback/loopback-server.js";
-import { readOptions } from "../../dist/options.js";
+import { readOptions } from "../../dist/runtime/options.js";
 
 /** @import { LoopbackServer } from "../../dist/mcp/loopback/loopback-server.js" */
 

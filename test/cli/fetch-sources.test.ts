@@ -2,9 +2,9 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { defaultConfig } from "../../src/http/config/default-config.ts";
-import { openServer } from "../http/open-server.ts";
-import type { OpenServer } from "../http/open-server.ts";
+import { defaultConfig } from "../../src/serve/config/default-config.ts";
+import { openServer } from "../serve/open-server.ts";
+import type { OpenServer } from "../serve/open-server.ts";
 import { runCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
 

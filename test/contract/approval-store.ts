@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxBlocks, maxGrants } from "../../src/trust/grants/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../src/trust/grants/approvals.ts";
+import { maxBlocks, maxGrants } from "../../src/runtime/trust/grants/approvals.ts";
+import type { Approvals, ApprovalScope, ApprovalStore } from "../../src/runtime/trust/grants/approvals.ts";
 import type { CopiedFile } from "../../src/skills/files/copied-files.ts";
-import { adding, blockOf, digestOf, grantOf, removing } from "../trust/grants/grant-of.ts";
+import { adding, blockOf, digestOf, grantOf, removing } from "../runtime/trust/grants/grant-of.ts";
 
 export interface OpenApprovals {
   readonly store: ApprovalStore;

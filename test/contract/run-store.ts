@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { KeptRun, RunRetention, RunStore } from "../../src/runs/store/run-store.ts";
-import { defaultRunLimits } from "../../src/runs/plan/run-limits.ts";
+import type { KeptRun, RunRetention, RunStore } from "../../src/runtime/runs/store/run-store.ts";
+import { defaultRunLimits } from "../../src/runtime/runs/plan/run-limits.ts";
 
 export interface RunStoreUnderTest {
   readonly store: RunStore;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSkillsError } from "../../src/errors.ts";
+import { isSkillsError } from "../../src/base/errors.ts";
 import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
 
 /** A file tree to read. `root` is its real path; the methods take paths relative to it. */

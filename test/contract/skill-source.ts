@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it } from "vitest";
-import type { SkillSource } from "../../src/browser/source/skill-source.ts";
-import type { SkillList } from "../../src/wire/browse/skills.ts";
+import type { SkillSource } from "../../src/browser/page/source/skill-source.ts";
+import type { SkillList } from "../../src/browser/wire/skills.ts";
 
 /** A source whose skills the test decides: names and descriptions. */
 export interface OpenSource {

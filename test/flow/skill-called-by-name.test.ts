@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { diskLedger } from "../../src/ledger/disk-ledger.ts";
+import { diskLedger } from "../../src/runtime/ledger/disk-ledger.ts";
 import { openTracedConversation } from "./traced-conversation.ts";
 
 const deploy = `---

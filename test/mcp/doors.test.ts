@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { runBridge } from "../../src/mcp/socket/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { openMemoryRuns } from "../runs/memory-runs.ts";
+import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { describeDoors, doorScript, doorSkills } from "../doors.ts";
 import type { OpenDoor as OpenWay } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";

@@ -1,6 +1,6 @@
-import { openTrust } from "../trust/open-trust.ts";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { memoryBlobs } from "../blobs/memory-blobs.ts";
+import { openTrust } from "../runtime/trust/open-trust.ts";
+import type { BlobStore } from "../../src/runtime/blobs/blob-store.ts";
+import { memoryBlobs } from "../runtime/blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/loopback/loopback-server.ts";
@@ -13,11 +13,11 @@ import type { Catalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import type { Runs } from "../../src/runs/runs.ts";
+import type { Runs } from "../../src/runtime/runs/runs.ts";
 import type { SkillSource } from "../../src/skills/files/skill-files.ts";
-import { openToolbox } from "../../src/tools/toolbox.ts";
-import type { Trust } from "../../src/trust/trust.ts";
-import type { Toolbox } from "../../src/tools/toolbox.ts";
+import { openToolbox } from "../../src/runtime/tools/toolbox.ts";
+import type { Trust } from "../../src/runtime/trust/trust.ts";
+import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
 export const skills = {
   "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\nmetadata:\n  owner: me\n---\n# Alpha\n",

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { typedFrontmatter } from "../../src/tools/describe_skill.ts";
+import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 import { modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";

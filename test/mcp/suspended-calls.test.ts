@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
 import type { LoopbackAddress } from "../../src/mcp/loopback/loopback-server.ts";
-import type { RunListener } from "../../src/runs/run-event.ts";
-import type { Ask, Question } from "../../src/trust/asking/question.ts";
+import type { RunListener } from "../../src/runtime/runs/run-event.ts";
+import type { Ask, Question } from "../../src/runtime/trust/asking/question.ts";
 import { manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";

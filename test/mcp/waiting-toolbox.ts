@@ -1,5 +1,5 @@
 import { createDeferred } from "../../src/base/promises/deferred.ts";
-import type { Toolbox } from "../../src/tools/toolbox.ts";
+import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
 export interface WaitingToolbox {
   readonly wrap: () => Pick<Toolbox, "call">;

@@ -2,10 +2,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
-import { configSchema } from "../../src/http/config/config-schema.ts";
+import { configSchema } from "../../src/serve/config/config-schema.ts";
 import { manifestSchema } from "../../src/skills/manifest/manifest.ts";
-import { checkPolicy } from "../../src/trust/policy/check-policy.ts";
-import { policySchema } from "../../src/trust/policy/policy-schema.ts";
+import { checkPolicy } from "../../src/runtime/trust/policy/check-policy.ts";
+import { policySchema } from "../../src/runtime/trust/policy/policy-schema.ts";
 import { availableSkillSchema, sessionUpdateSchema } from "../../src/wire/available-skill.ts";
 
 const folder = new URL("../../schema/", import.meta.url);

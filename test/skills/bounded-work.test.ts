@@ -7,7 +7,7 @@ import { safeText } from "../../src/cli/report/safe-text.ts";
 import { fixSkill } from "../../src/skills/rules/fix-skill.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import { readSkillDocument } from "../../src/skills/text/skill-document.ts";
-import { typedFrontmatter } from "../../src/tools/describe_skill.ts";
+import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";
 
 vi.mock(import("js-yaml"), async (importOriginal) => {
   const original = await importOriginal();

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { SkillsError } from "../../src/errors.ts";
+import { SkillsError } from "../../src/base/errors.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { CatalogOptions } from "../../src/skills/catalog.ts";
 import { memorySkillFiles } from "./files/memory-skill-files.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readOptions } from "../../src/options.ts";
+import { readOptions } from "../../src/runtime/options.ts";
 import { memoryWatcher } from "./watch/memory-watcher.ts";
 import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { SkillsError } from "../../src/errors.ts";
-import type { SkillsErrorCode } from "../../src/errors.ts";
+import { SkillsError } from "../../src/base/errors.ts";
+import type { SkillsErrorCode } from "../../src/base/errors.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
 
 function tell(error: unknown) {

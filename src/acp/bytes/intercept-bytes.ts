@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { openToldOnce } from "../../base/log.ts";
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import { Interceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";
 import { amendText } from "./amend-text.ts";

@@ -1,4 +1,4 @@
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import type { MessageStream } from "../../wire/methods.ts";
 import { amendValue, untouched, type Verdict } from "./amend.ts";
 import type { Interceptor } from "../interceptor.ts";

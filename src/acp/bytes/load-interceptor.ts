@@ -1,4 +1,4 @@
-import { hasNothingToDo, type Settings } from "../../options.ts";
+import { hasNothingToDo, type Settings } from "../../runtime/options.ts";
 import type { ByteInterceptor, LineSinks } from "./intercept-bytes.ts";
 
 /** An interceptor with the service that it opened. */

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import { openProcessTree } from "./process-tree.ts";
 
 /** How a process ended. After a signal, `exitCode` is what a shell would report. */

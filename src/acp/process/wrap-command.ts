@@ -1,8 +1,14 @@
 import { type Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import { isSkillsError } from "../../errors.ts";
-import { readOptions, refuseUnknown, type Settings, type SkillsOptions, type Surroundings } from "../../options.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import {
+  readOptions,
+  refuseUnknown,
+  type Settings,
+  type SkillsOptions,
+  type Surroundings,
+} from "../../runtime/options.ts";
 import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";

@@ -1,5 +1,5 @@
 import { withinTime } from "../../base/clock.ts";
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import { sessionPrompt } from "../../wire/methods.ts";
 import { type Amendment, amendValue } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";

@@ -2,12 +2,12 @@ import type { FileHandle } from "node:fs/promises";
 import { openHandleAtRealPath, openRegularFile } from "../../base/paths/at-real-path.ts";
 import { hasControls, withoutControls } from "../../skills/text/control-characters.ts";
 import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
-import { runInSlices } from "../../base/slices.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import type { Entry } from "../../skills/files/skill-files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** A skill's text, read when it is used. */

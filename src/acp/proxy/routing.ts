@@ -1,6 +1,6 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import { type Log, openToldOnce, type ToldOnce } from "../../base/log.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import * as methods from "../../wire/methods.ts";
 import {

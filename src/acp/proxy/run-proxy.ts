@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { readOptions, type SkillsOptions, type Surroundings } from "../../options.ts";
+import { readOptions, type SkillsOptions, type Surroundings } from "../../runtime/options.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { App } from "../../app.ts";
-import { subjectOfOffered } from "../../runs/authorize/trust-request.ts";
+import type { App } from "../../runtime/app.ts";
+import { subjectOfOffered } from "../../runtime/runs/authorize/trust-request.ts";
 import { requirementsFile } from "../../skills/environment/file-requirements.ts";
 import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";

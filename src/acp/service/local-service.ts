@@ -1,7 +1,7 @@
-import { openApp } from "../../app.ts";
+import { openApp } from "../../runtime/app.ts";
 import { openToldOnce } from "../../base/log.ts";
-import type { Settings } from "../../options.ts";
-import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
+import type { Settings } from "../../runtime/options.ts";
+import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
 import type { Machine } from "../../skills/environment/machine.ts";
 import { SkillEnvironments } from "../../skills/environment/skill-environments.ts";

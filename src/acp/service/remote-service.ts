@@ -1,6 +1,6 @@
 import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../../base/processes/threads.ts";
-import { urlOf } from "../../base/url-of.ts";
-import { type Settings, toSettingsData } from "../../options.ts";
+import { urlOf } from "../../base/paths/url-of.ts";
+import { type Settings, toSettingsData } from "../../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
 
 /** How long the thread has to close before it is terminated. */

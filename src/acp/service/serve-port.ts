@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { openToldOnce } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import { reportFault } from "../bytes/amend.ts";
 import { openEarlyServers } from "../tools/early-servers.ts";
 import type { FromService, ServiceConnection, SkillService, ToService } from "./skill-service.ts";

@@ -1,5 +1,5 @@
-import type { App } from "../../app.ts";
-import type { Trust } from "../../trust/trust.ts";
+import type { App } from "../../runtime/app.ts";
+import type { Trust } from "../../runtime/trust/trust.ts";
 
 type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
 

@@ -1,5 +1,5 @@
 import { openWorkerEnd } from "../../base/processes/threads.ts";
-import type { SettingsData } from "../../options.ts";
+import type { SettingsData } from "../../runtime/options.ts";
 import { servePort } from "./serve-port.ts";
 
 /** The entry of the service's thread. */

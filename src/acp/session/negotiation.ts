@@ -1,4 +1,4 @@
-import type { EmitForm, ToolForm } from "../../options.ts";
+import type { EmitForm, ToolForm } from "../../runtime/options.ts";
 import {
   availableCommandsUpdate,
   availableSkillsUpdate,

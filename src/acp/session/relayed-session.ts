@@ -1,7 +1,7 @@
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

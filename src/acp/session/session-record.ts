@@ -1,5 +1,5 @@
-import { mostToldNames } from "../../ledger/session-records.ts";
-import type { SessionRecord } from "../../ledger/session-records.ts";
+import { mostToldNames } from "../../runtime/ledger/session-records.ts";
+import type { SessionRecord } from "../../runtime/ledger/session-records.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import { availableCommandsUpdate, sessionUpdate } from "../../wire/methods.ts";
 import type { BeginRequest } from "../service/skill-service.ts";

@@ -1,13 +1,13 @@
 import type { ToldOnce } from "../../base/log.ts";
-import type { App } from "../../app.ts";
-import { ownerOf } from "../../caller.ts";
-import type { Settings } from "../../options.ts";
+import type { App } from "../../runtime/app.ts";
+import { ownerOf } from "../../runtime/caller.ts";
+import type { Settings } from "../../runtime/options.ts";
 import type { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { deniedSkills } from "../../tools/view/denied-skills.ts";
-import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
+import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";
+import type { DeniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import {
   mergeCommands,
   isNamed,

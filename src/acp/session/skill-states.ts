@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { App } from "../../app.ts";
-import type { Standings } from "../../runs/authorize/find-standings.ts";
+import type { App } from "../../runtime/app.ts";
+import type { Standings } from "../../runtime/runs/authorize/find-standings.ts";
 import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 
@@ -86,7 +86,7 @@ export class SkillStates {
     if (!isWanting && !existsSync(path.join(dataDirectory, "trust"))) return none;
     const [trust, { findStandings }] = await Promise.all([
       app.trust(),
-      import("../../runs/authorize/find-standings.ts"),
+      import("../../runtime/runs/authorize/find-standings.ts"),
     ]);
     const { signal } = this.#closing;
     signal.throwIfAborted();

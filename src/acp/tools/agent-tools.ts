@@ -1,10 +1,10 @@
-import type { App } from "../../app.ts";
-import { type CallerSession, createCaller, createOpeningCaller } from "../../caller.ts";
-import { SkillsError } from "../../errors.ts";
+import type { App } from "../../runtime/app.ts";
+import { type CallerSession, createCaller, createOpeningCaller } from "../../runtime/caller.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import type { SessionServers } from "../../mcp/session-servers.ts";
-import type { RunListener } from "../../runs/run-event.ts";
-import type { Ask } from "../../trust/asking/question.ts";
+import type { RunListener } from "../../runtime/runs/run-event.ts";
+import type { Ask } from "../../runtime/trust/asking/question.ts";
 import type { Reserve } from "./early-servers.ts";
 import { type Bridge, ownBridge, type ServerAddress, type Transport } from "./server-entry.ts";
 

@@ -1,8 +1,8 @@
 import { createDeferred } from "../../base/promises/deferred.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import { type McpAddress, openSessionServers } from "../../mcp/session-servers.ts";
-import type { Settings } from "../../options.ts";
+import type { Settings } from "../../runtime/options.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { EquipRequest } from "../service/skill-service.ts";
 import type { ServersModule } from "./agent-tools.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../base/url-of.ts";
+import { urlOf } from "../../base/paths/url-of.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 export interface InternalErrorOptions {

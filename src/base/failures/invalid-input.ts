@@ -1,4 +1,4 @@
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 
 /** One violation of a tool's input schema (CONTRACT C-2.3). */
 export interface Violation {

@@ -1,4 +1,4 @@
-import { nearest } from "../nearest.ts";
+import { nearest } from "../text/nearest.ts";
 import type { JsonNode } from "./json-text.ts";
 import { childOf, nodeAt } from "./node-at.ts";
 import type { JsonPath } from "./node-at.ts";

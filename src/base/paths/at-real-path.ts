@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
 
 /*
  * Anyone who can write to a directory can replace an entry by a symlink at any moment, also between checking and using a path.

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 
 /** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */
 export interface DirectoryIdentity {

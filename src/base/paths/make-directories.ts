@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 
 /** Creates a directory and its missing parents. Without `recursive`, which never ends where a file system returns ENOENT, like /proc. */
 export function makeDirectories(directory: string, mode: number): void {

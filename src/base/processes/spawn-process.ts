@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import type { ChildProcess, ExecFileOptions, SpawnOptions } from "node:child_process";
 import { promisify } from "node:util";
 import { systemCode } from "../failures/system-code.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 
 /**
  * Spawns a program synchronously, and listens for `error` first, because an unhandled one ends this process. Rejects with RUNTIME_BUSY

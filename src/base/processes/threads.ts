@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { createDeferred } from "../promises/deferred.ts";
 import type { Log } from "../log.ts";
-import { urlOf } from "../url-of.ts";
+import { urlOf } from "../paths/url-of.ts";
 
 /** A way to send messages to another end, usually another thread. */
 export interface Channel<Message> {

@@ -5,7 +5,7 @@ import { syncDirectory } from "../paths/sync-directory.ts";
 import { identifyProcess, isRunning } from "./live-process.ts";
 import type { ProcessIdentity } from "./live-process.ts";
 import { systemCode } from "../failures/system-code.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../errors.ts";
 import { Tickets, turnThatStages } from "./tickets.ts";
 
 export interface TurnLockOptions {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { grantText } from "../../options.ts";
-import type { SkillsOptions } from "../../options.ts";
-import { idleGrants } from "../../runs/authorize/idle-grants.ts";
+import { grantText } from "../../runtime/options.ts";
+import type { SkillsOptions } from "../../runtime/options.ts";
+import { idleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
 import type { Catalog } from "../../skills/catalog.ts";
-import { parseGrant, permissionNames } from "../../trust/grants/configured-grants.ts";
+import { parseGrant, permissionNames } from "../../runtime/trust/grants/configured-grants.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";

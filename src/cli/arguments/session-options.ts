@@ -1,5 +1,5 @@
 import type { Log } from "../../base/log.ts";
-import type { SkillsOptions } from "../../options.ts";
+import type { SkillsOptions } from "../../runtime/options.ts";
 import { openFileLog } from "../open-log.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";

@@ -1,4 +1,4 @@
-import type { SkillsOptions } from "../../options.ts";
+import type { SkillsOptions } from "../../runtime/options.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 
 /** Options for the directories of skills. */

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { usageError } from "../command.ts";
 
 /** The current directory of this process. Throws UNREADABLE if it has been deleted. */

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { BlobStore, BlobUpkeep, ListedBlob } from "../../blobs/blob-store.ts";
-import { diskBlobs } from "../../blobs/disk/disk-blobs.ts";
-import { isSkillsError } from "../../errors.ts";
-import { toContent } from "../../tools/view/content.ts";
-import { defaultPreviewBytes } from "../../tools/input/limits.ts";
+import type { BlobStore, BlobUpkeep, ListedBlob } from "../../runtime/blobs/blob-store.ts";
+import { diskBlobs } from "../../runtime/blobs/disk/disk-blobs.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import { toContent } from "../../runtime/tools/view/content.ts";
+import { defaultPreviewBytes } from "../../runtime/tools/input/limits.ts";
 import { json, notes } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";

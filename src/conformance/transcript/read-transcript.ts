@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../client/json.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { type Entry, limits } from "./entry.ts";
 
 /**

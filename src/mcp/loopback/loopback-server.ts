@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { openPeerCheck } from "../../base/network/peer-users.ts";
 import type { PeerUsers } from "../../base/network/peer-users.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { isRefusal, refuse } from "../../wire/http/refusal.ts";
 import { newToken, toTokenDigest } from "../../wire/http/token.ts";
 import { admitRequest, toPathKey } from "./admit-request.ts";

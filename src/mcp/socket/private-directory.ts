@@ -2,7 +2,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmdirSync, unlinkSync } from "node
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 
 const prefix = "acp-skills-mcp-";
 

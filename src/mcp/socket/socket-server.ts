@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import type { Server, Socket } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { makePrivateDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../../wire/http/token.ts";

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { identityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
@@ -14,7 +14,7 @@ import { Scan } from "../scan/scan.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { SkillCounts } from "../skill.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
-import { runInSlices } from "../../base/slices.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
 import { assemble } from "../offer/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
 import { findBodyFaults } from "./body-faults.ts";

@@ -15,7 +15,7 @@ import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { writeReasons } from "../../base/failures/write-reasons.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart } from "../../base/paths/guarded-names.ts";

@@ -1,4 +1,4 @@
-import { runInSlices } from "../../base/slices.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
 import type { SkillSource } from "../files/skill-files.ts";
 import { orNothing, walkSkill } from "../hash/walk-skill.ts";
 import type { Skill } from "../skill.ts";

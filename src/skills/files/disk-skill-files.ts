@@ -13,7 +13,7 @@ import {
   openRegularFileSync,
 } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { Entry, FileStamp, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */

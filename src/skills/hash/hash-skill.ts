@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import { openGate } from "./gate.ts";
-import { runInSlices } from "../../base/slices.ts";
-import type { Steps } from "../../base/slices.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
 import type { FileStamp, SkillBytes, SkillSource } from "../files/skill-files.ts";
 import { orNothing, walkSkill } from "./walk-skill.ts";
 import type { WalkedFile } from "./walk-skill.ts";

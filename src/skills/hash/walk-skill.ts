@@ -1,11 +1,11 @@
 import { relative, sep } from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
-import type { Steps } from "../../base/slices.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Entry, SkillFiles, SkillSource } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
 import { countCodePoints } from "../text/code-points.ts";
 

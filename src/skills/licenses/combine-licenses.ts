@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { familyOf, termsOf } from "./license-expression.ts";
 
 /**

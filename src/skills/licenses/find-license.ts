@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { Steps } from "../../base/slices.ts";
-import { isSkillsError } from "../../errors.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import { isSkillsError } from "../../base/errors.ts";
 import type { SkillSource } from "../files/skill-files.ts";
 import { locateSkillFile, orNothing, skillPathFault } from "../hash/walk-skill.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { combineLicenses, contradicts } from "./combine-licenses.ts";
 import { identifyText } from "./identify-text.ts";
 import type { IdentifiedText } from "./identify-text.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 
 const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
 const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;

@@ -8,7 +8,7 @@ import { isOwnRoot } from "../scan/roots.ts";
 import type { Root } from "../scan/roots.ts";
 import type { Found, FoundSkill } from "../scan/scan-memory.ts";
 import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { settleRivals } from "./rivals.ts";
 
 const none: readonly never[] = Object.freeze([]);

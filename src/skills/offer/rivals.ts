@@ -7,7 +7,7 @@ import { copied, qualified, shadowed, slugCollision, versionCollision } from "..
 import type { Root } from "../scan/roots.ts";
 import type { FoundSkill } from "../scan/scan-memory.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 
 /** The versions of one skill, under its slug. */
 export interface Entry {

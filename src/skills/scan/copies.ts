@@ -3,7 +3,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isSkillFileName } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
-import type { Steps } from "../../base/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
 
 const maxFileBytes = 1024 * 1024;
 const maxFiles = 200;

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import { permissionsOf } from "../manifest/permissions.ts";
 import type { Skill } from "../skill.ts";

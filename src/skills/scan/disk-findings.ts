@@ -1,7 +1,7 @@
 import path from "node:path";
 import { inDigits } from "../text/code-points.ts";
-import { isSkillsError } from "../../errors.ts";
-import type { SkillsError } from "../../errors.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { SkillsError } from "../../base/errors.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
 import type { Entry } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Steps } from "../../base/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import { unreadable, wholeFile } from "./disk-findings.ts";

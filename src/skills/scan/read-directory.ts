@@ -1,7 +1,7 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
-import { isSkillsError } from "../../errors.ts";
+import { isSkillsError } from "../../base/errors.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
@@ -9,7 +9,7 @@ import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Finding } from "../rules/rules.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../../base/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
 import {
   directoryLoop,
   failedAt,

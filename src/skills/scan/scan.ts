@@ -1,8 +1,8 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { withinTime } from "../../base/slices.ts";
-import type { Steps } from "../../base/slices.ts";
-import { isSkillsError } from "../../errors.ts";
+import { withinTime } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import { invalidName, walkSkill } from "../hash/walk-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";

@@ -1,6 +1,6 @@
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
-import { isSkillsError } from "../../errors.ts";
+import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { silentLog } from "../../base/log.ts";
-import { SkillsError } from "../../errors.ts";
-import type { SkillsErrorCode } from "../../errors.ts";
+import { SkillsError } from "../../base/errors.ts";
+import type { SkillsErrorCode } from "../../base/errors.ts";
 import { toWireError } from "../error-table.ts";
 
 /** Why a request is refused before it reaches a server. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { OwnRequests } from "../../../src/acp/ask/own-requests.ts";
 import { Interceptor } from "../../../src/acp/interceptor.ts";
 import type { ServiceOutlet } from "../../../src/acp/service/skill-service.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import { fakeService } from "../fake-service.ts";
 
 const line = Buffer.from('{"a":"request"}\n');

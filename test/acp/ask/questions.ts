@@ -1,5 +1,5 @@
-import type { Question } from "../../../src/trust/asking/question.ts";
-import { askAboutProject, askAboutSkill } from "../../../src/trust/asking/question.ts";
+import type { Question } from "../../../src/runtime/trust/asking/question.ts";
+import { askAboutProject, askAboutSkill } from "../../../src/runtime/trust/asking/question.ts";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { type Conversation, converseInSession, type Message } from "../conversation.ts";

@@ -4,7 +4,7 @@ import type { AgentTools } from "../../../src/acp/tools/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../../src/acp/bytes/intercept-bytes.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { openLineBlocks } from "../../../src/acp/bytes/relay-lines.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import { cut } from "../cut.ts";
 import { manualClock, type ManualClock } from "../../manual-clock.ts";
 import { fakeService } from "../fake-service.ts";

@@ -2,7 +2,7 @@ import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { interceptStream } from "../../../src/acp/bytes/intercept-stream.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";

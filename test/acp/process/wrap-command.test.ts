@@ -9,7 +9,7 @@ import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
 import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { openService } from "../../../src/acp/service/remote-service.ts";
-import { isSkillsError } from "../../../src/errors.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const script = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));

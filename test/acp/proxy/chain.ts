@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { runProxy } from "../../../src/acp/proxy/run-proxy.ts";
-import type { SkillsOptions } from "../../../src/options.ts";
+import type { SkillsOptions } from "../../../src/runtime/options.ts";
 import { connectChain, runOtherProxy } from "./conductor.ts";
 import { type Message, Peer, type Reply, type Stdio } from "./json-rpc-peer.ts";
 

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { runProxy } from "../../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { isSkillsError } from "../../../src/errors.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
 import { type Chain, openChain, updateOf } from "./chain.ts";
 
 /** The first session compiles the service; on a busy machine that takes longer than a message waits for it. */

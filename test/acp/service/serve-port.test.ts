@@ -9,7 +9,7 @@ import { servePort } from "../../../src/acp/service/serve-port.ts";
 import type { EquipRequest, FromService, ToService } from "../../../src/acp/service/skill-service.ts";
 import { negotiate } from "../../../src/acp/session/negotiation.ts";
 import type { ThreadReply } from "../../../src/base/processes/threads.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";
 
 vi.mock(import("../../../src/acp/service/local-service.ts"), async (load) => ({

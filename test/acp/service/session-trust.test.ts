@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openSessionTrust } from "../../../src/acp/service/session-trust.ts";
-import type { Trust } from "../../../src/trust/trust.ts";
-import { openTrust } from "../../trust/open-trust.ts";
+import type { Trust } from "../../../src/runtime/trust/trust.ts";
+import { openTrust } from "../../runtime/trust/open-trust.ts";
 
 const pdf = {
   name: "pdf",

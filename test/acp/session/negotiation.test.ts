@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { amendValue } from "../../../src/acp/bytes/amend.ts";
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import { advertise, chooseForms, chooseTransport, negotiate } from "../../../src/acp/session/negotiation.ts";
-import { emitForms } from "../../../src/options.ts";
+import { emitForms } from "../../../src/runtime/options.ts";
 
 const asked = { notification: false, deltas: false, commands: true };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };

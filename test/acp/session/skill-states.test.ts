@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SkillStates } from "../../../src/acp/session/skill-states.ts";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
-import { openTrust } from "../../trust/open-trust.ts";
+import { openTrust } from "../../runtime/trust/open-trust.ts";
 import { offer } from "../memory-skillset.ts";
 
 // Reading trust for the first time takes long on a busy machine.

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openAgentTools, type ServersModule, type ToolsApp } from "../../../src/acp/tools/agent-tools.ts";
-import { openApp } from "../../../src/app.ts";
+import { openApp } from "../../../src/runtime/app.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
-import { noPolicy } from "../../../src/trust/policy/policy.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/policy.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});

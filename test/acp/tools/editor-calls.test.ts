@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SkillsError } from "../../../src/errors.ts";
+import { SkillsError } from "../../../src/base/errors.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 import { clients, converse, type Conversation, converseInSession, type Message } from "../conversation.ts";
 import { printed } from "../../printed.ts";

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { type ReportOptions, reportToolCall } from "../../../src/acp/tools/report-tool-call.ts";
-import { SkillsError } from "../../../src/errors.ts";
+import { SkillsError } from "../../../src/base/errors.ts";
 
 const options = { name: "read_skill_file", args: { name: "pdf", path: "a/b.md" }, sessionId: "s" };
 

@@ -24,10 +24,10 @@ import {
   openRegularFileSync,
 } from "../../../src/base/paths/at-real-path.ts";
 import { replaceFile } from "../../../src/skills/check/fix-files.ts";
-import { isSkillsError } from "../../../src/errors.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
-import { toMountedSkill } from "../../../src/runs/execute/prepare-run.ts";
+import { toMountedSkill } from "../../../src/runtime/runs/execute/prepare-run.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { startSwapping } from "../../swapping.ts";
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { askAtTerminal } from "../../../src/cli/report/ask-at-terminal.ts";
 import { openProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
-import { askAboutSkill } from "../../../src/trust/asking/question.ts";
-import type { Asked } from "../../../src/trust/asking/question.ts";
+import { askAboutSkill } from "../../../src/runtime/trust/asking/question.ts";
+import type { Asked } from "../../../src/runtime/trust/asking/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const asked: Asked = {

@@ -6,7 +6,7 @@ import { interceptStream } from "../../../src/acp/bytes/intercept-stream.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { optIn } from "../../../src/client/initialize.ts";
 import { createSkillsStore, type SkillsHandlers } from "../../../src/client/store/skills-store.ts";
-import { readOptions } from "../../../src/options.ts";
+import { readOptions } from "../../../src/runtime/options.ts";
 import { memorySkillset, offer } from "../../acp/memory-skillset.ts";
 import { streamPair } from "../../acp/stream-pair.ts";
 import { manualClock } from "../../manual-clock.ts";

@@ -2,8 +2,8 @@ import { lchownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { identityOf } from "../../../src/base/paths/directory-identity.ts";
-import { isSkillsError } from "../../../src/errors.ts";
-import type { RunEnd } from "../../../src/sandbox/sandbox.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
+import type { RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
 import { startSwapping } from "../../swapping.ts";
 import { recordingHost } from "./recording-host.ts";
 import { codeRun, python } from "./runs.ts";

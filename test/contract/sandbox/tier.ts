@@ -1,7 +1,14 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
-import { isSkillsError } from "../../../src/errors.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier as SandboxTier } from "../../../src/sandbox/sandbox.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
+import type {
+  Json,
+  RunEnd,
+  RunHost,
+  Sandbox,
+  SandboxRun,
+  Tier as SandboxTier,
+} from "../../../src/runtime/sandbox/sandbox.ts";
 import { openBait } from "./bait.ts";
 import type { Bait } from "./bait.ts";
 import { hostState } from "./host-state.ts";

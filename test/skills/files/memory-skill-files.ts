@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import path from "node:path";
-import { isSkillsError, SkillsError } from "../../../src/errors.ts";
+import { isSkillsError, SkillsError } from "../../../src/base/errors.ts";
 import type { Entry, SkillBytes, SkillFiles } from "../../../src/skills/files/skill-files.ts";
 
 type Node =

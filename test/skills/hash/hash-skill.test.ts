@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { isSkillsError } from "../../../src/errors.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
 import type { Entry, SkillSource } from "../../../src/skills/files/skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 

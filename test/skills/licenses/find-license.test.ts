@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runInSlices } from "../../../src/base/slices.ts";
+import { runInSlices } from "../../../src/base/promises/slices.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { findLicense } from "../../../src/skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../../src/skills/licenses/find-license.ts";

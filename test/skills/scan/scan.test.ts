@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { SkillsError } from "../../../src/errors.ts";
+import { SkillsError } from "../../../src/base/errors.ts";
 import { memorySkillFiles } from "../files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../files/memory-skill-files.ts";
 import type { Found } from "../../../src/skills/scan/scan-memory.ts";
 import { Scan } from "../../../src/skills/scan/scan.ts";
 import type { ScanOptions } from "../../../src/skills/scan/scan.ts";
-import { runInSlices } from "../../../src/base/slices.ts";
+import { runInSlices } from "../../../src/base/promises/slices.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { skillText } from "../../contract/skill-watcher.ts";
 

@@ -1,6 +1,6 @@
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { nearest } from "../../../base/nearest.ts";
+import { nearest } from "../../../base/text/nearest.ts";
 import { bashScript } from "./bash-script.ts";
 import { fishScript } from "./fish-script.ts";
 import { tableOf } from "./table.ts";

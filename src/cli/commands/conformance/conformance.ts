@@ -1,7 +1,7 @@
 import { systemClock } from "../../../base/clock.ts";
 import type { DriveOptions } from "../../../conformance/drive/drive-agent.ts";
 import type { Origin } from "../../../conformance/rules/rule.ts";
-import { isSkillsError } from "../../../errors.ts";
+import { isSkillsError } from "../../../base/errors.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";

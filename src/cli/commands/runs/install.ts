@@ -1,8 +1,8 @@
-import { isSkillsError } from "../../../errors.ts";
-import { requirementsFile } from "../../../runs/plan/dependencies.ts";
-import { packagesIn } from "../../../runs/run-environment.ts";
-import { findPython } from "../../../sandbox/find/find-programs.ts";
-import { installRequirements } from "../../../sandbox/requirements/install-requirements.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import { requirementsFile } from "../../../runtime/runs/plan/dependencies.ts";
+import { packagesIn } from "../../../runtime/runs/run-environment.ts";
+import { findPython } from "../../../runtime/sandbox/find/find-programs.ts";
+import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../../skills/hash/walk-skill.ts";
 import { noSuchSkill } from "../../../skills/no-such-skill.ts";

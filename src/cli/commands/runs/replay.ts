@@ -1,5 +1,5 @@
-import type { Difference } from "../../../runs/replay/json-differences.ts";
-import type { Replay } from "../../../runs/replay/replay-run.ts";
+import type { Difference } from "../../../runtime/runs/replay/json-differences.ts";
+import type { Replay } from "../../../runtime/runs/replay/replay-run.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { callTools } from "../../call-tools.ts";

@@ -1,7 +1,7 @@
-import { runRecordsIn } from "../../../runs/run-environment.ts";
-import type { RunSpec } from "../../../runs/run-spec.ts";
-import { diskRunStore } from "../../../runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../../runs/store/run-store.ts";
+import { runRecordsIn } from "../../../runtime/runs/run-environment.ts";
+import type { RunSpec } from "../../../runtime/runs/run-spec.ts";
+import { diskRunStore } from "../../../runtime/runs/store/disk-run-store.ts";
+import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
-import { openApp } from "../../../app.ts";
+import { openApp } from "../../../runtime/app.ts";
 import { canTellPeerUsers } from "../../../base/network/peer-users.ts";
-import { readOptions } from "../../../options.ts";
+import { readOptions } from "../../../runtime/options.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
@@ -63,7 +63,7 @@ export const command = defineCommand({
     let removeRedirect: (() => void) | undefined;
     try {
       const session = app.openSession({ cwd: directory });
-      const { serveBrowse } = await import("../../../http/browse/serve-browse.ts");
+      const { serveBrowse } = await import("../../../browser/server/serve-browse.ts");
       const server = await serveBrowse(app, session, {
         port,
         readOnly: options["read-only"] === true,

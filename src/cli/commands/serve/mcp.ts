@@ -1,9 +1,9 @@
-import { openApp } from "../../../app.ts";
+import { openApp } from "../../../runtime/app.ts";
 import { whenParentGone } from "../../../base/processes/live-process.ts";
-import { createCaller } from "../../../caller.ts";
+import { createCaller } from "../../../runtime/caller.ts";
 import { serveMcp } from "../../../mcp/serve-mcp.ts";
-import { readOptions } from "../../../options.ts";
-import { logIdleGrants } from "../../../runs/authorize/idle-grants.ts";
+import { readOptions } from "../../../runtime/options.ts";
+import { logIdleGrants } from "../../../runtime/runs/authorize/idle-grants.ts";
 import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";

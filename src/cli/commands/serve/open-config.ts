@@ -1,5 +1,5 @@
-import { defaultConfig } from "../../../http/config/default-config.ts";
-import type { ServeConfig } from "../../../http/config/serve-config.ts";
+import { defaultConfig } from "../../../serve/config/default-config.ts";
+import type { ServeConfig } from "../../../serve/config/serve-config.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -17,7 +17,7 @@ export interface OpenedConfig {
 export async function openConfig(given: string | undefined, terminal: Terminal): Promise<OpenedConfig | undefined> {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
-  const { readConfigFile } = await import("../../../http/config/read-config.ts");
+  const { readConfigFile } = await import("../../../serve/config/read-config.ts");
   const { config, skills, problems, sourceLine } = readConfigFile(file, process.env);
   const { cwd, paint, columns } = terminal;
   for (const problem of problems)

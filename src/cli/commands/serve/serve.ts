@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
-import { openApp } from "../../../app.ts";
-import { withLocalCaller } from "../../../http/config/with-local-caller.ts";
-import type { LocalTokens } from "../../../http/config/with-local-caller.ts";
-import { isLoopbackHost } from "../../../http/server/listen.ts";
-import { readOptions } from "../../../options.ts";
+import { openApp } from "../../../runtime/app.ts";
+import { withLocalCaller } from "../../../serve/config/with-local-caller.ts";
+import type { LocalTokens } from "../../../serve/config/with-local-caller.ts";
+import { isLoopbackHost } from "../../../serve/server/listen.ts";
+import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/rules/log-problems.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
@@ -53,7 +53,7 @@ export const command = defineCommand({
     const opened = await openConfig(options.config, terminal);
     if (opened === undefined) return 2;
     const { config: given, skills: configured } = opened;
-    const { openHttpLog } = await import("../../../http/telemetry/http-log.ts");
+    const { openHttpLog } = await import("../../../serve/telemetry/http-log.ts");
     const { log, requestEnded } = await openHttpLog({ level: toLogLevel(options["log-level"]) });
     const sourceOptions = toSourceOptions(options);
     const settings = readOptions({
@@ -77,7 +77,7 @@ export const command = defineCommand({
     try {
       const session = app.openSession({ cwd: directory });
       logPublishedProblems(session, log);
-      const { serveHttp } = await import("../../../http/serve-http.ts");
+      const { serveHttp } = await import("../../../serve/serve-http.ts");
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
       terminal.tell(`listening on ${server.url}`);
       if (tokens !== undefined) tellTokens(tokens, server.url, terminal);

@@ -1,4 +1,4 @@
-import { unifiedDiff } from "../../../base/unified-diff.ts";
+import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { codeFrame } from "../../report/code-frame.ts";
 import { paintDiffLine } from "../../report/paint-diff-line.ts";
 import { safeText } from "../../report/safe-text.ts";

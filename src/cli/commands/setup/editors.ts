@@ -1,4 +1,4 @@
-import { nearest } from "../../../base/nearest.ts";
+import { nearest } from "../../../base/text/nearest.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { usageError } from "../../command.ts";
 import type { Editor } from "./editor.ts";

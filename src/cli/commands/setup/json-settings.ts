@@ -2,7 +2,7 @@ import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc
 import type { JSONPath, Node, ParseError } from "jsonc-parser";
 import { isObject } from "../../../base/json-file/json-value.ts";
 import { parseJsonNode, rangeOf } from "../../../base/json-file/json-text.ts";
-import { SkillsError } from "../../../errors.ts";
+import { SkillsError } from "../../../base/errors.ts";
 
 /**
  * Reads an object. An empty file is an empty object. Throws UNREADABLE, with `line` and `column` among its facts, if the text is not

@@ -1,5 +1,5 @@
 import { homePath } from "../../../base/paths/shown-path.ts";
-import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { frameOf } from "./describe-change.ts";

@@ -4,7 +4,7 @@ import { systemCode } from "../../../base/failures/system-code.ts";
 import { writeReasons } from "../../../base/failures/write-reasons.ts";
 import { isWithin, whereItLies } from "../../../base/paths/is-within.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
-import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { replaceFile, temporaryOf } from "../../../skills/check/fix-files.ts";
 import type { Surroundings } from "./editor.ts";
 

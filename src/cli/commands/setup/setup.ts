@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { findCommand } from "../../../sandbox/find/find-programs.ts";
-import { SkillsError, isSkillsError } from "../../../errors.ts";
+import { findCommand } from "../../../runtime/sandbox/find/find-programs.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";

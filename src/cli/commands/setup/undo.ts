@@ -1,5 +1,5 @@
 import path from "node:path";
-import { SkillsError } from "../../../errors.ts";
+import { SkillsError } from "../../../base/errors.ts";
 import type { Editor, Surroundings } from "./editor.ts";
 import { isOurs, isUntouched, textBefore } from "./records.ts";
 import type { SetupRecord } from "./records.ts";

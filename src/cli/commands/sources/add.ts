@@ -1,9 +1,9 @@
-import { SkillsError } from "../../../errors.ts";
-import { readLock } from "../../../remote/lock/lock-file.ts";
-import { findSkillsDirectory, shownSkillsDirectory } from "../../../remote/lock/skills-place.ts";
-import type { SkillsPlace } from "../../../remote/lock/skills-place.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../remote/remote-skill.ts";
-import { isCut, parseSource } from "../../../remote/source.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
+import { findSkillsDirectory, shownSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
+import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts";
+import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/manifest/capabilities.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
@@ -12,19 +12,19 @@ import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
-import { carryOut } from "../../../install/carry-out.ts";
-import type { Decided } from "../../../install/carry-out.ts";
-import { renameWords } from "../../../install/inspect-skill.ts";
-import { chooseSkills, downloadAll } from "../../../install/offered-skills.ts";
-import type { Downloaded } from "../../../install/offered-skills.ts";
-import type { InstallPlan } from "../../../install/plan-install.ts";
-import { planInstalls } from "../../../install/plan-installs.ts";
-import type { PlannedInstall } from "../../../install/plan-installs.ts";
+import { carryOut } from "../../../sources/install/carry-out.ts";
+import type { Decided } from "../../../sources/install/carry-out.ts";
+import { renameWords } from "../../../sources/install/inspect-skill.ts";
+import { chooseSkills, downloadAll } from "../../../sources/install/offered-skills.ts";
+import type { Downloaded } from "../../../sources/install/offered-skills.ts";
+import type { InstallPlan } from "../../../sources/install/plan-install.ts";
+import { planInstalls } from "../../../sources/install/plan-installs.ts";
+import type { PlannedInstall } from "../../../sources/install/plan-installs.ts";
 import { asking, installing, lockNotes, place, placeOf } from "./install/source-options.ts";
-import { reasonLines } from "../../../install/reason-lines.ts";
-import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
+import { reasonLines } from "../../../sources/install/reason-lines.ts";
+import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
-import { readNow } from "../../../install/read-now.ts";
+import { readNow } from "../../../sources/install/read-now.ts";
 
 const options = {
   all: { type: "boolean", help: "Install every skill of the source." },

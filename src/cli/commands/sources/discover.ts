@@ -1,5 +1,5 @@
-import type { RemoteIndex, RemoteSkill } from "../../../remote/remote-skill.ts";
-import { useOfSkill } from "../../../remote/invoke/use-of-skill.ts";
+import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts";
+import { useOfSkill } from "../../../sources/invoke/use-of-skill.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { counted, table } from "../../report/columns.ts";
@@ -57,7 +57,7 @@ async function read(
   const index = await read(source, signal);
   const skills = index.skills.filter(({ capabilityType }) => type === undefined || capabilityType === type);
   progress.show(`reading the descriptors of ${source.label}`);
-  const { readDescriptors } = await import("../../../remote/reader/read-descriptors.ts");
+  const { readDescriptors } = await import("../../../sources/reader/read-descriptors.ts");
   const described = await readDescriptors(skills.slice(0, describedSkills), { fetcher, signal });
   progress.done();
   return {

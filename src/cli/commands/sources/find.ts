@@ -1,7 +1,7 @@
-import { byCodePoint } from "../../../base/code-point-order.ts";
-import { isSkillsError } from "../../../errors.ts";
-import type { RemoteIndex } from "../../../remote/remote-skill.ts";
-import { rankByWords, toQueryWords } from "../../../tools/view/rank-by-words.ts";
+import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import type { RemoteIndex } from "../../../sources/remote-skill.ts";
+import { rankByWords, toQueryWords } from "../../../runtime/tools/view/rank-by-words.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { openListing } from "../../open-listing.ts";

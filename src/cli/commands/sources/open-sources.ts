@@ -1,7 +1,7 @@
-import type { Fetcher } from "../../../remote/fetch/fetcher.ts";
-import type { RemoteIndex } from "../../../remote/remote-skill.ts";
-import { parseSource } from "../../../remote/source.ts";
-import type { Source } from "../../../remote/source.ts";
+import type { Fetcher } from "../../../sources/fetch/fetcher.ts";
+import type { RemoteIndex } from "../../../sources/remote-skill.ts";
+import { parseSource } from "../../../sources/source.ts";
+import type { Source } from "../../../sources/source.ts";
 
 /** Sources for one command, with what it takes to read them. */
 export interface OpenSources {
@@ -15,9 +15,9 @@ export interface OpenSources {
 export async function openSources(texts: readonly string[], allowPrivate: readonly string[]): Promise<OpenSources> {
   const sources = texts.map((text) => parseSource(text));
   const [{ openFetcher }, { openGitSource }, { readSource }, { describeSkill: describe }] = await Promise.all([
-    import("../../../remote/fetch/open-fetcher.ts"),
-    import("../../../remote/git/git-source.ts"),
-    import("../../../remote/reader/read-source.ts"),
+    import("../../../sources/fetch/open-fetcher.ts"),
+    import("../../../sources/git/git-source.ts"),
+    import("../../../sources/reader/read-source.ts"),
     import("../../../skills/text/describe-skill.ts"),
   ]);
   const rules = { allowPrivate, typed: sources.map(({ url }) => url) };

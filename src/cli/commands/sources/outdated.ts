@@ -1,11 +1,11 @@
-import { readLock } from "../../../remote/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
+import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { failuresOf, findUpdates, latestWords, versionWords } from "../../../install/find-updates.ts";
-import type { LookedUp } from "../../../install/find-updates.ts";
-import { namedSources } from "../../../install/named-sources.ts";
+import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/install/find-updates.ts";
+import type { LookedUp } from "../../../sources/install/find-updates.ts";
+import { namedSources } from "../../../sources/install/named-sources.ts";
 import { emptyWords, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 

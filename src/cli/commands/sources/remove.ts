@@ -1,10 +1,10 @@
-import { readLock } from "../../../remote/lock/lock-file.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
 import { defineCommand } from "../../command.ts";
-import { lossWords, stateOf } from "../../../install/installed-state.ts";
-import { lockedKey, notInLock } from "../../../install/locked-key.ts";
-import { removeSkills } from "../../../install/replace-skills.ts";
+import { lossWords, stateOf } from "../../../sources/install/installed-state.ts";
+import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
+import { removeSkills } from "../../../sources/install/replace-skills.ts";
 import { lockNotes, place, placeOf } from "./install/source-options.ts";
-import { openSkillsDirectory } from "../../../install/open-skills-directory.ts";
+import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",

@@ -1,11 +1,11 @@
-import { unfinishedWords } from "../../../remote/lock/change-record.ts";
-import { readLock } from "../../../remote/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../remote/lock/skills-place.ts";
+import { unfinishedWords } from "../../../sources/lock/change-record.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
+import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { counted } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { differenceWords, stateOf, unlockedNames } from "../../../install/installed-state.ts";
-import type { InstalledState } from "../../../install/installed-state.ts";
+import { differenceWords, stateOf, unlockedNames } from "../../../sources/install/installed-state.ts";
+import type { InstalledState } from "../../../sources/install/installed-state.ts";
 import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
 
 export const command = defineCommand({

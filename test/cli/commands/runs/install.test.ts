@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { findPython } from "../../../../src/sandbox/find/find-programs.ts";
-import { writeWheel } from "../../../sandbox/requirements/wheels.ts";
+import { findPython } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { writeWheel } from "../../../runtime/sandbox/requirements/wheels.ts";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";

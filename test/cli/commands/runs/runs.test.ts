@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { diskRunStore } from "../../../../src/runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../../../src/runs/store/run-store.ts";
+import { diskRunStore } from "../../../../src/runtime/runs/store/disk-run-store.ts";
+import type { KeptRun } from "../../../../src/runtime/runs/store/run-store.ts";
 import { keptRunOf } from "../../../contract/run-store.ts";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";

@@ -3,8 +3,8 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { sessionHeader } from "../../../../src/wire/browse/session.ts";
-import type { OpenedSession } from "../../../../src/wire/browse/session.ts";
+import { sessionHeader } from "../../../../src/browser/wire/session.ts";
+import type { OpenedSession } from "../../../../src/browser/wire/session.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 

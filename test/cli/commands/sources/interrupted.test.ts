@@ -13,7 +13,7 @@ const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.
 const here = ["--allow-private", "127.0.0.1"];
 const texts = { old: skillText("alpha"), new: skillText("alpha", "Newer. Use when alpha is asked for.") };
 const skillMd = (): string => project.at(".agents/skills/alpha/SKILL.md");
-const lock = new URL("../../../../dist/remote/lock/", import.meta.url).href;
+const lock = new URL("../../../../dist/sources/lock/", import.meta.url).href;
 
 beforeEach(() => mkdirSync(project.at()));
 

@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../base/clock.ts";
-import { nearest } from "../../../../base/nearest.ts";
+import { nearest } from "../../../../base/text/nearest.ts";
 import { version } from "../../../../base/version.ts";
-import { isSkillsError } from "../../../../errors.ts";
+import { isSkillsError } from "../../../../base/errors.ts";
 import { checkSkills } from "../../../../skills/check/check-skills.ts";
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import { diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";

@@ -1,8 +1,8 @@
 import satisfies from "semver/functions/satisfies.js";
-import { isSkillsError } from "../../../../errors.ts";
-import { readOptions } from "../../../../options.ts";
-import { requirementsFile } from "../../../../runs/plan/dependencies.ts";
-import { openRunEnvironment } from "../../../../runs/run-environment.ts";
+import { isSkillsError } from "../../../../base/errors.ts";
+import { readOptions } from "../../../../runtime/options.ts";
+import { requirementsFile } from "../../../../runtime/runs/plan/dependencies.ts";
+import { openRunEnvironment } from "../../../../runtime/runs/run-environment.ts";
 import { hostMachine } from "../../../../skills/environment/host-machine.ts";
 import type { FoundSandbox, Surroundings } from "../../../../skills/environment/match.ts";
 import type { SkillSource } from "../../../../skills/files/skill-files.ts";

@@ -1,9 +1,9 @@
-import { shortDigest } from "../../../../trust/asking/question.ts";
+import { shortDigest } from "../../../../runtime/trust/asking/question.ts";
 import { labelled } from "../../../report/columns.ts";
-import { wantedWords } from "../../../../install/wanted-words.ts";
+import { wantedWords } from "../../../../sources/install/wanted-words.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
-import type { InspectedSkill } from "../../../../install/inspect-skill.ts";
+import type { InspectedSkill } from "../../../../sources/install/inspect-skill.ts";
 
 /** Of more, only the number is shown. */
 const most = 20;

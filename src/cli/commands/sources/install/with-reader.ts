@@ -1,7 +1,7 @@
 import { describeSkill } from "../../../../skills/text/describe-skill.ts";
-import { openSourceReader } from "../../../../remote/reader/open-source-reader.ts";
-import type { SourceReader } from "../../../../remote/reader/source-reader.ts";
-import type { Source } from "../../../../remote/source.ts";
+import { openSourceReader } from "../../../../sources/reader/open-source-reader.ts";
+import type { SourceReader } from "../../../../sources/reader/source-reader.ts";
+import type { Source } from "../../../../sources/source.ts";
 import { onInterruption } from "../../../report/terminal.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 

@@ -1,4 +1,4 @@
-import type { Approvals, ApprovalStore } from "../../../../trust/grants/approvals.ts";
+import type { Approvals, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
 import { noCapabilities } from "../../../../skills/manifest/capabilities.ts";
 import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { diskLedger } from "../../../../ledger/disk-ledger.ts";
-import type { ApprovalStore } from "../../../../trust/grants/approvals.ts";
-import { diskApprovals } from "../../../../trust/disk/disk-approvals.ts";
+import { diskLedger } from "../../../../runtime/ledger/disk-ledger.ts";
+import type { ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
+import { diskApprovals } from "../../../../runtime/trust/disk/disk-approvals.ts";
 import { cwd, json, notes, roots } from "../../../arguments/shared-options.ts";
 import { oneOf } from "../../../arguments/values.ts";
 import { defineCommand, usageError } from "../../../command.ts";

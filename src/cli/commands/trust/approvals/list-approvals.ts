@@ -1,7 +1,7 @@
-import { asAvailable, nearest } from "../../../../base/nearest.ts";
+import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { inWords } from "../../../../skills/manifest/capabilities.ts";
 import { changesOf } from "../../../../skills/files/copied-files.ts";
-import { shortDigest } from "../../../../trust/asking/question.ts";
+import { shortDigest } from "../../../../runtime/trust/asking/question.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { isNamed, readApprovals } from "./approval-rows.ts";

@@ -1,5 +1,5 @@
-import type { Ledger, LedgerEntry } from "../../../../ledger/ledger.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../trust/grants/approvals.ts";
+import type { Ledger, LedgerEntry } from "../../../../runtime/ledger/ledger.ts";
+import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
 
 /**
  * Approvals whose changes are in the ledger before they are in force: a command that is killed may leave a line too many, and never an

@@ -1,8 +1,8 @@
 import path from "node:path";
-import { openPolicies, toLayer } from "../../../../trust/policy/open-policies.ts";
-import type { PolicyLayer } from "../../../../trust/policy/layers/layer.ts";
-import { policyFileName } from "../../../../trust/policy/policy-places.ts";
-import { readPolicyText } from "../../../../trust/policy/read-policy-file.ts";
+import { openPolicies, toLayer } from "../../../../runtime/trust/policy/open-policies.ts";
+import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
+import { policyFileName } from "../../../../runtime/trust/policy/policy-places.ts";
+import { readPolicyText } from "../../../../runtime/trust/policy/read-policy-file.ts";
 import { directoryFault, givenPolicy } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";

@@ -4,11 +4,11 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { recordChanges } from "../../../../../src/cli/commands/trust/approvals/record-changes.ts";
-import { diskLedger } from "../../../../../src/ledger/disk-ledger.ts";
-import type { LedgerEntry } from "../../../../../src/ledger/ledger.ts";
-import { diskApprovals } from "../../../../../src/trust/disk/disk-approvals.ts";
-import { changeApprovals, nothingApproved } from "../../../../../src/trust/grants/approvals.ts";
-import type { ApprovalStore } from "../../../../../src/trust/grants/approvals.ts";
+import { diskLedger } from "../../../../../src/runtime/ledger/disk-ledger.ts";
+import type { LedgerEntry } from "../../../../../src/runtime/ledger/ledger.ts";
+import { diskApprovals } from "../../../../../src/runtime/trust/disk/disk-approvals.ts";
+import { changeApprovals, nothingApproved } from "../../../../../src/runtime/trust/grants/approvals.ts";
+import type { ApprovalStore } from "../../../../../src/runtime/trust/grants/approvals.ts";
 import { dieAtEachChange } from "../../../../base/processes/die-at-each-change.ts";
 import { approval } from "./approval.js";
 

@@ -1,0 +1,238 @@
+import type { MessagePort } from "node:worker_threads";
+import { openApp } from "../../runtime/app.ts";
+import type { ThreadReply } from "../../base/processes/threads.ts";
+import { createCaller } from "../../runtime/caller.ts";
+import { isSkillsError, type SkillsErrorCode } from "../../base/errors.ts";
+import type { Settings, SettingsData } from "../../runtime/options.ts";
+import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
+import { logProblemsOf } from "../../skills/rules/log-problems.ts";
+import type { Ask, Question, Reply } from "../../runtime/trust/asking/question.ts";
+import type { Problem } from "../../skills/rules/problem.ts";
+import type { Skill, Snapshot } from "../../skills/skill.ts";
+
+/** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */
+export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
+  const { cwd, additionalDirectories, asksVisible, hasPerson } = opening;
+  const app = openApp(settings);
+  const session = app.openSession({ cwd, additionalDirectories });
+  const { catalog } = session;
+  const running = new Map<number, AbortController>();
+  const shown = openShown();
+  const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
+  const questions = new Map<number, (reply: Reply) => void>();
+  let lastQuestion = 0;
+  logProblemsOf(session, settings.log);
+  logIdleGrants(settings.grants, catalog, settings.log);
+  const ready = Promise.all([catalog.ready, app.load()]).then(() => {
+    post({ kind: "skills", problems: catalog.snapshot.problems });
+  });
+  catalog.onChange(({ problems }, { added, changed, removed }) => {
+    const change: SkillsChange = {
+      added: added.map(({ skill }) => skill.name),
+      changed: changed.map(({ after }) => after.skill.name),
+      removed: removed.map(({ skill }) => skill.name),
+    };
+    post({ kind: "skills", problems, change });
+  });
+
+  function post(message: FromSkills | ThreadReply): void {
+    port.postMessage(message);
+  }
+
+  function answer(call: number, value?: CallResult): void {
+    post({ kind: "answer", call, value });
+  }
+
+  /** Asks the other end which skills are visible now. */
+  async function askVisible(call: number): Promise<(skill: Skill) => boolean> {
+    const answered = new Promise<readonly SkillNumber[]>((resolve) => asked.set(call, resolve));
+    post({ kind: "see", call, ...shown.update(catalog.snapshot) });
+    const hidden = new Set(await answered);
+    return (skill) => {
+      const number = shown.numberOf(skill);
+      // A skill that was added meanwhile was not asked about: the next call sees it.
+      return number !== undefined && !hidden.has(number);
+    };
+  }
+
+  /** Asks the person at the other end. */
+  const ask: Ask = async (question, signal, shown) => {
+    const number = ++lastQuestion;
+    const withdraw = (): void => {
+      post({ kind: "withdrawn", question: number });
+    };
+    try {
+      return await new Promise<Reply>((resolve, reject) => {
+        questions.set(number, resolve);
+        post({ kind: "ask", question: number, asked: question });
+        shown?.();
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        signal.addEventListener("abort", withdraw, { once: true });
+      });
+    } finally {
+      questions.delete(number);
+      signal.removeEventListener("abort", withdraw);
+    }
+  };
+
+  async function call({ call, name, args, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
+    const controller = new AbortController();
+    running.set(call, controller);
+    const { sessionId, owner, project = cwd } = facts;
+    try {
+      const place = project === cwd ? session : { catalog, directory: project, identity: undefined };
+      const caller = createCaller(place, {
+        door: "in-process",
+        sessionId,
+        owner,
+        onEvent(event) {
+          if (event.type === "printed") post({ kind: "print", call, text: event.text });
+        },
+        ...(hasPerson && { ask }),
+        ...(asksVisible && { visible: await askVisible(call) }),
+      });
+      answer(call, { value: await app.toolbox.call(name, args, caller, controller.signal) });
+    } catch (error) {
+      answer(call, { error: toPlainError(error) });
+    } finally {
+      running.delete(call);
+    }
+  }
+
+  port.on("message", (message: ToSkills) => {
+    switch (message.kind) {
+      case "open":
+        void ready.then(() => {
+          answer(message.call);
+        });
+        break;
+      case "call":
+        void call(message);
+        break;
+      case "abort":
+        running.get(message.call)?.abort();
+        break;
+      case "hidden":
+        asked.get(message.call)?.(message.numbers);
+        asked.delete(message.call);
+        break;
+      case "answered":
+        questions.get(message.question)?.(message.reply);
+        break;
+      case "close":
+        void app.close().then(() => {
+          port.close();
+        });
+        break;
+    }
+  });
+}
+
+function toPlainError(error: unknown): PlainError {
+  if (!isSkillsError(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { code: "INTERNAL", message, facts: {}, cause: undefined };
+  }
+  const { code, message, facts, cause } = error;
+  return { code, message, facts, cause: cause instanceof Error ? cause.message : undefined };
+}
+
+interface Shown {
+  /** What was added and removed since the last update. */
+  update(snapshot: Snapshot): {
+    readonly skills: readonly (readonly [SkillNumber, Skill])[];
+    readonly gone: readonly SkillNumber[];
+  };
+  numberOf(skill: Skill): SkillNumber | undefined;
+}
+
+/** Numbers the skills that were sent to the other end. */
+function openShown(): Shown {
+  let numbers = new Map<Skill, SkillNumber>();
+  let last = 0;
+  return {
+    update({ skills }) {
+      const now = new Map<Skill, SkillNumber>();
+      const added: (readonly [SkillNumber, Skill])[] = [];
+      for (const skill of skills.flatMap(({ versions }) => versions)) {
+        const known = numbers.get(skill);
+        const number = known ?? ++last;
+        now.set(skill, number);
+        if (known === undefined) added.push([number, skill]);
+      }
+      const gone = [...numbers].filter(([skill]) => !now.has(skill)).map(([, number]) => number);
+      numbers = now;
+      return { skills: added, gone };
+    },
+    numberOf: (skill) => numbers.get(skill),
+  };
+}
+
+/** The data with which a worker is started. */
+export interface SkillsData {
+  readonly settings: SettingsData;
+  readonly opening: Opening;
+}
+
+export interface Opening {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** Whether the other end decides which skills are visible; it is asked at each call. */
+  readonly asksVisible: boolean;
+  /** There is a person who can be asked. */
+  readonly hasPerson: boolean;
+}
+
+/** The caller of a tool. */
+export interface CallFacts {
+  readonly sessionId: string | undefined;
+  readonly owner: string | undefined;
+  readonly project: string | undefined;
+}
+
+/** Identifies a version of a skill that was sent to the caller. */
+export type SkillNumber = number;
+
+export type ToSkills =
+  /** Answered when the skills have been read. */
+  | { readonly kind: "open"; readonly call: number }
+  | ({ readonly kind: "call"; readonly call: number; readonly name: string; readonly args: unknown } & CallFacts)
+  | { readonly kind: "abort"; readonly call: number }
+  /** Which of the skills sent so far are not visible now. */
+  | { readonly kind: "hidden"; readonly call: number; readonly numbers: readonly SkillNumber[] }
+  | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
+  | { readonly kind: "close" };
+
+/** Which skills changed, by canonical name. */
+export interface SkillsChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What the thread sends besides answers. */
+export type FromSkills =
+  /** When the skills have been read, and after every change. */
+  | { readonly kind: "skills"; readonly problems: readonly Problem[]; readonly change?: SkillsChange }
+  | { readonly kind: "print"; readonly call: number; readonly text: string }
+  | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
+  | { readonly kind: "withdrawn"; readonly question: number }
+  /** Skills that were not sent before, and removed ones; asks which of all are hidden. */
+  | {
+      readonly kind: "see";
+      readonly call: number;
+      readonly skills: readonly (readonly [SkillNumber, Skill])[];
+      readonly gone: readonly SkillNumber[];
+    };
+
+/** The answer to a call. */
+export type CallResult = { readonly value: unknown } | { readonly error: PlainError };
+
+/** A SkillsError as data. */
+export interface PlainError {
+  readonly code: SkillsErrorCode;
+  readonly message: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly cause: string | undefined;
+}

@@ -1,0 +1,125 @@
+import type { JSX } from "preact";
+import type { AgentBudget, Budget } from "../../wire/sessions.ts";
+import type { SkillRow } from "../../wire/skills.ts";
+import { Failure } from "../answers/failure.tsx";
+import { useAnswer } from "../answers/use-answer.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { RouteLink } from "../parts/route-link.tsx";
+import type { SkillServer } from "../source/skill-server.ts";
+import { useBrowser } from "../state/browser.ts";
+
+const readBudget = (server: SkillServer, signal: AbortSignal): Promise<Budget> => server.budget(signal);
+const mostRows = 50;
+
+/** What skills cost in the context of models, and which of them agents cut. */
+export function BudgetView(): JSX.Element {
+  const { source } = useBrowser();
+  const { answer, error } = useAnswer(readBudget, "skills");
+  const rows = source.list.value?.skills ?? [];
+  return (
+    <div class="view">
+      <h2>Context budget</h2>
+      <Failure error={error} />
+      {answer !== undefined && (
+        <>
+          <p>
+            Models see {count(answer.skills, "skill")}. The list of names and descriptions costs about{" "}
+            <strong>{answer.listed.toLocaleString()} tokens</strong> in every session. Instructions are read when a
+            skill is used; all of them together would be about {answer.instructions.toLocaleString()} tokens. These are
+            estimates: four characters are counted as a token.
+          </p>
+          <ul class="tiles">
+            {answer.agents.map((agent) => (
+              <li key={agent.agent}>
+                <AgentCard agent={agent} />
+              </li>
+            ))}
+          </ul>
+          <Costs rows={rows} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function AgentCard({
+  agent: { agent, says, reference, truncated, omitted },
+}: {
+  readonly agent: AgentBudget;
+}): JSX.Element {
+  const isCut = truncated.length + omitted.length > 0;
+  return (
+    <article class="tile" aria-label={agent}>
+      <header>
+        <h3>{agent}</h3>
+        <span class={isCut ? "mark warning" : "mark good"}>{isCut ? "cuts the list" : "shows all of it"}</span>
+      </header>
+      <p>
+        Its limit: {says} (
+        <a href={reference} target="_blank" rel="noopener noreferrer">
+          {new URL(reference).host}
+        </a>
+        ).
+      </p>
+      {truncated.length > 0 && <Names title={`cuts ${count(truncated.length, "description")}`} ids={truncated} />}
+      {omitted.length > 0 && <Names title={`leaves out ${count(omitted.length, "skill")}`} ids={omitted} />}
+    </article>
+  );
+}
+
+function Names({ title, ids }: { readonly title: string; readonly ids: readonly string[] }): JSX.Element {
+  return (
+    <details>
+      <summary>{title}</summary>
+      <p class="names">
+        {ids.slice(0, mostRows).map((id) => (
+          <RouteLink key={id} to={{ view: "skills", skill: id }}>
+            <ForeignText text={id} limit={128} />
+          </RouteLink>
+        ))}
+        {ids.length > mostRows && <span class="muted">and {ids.length - mostRows} more</span>}
+      </p>
+    </details>
+  );
+}
+
+/** The most expensive ones, of which a shorter text saves most. */
+function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | null {
+  const dear = [...rows].sort((a, b) => b.tokens.listed - a.tokens.listed).slice(0, mostRows);
+  if (dear.length === 0) return null;
+  return (
+    <section aria-label="Cost by skill">
+      <h3>The {dear.length === rows.length ? "" : `${dear.length} `}most expensive</h3>
+      <table class="uses">
+        <thead>
+          <tr>
+            <th scope="col">Skill</th>
+            <th scope="col" class="number">
+              In the list
+            </th>
+            <th scope="col" class="number">
+              When used
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {dear.map(({ id, name, tokens }) => (
+            <tr key={id}>
+              <td>
+                <RouteLink to={{ view: "skills", skill: id }}>
+                  <ForeignText text={name} limit={128} />
+                </RouteLink>
+              </td>
+              <td class="number">{tokens.listed.toLocaleString()}</td>
+              <td class="number">{tokens.instructions.toLocaleString()}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function count(number: number, what: string): string {
+  return `${number.toLocaleString()} ${what}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import type { SkillFile } from "../../../wire/skills.ts";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { sizeInWords } from "./size-in-words.ts";
+import { treeNodes, type TreeNode } from "./file-tree-nodes.ts";
+
+interface Properties {
+  readonly files: readonly SkillFile[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (path: string) => void;
+}
+
+/** The files of a skill as a tree: arrows move, open and close; Enter shows a file. Open directories stay open when files change. */
+export function FileTree({ files, chosen, onChoose }: Properties): JSX.Element {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [focused, setFocused] = useState<string>();
+  const tree = useRef<HTMLUListElement>(null);
+  const nodes = treeNodes(files, closed);
+  const active = (nodes.find(({ path }) => path === focused) ?? nodes.find(({ path }) => path === chosen) ?? nodes[0])
+    ?.path;
+
+  const focus = (index: number): void => {
+    const node = nodes[Math.max(0, Math.min(index, nodes.length - 1))];
+    if (node === undefined) return;
+    setFocused(node.path);
+    tree.current?.querySelectorAll<HTMLElement>("[role=treeitem]")[nodes.indexOf(node)]?.focus();
+  };
+  const toggle = (path: string): void => {
+    const after = new Set(closed);
+    if (!after.delete(path)) after.add(path);
+    setClosed(after);
+  };
+  const act = (node: TreeNode): void => {
+    setFocused(node.path);
+    if (node.file === undefined) toggle(node.path);
+    else onChoose(node.path);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const index = nodes.findIndex(({ path }) => path === active);
+    const node = nodes[index];
+    if (node === undefined || !keys.has(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "ArrowDown") focus(index + 1);
+    else if (event.key === "ArrowUp") focus(index - 1);
+    else if (event.key === "Home") focus(0);
+    else if (event.key === "End") focus(nodes.length - 1);
+    else if (event.key === "ArrowRight") {
+      if (node.isOpen === false) toggle(node.path);
+      else if (node.isOpen === true) focus(index + 1);
+    } else if (event.key === "ArrowLeft") {
+      if (node.isOpen === true) toggle(node.path);
+      else focus(nodes.findLastIndex(({ level }, at) => at < index && level < node.level));
+    } else act(node);
+  };
+
+  return (
+    <ul class="tree" role="tree" aria-label="Files" ref={tree} onKeyDown={onKeyDown}>
+      {nodes.map((node) => (
+        <li
+          key={node.path}
+          role="treeitem"
+          tabIndex={node.path === active ? 0 : -1}
+          aria-level={node.level}
+          aria-posinset={node.position}
+          aria-setsize={node.siblings}
+          aria-expanded={node.isOpen}
+          aria-selected={node.file === undefined ? undefined : node.path === chosen}
+          style={{ "--level": node.level }}
+          onClick={() => act(node)}
+        >
+          <Icon name={node.file === undefined ? "folder" : "file"} />
+          <ForeignText text={node.name} limit={255} />
+          {node.isOpen === false && <span class="muted">…</span>}
+          {node.file !== undefined && <span class="size">{sizeInWords(node.file.sizeBytes)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const keys = new Set(["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Home", "End", "Enter", " "]);

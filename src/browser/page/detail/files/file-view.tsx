@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { FileContent, SkillFile } from "../../../wire/skills.ts";
+import { SourceText } from "../../markdown/source-text.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Digest } from "../../parts/digest.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { SourceError } from "../../source/source-error.ts";
+import { useBrowser } from "../../state/browser.ts";
+import { OpenInEditor } from "../open-in-editor.tsx";
+import { hexLines } from "./hex-lines.ts";
+import { sizeInWords } from "./size-in-words.ts";
+
+/** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
+export function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFile }): JSX.Element {
+  const { server } = useBrowser().source;
+  const { path, sizeBytes, sha256 } = file;
+  const [content, setContent] = useState<FileContent | SourceError>();
+  useEffect(() => {
+    const reading = new AbortController();
+    server?.file(skill, path, reading.signal).then(setContent, (error: unknown) => {
+      if (!reading.signal.aborted)
+        setContent(error instanceof SourceError ? error : new SourceError("INTERNAL", String(error)));
+    });
+    return () => reading.abort();
+  }, [server, skill, path, sha256]);
+
+  const isText = content !== undefined && "content" in content && content.encoding === "utf-8";
+  return (
+    <section class="file" aria-label="File">
+      <div class="bar">
+        <h3 dir="ltr">
+          <ForeignText text={path} />
+        </h3>
+        <span class="muted">{sizeInWords(sizeBytes)}</span>
+        <Digest digest={sha256} what="SHA-256 of the file" />
+        <span class="actions">
+          {isText && <CopyButton text={content.content} what="text of the file" />}
+          <OpenInEditor skill={skill} path={path} />
+        </span>
+      </div>
+      {content === undefined ? (
+        <p class="muted">{server === undefined ? "Only a server can read files." : "Reading the file …"}</p>
+      ) : (
+        <Content content={content} />
+      )}
+    </section>
+  );
+}
+
+function Content({ content }: { readonly content: FileContent | SourceError }): JSX.Element {
+  if (content instanceof SourceError)
+    return (
+      <p class="caution" role="alert">
+        {content.message} {content.hint}
+      </p>
+    );
+  if (content.encoding === "base64") {
+    const { lines, shown } = hexLines(content.content);
+    return (
+      <>
+        <p class="muted">
+          This file is not text. {shown < content.sizeBytes ? `Its first ${String(shown)} bytes:` : "Its bytes:"}
+        </p>
+        <pre class="hex" tabIndex={0} dir="ltr">
+          {lines.join("\n")}
+        </pre>
+      </>
+    );
+  }
+  return (
+    <>
+      {content.truncated && (
+        <p class="caution">
+          Only the first {sizeInWords(new TextEncoder().encode(content.content).length)} of{" "}
+          {sizeInWords(content.sizeBytes)} are shown.
+        </p>
+      )}
+      {content.content === "" ? (
+        <p class="muted">The file is empty.</p>
+      ) : (
+        <SourceText text={content.content} label="Text of the file" />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { JSX } from "preact";
+import type { OpenFile } from "../../wire/skills.ts";
+import { SourceError } from "../source/source-error.ts";
+import { canAct, useBrowser } from "../state/browser.ts";
+
+/** Opens a place in the person's editor; nothing where the source cannot. */
+export function OpenInEditor({ skill, ...file }: OpenFile & { readonly skill: string }): JSX.Element | null {
+  const { source, announcement } = useBrowser();
+  const { server } = source;
+  if (server === undefined || !canAct(source)) return null;
+  const open = async (): Promise<void> => {
+    try {
+      await server.open(skill, file);
+      announcement.value = `Opened ${file.path} in the editor.`;
+    } catch (error) {
+      announcement.value = error instanceof SourceError ? [error.message, error.hint].join(" ") : String(error);
+    }
+  };
+  return (
+    <button type="button" class="button" onClick={() => void open()}>
+      Open in editor
+    </button>
+  );
+}

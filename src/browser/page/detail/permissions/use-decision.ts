@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Decision } from "../../../wire/skills.ts";
+import type { KnownDetail } from "../../source/skill-source.ts";
+import { SourceError } from "../../source/source-error.ts";
+import { useBrowser } from "../../state/browser.ts";
+import { whatChanged } from "./what-changed.ts";
+
+export type Choice = Pick<Decision, "decision" | "grant" | "reach">;
+
+export interface Deciding {
+  /** What a person is asked to confirm, and exactly what was shown to them when they began. */
+  readonly asked: { readonly choice: Choice; readonly shown: KnownDetail } | undefined;
+  /** Why nothing was decided, or what changed meanwhile; until the next attempt. */
+  readonly notice: Notice | undefined;
+  readonly isSending: boolean;
+  /** How many were taken. */
+  readonly decided: number;
+  readonly ask: (choice: Choice) => void;
+  readonly cancel: () => void;
+  readonly confirm: (choice: Choice) => void;
+}
+
+interface Notice {
+  readonly title: string;
+  readonly details: readonly string[];
+}
+
+const done: Readonly<Record<Decision["decision"], string>> = {
+  approve: "Approved.",
+  once: "Approved for its next run from this page.",
+  block: "Blocked. No version of it will run.",
+  unblock: "Unblocked.",
+  revoke: "The approval was revoked.",
+};
+
+/**
+ * Decides about exactly the bytes that a person was shown. If they change before or while it is sent, nothing is decided, and the notice says what
+ * changed.
+ */
+export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDetail | undefined>): Deciding {
+  const { source, announcement } = useBrowser();
+  const [asked, setAsked] = useState<Deciding["asked"]>();
+  const [notice, setNotice] = useState<Notice>();
+  const [isSending, setIsSending] = useState(false);
+  const [decided, setDecided] = useState(0);
+  // State is seen only in the next rendering, and two clicks may come before it.
+  const sending = useRef(false);
+
+  const becameStale = (shown: KnownDetail, now: KnownDetail): void => {
+    setAsked(undefined);
+    setNotice({
+      title: "This skill changed. Nothing was decided; look at it again.",
+      details: whatChanged(shown, now),
+    });
+  };
+  useEffect(() => {
+    if (asked !== undefined && !sending.current && asked.shown.digest !== detail.digest)
+      becameStale(asked.shown, detail);
+  }, [detail.digest]);
+
+  const send = async (choice: Choice, shown: KnownDetail): Promise<void> => {
+    const { server } = source;
+    if (server === undefined || shown.digest === undefined || shown.nonce === undefined) return;
+    await server.decide(detail.row.id, { ...choice, digest: shown.digest, nonce: shown.nonce });
+    await reload();
+    setAsked(undefined);
+    announcement.value = done[choice.decision];
+    setDecided((count) => count + 1);
+  };
+  const confirm = async (choice: Choice): Promise<void> => {
+    if (asked === undefined || sending.current) return;
+    sending.current = true;
+    setIsSending(true);
+    try {
+      await send(choice, asked.shown);
+    } catch (error) {
+      const now = await reload();
+      if (error instanceof SourceError && error.code === "STALE" && now !== undefined) becameStale(asked.shown, now);
+      else {
+        setAsked(undefined);
+        setNotice({
+          title: error instanceof Error ? error.message : String(error),
+          details: error instanceof SourceError && error.hint !== undefined ? [error.hint] : [],
+        });
+      }
+    } finally {
+      sending.current = false;
+      setIsSending(false);
+    }
+  };
+
+  return {
+    asked,
+    notice,
+    isSending,
+    decided,
+    ask: (choice) => {
+      setNotice(undefined);
+      setAsked({ choice, shown: detail });
+    },
+    cancel: () => setAsked(undefined),
+    confirm: (choice) => void confirm(choice),
+  };
+}

@@ -1,0 +1,96 @@
+import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { RunNews, RunRequest } from "../../../../wire/runs.ts";
+import type { SkillServer } from "../../../source/skill-server.ts";
+import { createRunForm, type RunForm } from "./run-form.ts";
+import { isOver, withNews, withShown, type RunView } from "./run-view.ts";
+
+/** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
+export interface PageRuns {
+  /** The last run of a skill, by its id. */
+  last(skill: string): ReadonlySignal<RunView | undefined>;
+  form(skill: string): RunForm;
+  /** Rejects with a {@link SourceError} where it was not started. */
+  start(request: RunRequest): Promise<void>;
+  cancel(view: RunView): Promise<void>;
+}
+
+const known = new WeakMap<SkillServer, PageRuns>();
+
+export function pageRunsOf(server: SkillServer): PageRuns {
+  const found = known.get(server) ?? createPageRuns(server);
+  known.set(server, found);
+  return found;
+}
+
+interface Followed {
+  readonly view: Signal<RunView | undefined>;
+  /** News that wait for the first answer about the run. */
+  early: RunNews[] | undefined;
+}
+
+function createPageRuns(server: SkillServer, now: () => number = Date.now): PageRuns {
+  const views = new Map<string, Signal<RunView | undefined>>();
+  const forms = new Map<string, RunForm>();
+  const followed = new Map<string, Followed>();
+
+  const viewOf = (skill: string): Signal<RunView | undefined> => {
+    const found = views.get(skill) ?? signal<RunView | undefined>(undefined);
+    views.set(skill, found);
+    return found;
+  };
+
+  function take(one: Followed, news: RunNews): void {
+    const { value } = one.view;
+    if (one.early !== undefined) one.early.push(news);
+    else if (value?.run === news.run) one.view.value = withNews(value, news, now());
+  }
+
+  /** Everything that the server knows about a run: its result, and what was missed. */
+  async function look(run: string): Promise<void> {
+    const one = followed.get(run);
+    if (one === undefined) return;
+    const shown = await server.run(run);
+    const before = one.view.value?.run === run ? one.view.value : undefined;
+    if (one.early === undefined && before === undefined) return;
+    one.view.value = withShown(before, shown, now());
+    const early = one.early ?? [];
+    one.early = undefined;
+    for (const news of early) take(one, news);
+    if (isOver(shown.status)) followed.delete(run);
+  }
+
+  const lookAgain = (run: string): void => {
+    // Where the server does not answer, the connection line says so, and it is looked again once it is back.
+    look(run).catch(() => undefined);
+  };
+
+  server.on("run", (news) => {
+    const one = followed.get(news.run);
+    if (one === undefined) return;
+    take(one, news);
+    if (news.type === "ended") lookAgain(news.run);
+  });
+  server.on("reconnected", () => {
+    for (const run of followed.keys()) lookAgain(run);
+  });
+
+  return {
+    last: viewOf,
+    form(skill) {
+      const found = forms.get(skill) ?? createRunForm();
+      forms.set(skill, found);
+      return found;
+    },
+    async start(request) {
+      const { run } = await server.startRun(request);
+      const view = viewOf(request.skill);
+      if (view.value !== undefined) followed.delete(view.value.run);
+      followed.set(run, { view, early: [] });
+      await look(run);
+    },
+    async cancel({ run }) {
+      await server.cancelRun(run);
+      lookAgain(run);
+    },
+  };
+}

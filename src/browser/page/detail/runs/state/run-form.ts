@@ -1,0 +1,102 @@
+import { signal, type Signal } from "@preact/signals";
+import type { SkillDetail } from "../../../../wire/skills.ts";
+import type { RunWish } from "../copy/run-wish.ts";
+import { readFields, type Drafts } from "../form/field-value.ts";
+import { splitWords } from "../form/split-words.ts";
+
+/** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
+export interface RunForm {
+  /** The version whose fields are shown, and whose bytes are run. */
+  readonly shown: Signal<RunnableSkill | undefined>;
+  /** Empty: the entrypoint; else a script. */
+  readonly target: Signal<string>;
+  readonly drafts: Signal<Drafts>;
+  readonly words: Signal<string>;
+  readonly stdin: Signal<string>;
+  /** Seconds, as typed. */
+  readonly timeout: Signal<string>;
+  /** The file that was chosen for an argument, by its name. */
+  readonly chosen: Signal<Readonly<Record<string, SentFile>>>;
+  /** Files besides those of arguments. */
+  readonly files: Signal<readonly SentFile[]>;
+  /** Whether a person has changed something. */
+  readonly isTouched: Signal<boolean>;
+  /** Whether they have tried to run it, so that problems are shown. */
+  readonly isTried: Signal<boolean>;
+}
+
+export type RunnableSkill = Pick<SkillDetail, "row" | "inputs" | "scripts"> &
+  Partial<Pick<SkillDetail, "digest" | "nonce">>;
+
+/** A file that was chosen. `id`: of its blob, once it is stored. */
+export interface SentFile {
+  readonly key: number;
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly id?: string;
+  readonly problem?: string;
+}
+
+export function createRunForm(): RunForm {
+  return {
+    shown: signal(undefined),
+    target: signal(""),
+    drafts: signal({}),
+    words: signal(""),
+    stdin: signal(""),
+    timeout: signal(""),
+    chosen: signal({}),
+    files: signal([]),
+    isTouched: signal(false),
+    isTried: signal(false),
+  };
+}
+
+/** Shows a version in the form, if that takes nothing away from a person who is filling it in. */
+export function followSkill(form: RunForm, skill: RunnableSkill): void {
+  if (form.shown.value === undefined || !form.isTouched.value) showSkill(form, skill);
+  // The same bytes, with a nonce of a server that was started anew.
+  else if (form.shown.value.digest === skill.digest) form.shown.value = skill;
+}
+
+/** Shows a version; what was filled in stays where the fields have the same names. */
+export function showSkill(form: RunForm, skill: RunnableSkill): void {
+  form.shown.value = skill;
+  const targets = targetsOf(skill);
+  if (!targets.includes(form.target.value)) form.target.value = targets[0] ?? "";
+}
+
+/** What can be run of a skill; empty: its entrypoint. */
+export function targetsOf({ row, scripts }: RunnableSkill): readonly string[] {
+  return [...(row.kind === "action" ? [""] : []), ...scripts];
+}
+
+const maxTimeoutSeconds = 600;
+
+/** What would be run, and what is wrong with it by field: a name of an input, or one of `:words`, `:timeout`, `:files`. */
+export function readForm(form: RunForm): { readonly wish: RunWish; readonly problems: ReadonlyMap<string, string> } {
+  const { shown, target, drafts, words, stdin, timeout, files } = form;
+  const script = target.value === "" ? undefined : target.value;
+  const split = splitWords(words.value);
+  const fields = readFields(script === undefined ? (shown.value?.inputs ?? {}) : {}, drafts.value);
+  const problems = new Map(fields.problems);
+  if (script !== undefined && split.problem !== undefined) problems.set(":words", split.problem);
+  const seconds = Number(timeout.value.trim());
+  if (timeout.value.trim() !== "" && !(seconds > 0 && seconds <= maxTimeoutSeconds))
+    problems.set(":timeout", `timeout: expected at most ${maxTimeoutSeconds} seconds, and more than 0.`);
+  const stored = files.value.filter(({ problem }) => problem === undefined);
+  if (stored.some(({ id }) => id === undefined)) problems.set(":files", "A file is still being sent.");
+  const argv = split.words ?? [];
+  const wish: RunWish = {
+    skill: shown.value?.row.id ?? "",
+    script,
+    args:
+      script === undefined
+        ? fields.args
+        : { ...(argv.length > 0 && { argv }), ...(stdin.value !== "" && { stdin: stdin.value }) },
+    blobs: stored.flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }])),
+    timeoutMs:
+      timeout.value.trim() === "" || problems.has(":timeout") ? undefined : Math.max(1, Math.round(seconds * 1_000)),
+  };
+  return { wish, problems };
+}

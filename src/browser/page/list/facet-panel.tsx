@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { FacetName, Facets, FacetValue } from "../../../client/select/facets.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { useBrowser } from "../state/browser.ts";
+import { facetTitles, wordsOf } from "./facet-words.ts";
+
+/** Counts follow when typing pauses, so that the list need not wait for them. */
+const settleMilliseconds = 150;
+
+/** Every way to narrow the list, with how many skills each would leave. */
+export function FacetPanel(): JSX.Element {
+  const { shown, places } = useBrowser();
+  const chosen = places.current.value.filter.facets;
+  const counted = useSignal<Facets | undefined>(undefined);
+  const facets = counted.value;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      counted.value = shown.facets.peek();
+    }, settleMilliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [shown.rows.value]);
+  if (facets === undefined) return <div class="facets" />;
+  return (
+    <div class="facets">
+      {facetTitles
+        .filter(([facet]) => facets[facet].length > 1 || chosen[facet] !== undefined)
+        .map(([facet, title]) => (
+          <Facet key={facet} facet={facet} title={title} values={facets[facet]} chosen={chosen[facet] ?? []} />
+        ))}
+    </div>
+  );
+}
+
+/** More are shown on demand, and never more than `most`. */
+const few = 7;
+const most = 200;
+
+function Facet({
+  facet,
+  title,
+  values,
+  chosen,
+}: {
+  readonly facet: FacetName;
+  readonly title: string;
+  readonly values: readonly FacetValue[];
+  readonly chosen: readonly string[];
+}): JSX.Element {
+  const { places } = useBrowser();
+  const isWhole = useSignal(false);
+  const toggle = (value: string): void => {
+    const { filter } = places.current.value;
+    const rest = chosen.filter((other) => other !== value);
+    const next = rest.length < chosen.length ? rest : [...rest, value];
+    const facets = Object.entries({ ...filter.facets, [facet]: next }).filter(([, values]) => values.length > 0);
+    places.narrow({ ...filter, facets: Object.fromEntries(facets) });
+  };
+  const listed = isWhole.value
+    ? values.slice(0, most)
+    : values.filter(({ value }, place) => place < few || chosen.includes(value));
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      {listed.map(({ value, count }) => (
+        <label key={value} class="facet">
+          <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
+          <span class={facet === "source" ? "value cut-start" : "value"} title={wordsOf(facet, value)}>
+            <ForeignText text={wordsOf(facet, value)} limit={facet === "source" ? 400 : 80} />
+          </span>
+          <span class="count">{count}</span>
+        </label>
+      ))}
+      {values.length > few && (
+        <button
+          type="button"
+          class="more"
+          aria-expanded={isWhole.value}
+          onClick={() => (isWhole.value = !isWhole.value)}
+        >
+          {isWhole.value ? "Show fewer" : `Show all ${values.length}`}
+          <span class="unseen"> values of {title}</span>
+        </button>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,20 @@
+import type { SkillState } from "../../wire/skills.ts";
+import type { IconName } from "./icon.tsx";
+
+/** How a state looks and is called. Colour repeats what icon and words say. */
+export interface StateLook {
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: "good" | "notice" | "warning" | "danger" | "muted";
+}
+
+export const stateLooks: Readonly<Record<SkillState, StateLook>> = {
+  ok: { words: "OK", icon: "check", tone: "good" },
+  warnings: { words: "Warnings", icon: "alert", tone: "warning" },
+  "needs-approval": { words: "Needs approval", icon: "shield", tone: "notice" },
+  changed: { words: "Changed since approval", icon: "diff", tone: "notice" },
+  blocked: { words: "Blocked", icon: "ban", tone: "danger" },
+  denied: { words: "Denied by policy", icon: "ban", tone: "danger" },
+  shadowed: { words: "Shadowed", icon: "layers", tone: "muted" },
+  invalid: { words: "Invalid", icon: "cross", tone: "danger" },
+};

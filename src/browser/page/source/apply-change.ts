@@ -1,0 +1,36 @@
+import type { SkillList, SkillRow, SkillsChange } from "../../wire/skills.ts";
+
+/** The list after a change, with untouched rows as they were; undefined if a change in between was missed. */
+export function applyChange(list: SkillList, change: SkillsChange): SkillList | undefined {
+  if (change.revision <= list.revision) return list;
+  if (change.revision !== list.revision + 1) return undefined;
+  const put = new Map(change.put.map((row) => [row.id, row]));
+  const removed = new Set(change.removed);
+  const kept: SkillRow[] = [];
+  for (const row of list.skills) {
+    if (removed.has(row.id)) continue;
+    const newer = put.get(row.id);
+    if (newer === undefined) kept.push(row);
+    else if (newer.name === row.name) {
+      kept.push(newer);
+      put.delete(row.id);
+    }
+  }
+  return { ...list, revision: change.revision, skills: merge(kept, [...put.values()].sort(byName)) };
+}
+
+function merge(skills: readonly SkillRow[], added: readonly SkillRow[]): readonly SkillRow[] {
+  if (added.length === 0) return skills;
+  const merged: SkillRow[] = [];
+  let next = 0;
+  for (const row of skills) {
+    for (let one = added[next]; one !== undefined && byName(one, row) < 0; one = added[++next]) merged.push(one);
+    merged.push(row);
+  }
+  return [...merged, ...added.slice(next)];
+}
+
+function byName(one: SkillRow, other: SkillRow): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+}

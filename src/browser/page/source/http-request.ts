@@ -1,0 +1,55 @@
+import { sessionHeader } from "../../wire/session.ts";
+import type { BrowseError } from "../../wire/skills.ts";
+import { SourceError } from "./source-error.ts";
+
+/** What `fetch` takes. */
+export interface ExchangeInit extends RequestInit {
+  readonly headers?: Record<string, string>;
+}
+
+/** One exchange with the server, whose path is below its base. */
+export type Exchange = (path: string, init?: ExchangeInit) => Promise<Response>;
+
+/** Adds the base and what every request needs; a response that is not a success becomes a {@link SourceError}. */
+export function createExchange(base: string, fetch: typeof globalThis.fetch, onRefused: () => void): Exchange {
+  return async (path, init = {}) => {
+    const headers = { ...init.headers, ...keptSession() };
+    const sent = { credentials: "same-origin", cache: "no-cache", ...init, headers } as const;
+    const response = await fetch(`${base}${path}`, sent).catch((cause: unknown) => {
+      if (init.signal?.aborted === true) throw cause;
+      throw new SourceError("UNREACHABLE", "The server does not answer.", "Is `acp-skills browse` still running?");
+    });
+    if (response.ok) return response;
+    if (response.status === 401) onRefused();
+    throw await errorOf(response);
+  };
+}
+
+/** Of this tab, and as long as it: another tab signs in with a code of its own. */
+export function keepSession(key: string): void {
+  sessionStorage.setItem(sessionHeader, key);
+}
+
+/** On a page that the server does not serve there is none. */
+function keptSession(): Readonly<Record<string, string>> {
+  try {
+    const key = sessionStorage.getItem(sessionHeader);
+    return key === null ? {} : { [sessionHeader]: key };
+  } catch {
+    return {}; // The browser does not let this page store anything.
+  }
+}
+
+/** What is sent as JSON. */
+export function jsonBody(value: unknown): ExchangeInit {
+  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+}
+
+async function errorOf(response: Response): Promise<SourceError> {
+  try {
+    const { error } = (await response.json()) as BrowseError;
+    return new SourceError(error.code, error.message, error.hint);
+  } catch {
+    return new SourceError("INTERNAL", `The server answered ${response.status}, without a reason.`);
+  }
+}

@@ -1,0 +1,140 @@
+import { signal } from "@preact/signals";
+import type { About, SkillDetail, SkillList, SkillsChange } from "../../wire/skills.ts";
+import { applyChange } from "./apply-change.ts";
+import { readEvents, type ServerSentEvent } from "./event-stream.ts";
+import { createExchange } from "./http-request.ts";
+import { createHttpServer, skillPath } from "./http-server.ts";
+import type { ServerEvents } from "./skill-server.ts";
+import type { Connection, SkillSource } from "./skill-source.ts";
+import { SourceError } from "./source-error.ts";
+
+export interface HttpSourceOptions {
+  readonly fetch?: typeof globalThis.fetch;
+  /** Waits before the next attempt. */
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+const firstRetryMilliseconds = 250;
+const longestRetryMilliseconds = 15_000;
+
+type Listener = (event: never) => void;
+
+/**
+ * Skills of a server: read once, then kept up to date by its events. When the connection is lost it tries again, as long as it takes, and
+ * then reads everything that may have been missed. `base` has no slash at its end.
+ */
+export function createHttpSource(base: string, options: HttpSourceOptions = {}): SkillSource {
+  const { fetch = globalThis.fetch.bind(globalThis), wait = waitAbortably } = options;
+  const closing = new AbortController();
+  const list = signal<SkillList | undefined>(undefined);
+  const about = signal<About | undefined>(undefined);
+  const connection = signal<Connection>({ status: "connecting" });
+  const listeners = new Map<keyof ServerEvents, Set<Listener>>();
+  const exchange = createExchange(base, fetch, () => {
+    connection.value = { status: "refused" };
+  });
+
+  const tell = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
+    for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
+  };
+  const read = async (path: string, aborted: AbortSignal): Promise<unknown> =>
+    (await exchange(path, { signal: aborted })).json();
+  const readList = async (): Promise<void> => {
+    list.value = (await read("/api/skills", closing.signal)) as SkillList;
+  };
+  let lastEvent = "";
+  const receive = async ({ id, kind, data }: ServerSentEvent, isFirst: boolean): Promise<void> => {
+    if (kind === "skills") {
+      const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillsChange);
+      if (changed === undefined) await readList();
+      else list.value = changed;
+      tell("skills", undefined);
+    } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
+    else if (kind === "skill") tell("skill", JSON.parse(data) as ServerEvents["skill"]);
+    else if (kind === "sessions") tell("sessions", undefined);
+    else if (kind === "reset") {
+      // Revisions of a server that was started again say nothing about the list of the one before.
+      const { revision } = JSON.parse(data) as Pick<SkillList, "revision">;
+      if (!isFirst || list.value === undefined || list.value.revision < revision) await readList();
+    }
+    lastEvent = id;
+  };
+
+  /** One connection, until it ends. The server repeats what came after the last event, or says that it cannot (`reset`). */
+  const connect = async (isFirst: boolean, onLive: () => void): Promise<void> => {
+    const ending = new AbortController();
+    const either = AbortSignal.any([ending.signal, closing.signal]);
+    try {
+      const early = list.value === undefined ? readList() : undefined;
+      early?.catch(() => undefined); // Awaited below.
+      const headers = { accept: "text/event-stream", ...(lastEvent !== "" && { "last-event-id": lastEvent }) };
+      const { body } = await exchange("/api/events", { headers, cache: "no-store", signal: either });
+      await early;
+      onLive();
+      connection.value = { status: "live" };
+      void readAbout(either);
+      if (!isFirst) tell("reconnected", undefined);
+      if (body !== null) for await (const event of readEvents(body)) await receive(event, isFirst);
+    } finally {
+      ending.abort();
+    }
+  };
+  const readAbout = async (aborted: AbortSignal): Promise<void> => {
+    try {
+      about.value = (await read("/api/about", aborted)) as About;
+    } catch {
+      // The connection ended; it is read again with the next one.
+    }
+  };
+
+  const isOver = (): boolean => closing.signal.aborted || connection.value.status === "refused";
+  const keepConnected = async (): Promise<void> => {
+    for (let attempts = 0, isFirst = true; !isOver(); isFirst = false) {
+      try {
+        await connect(isFirst, () => (attempts = 0));
+      } catch {
+        // Said by the status, until an attempt succeeds.
+      }
+      if (isOver()) return;
+      connection.value = { status: "lost", attempts: ++attempts };
+      await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1)), closing.signal);
+    }
+  };
+  void keepConnected();
+
+  return {
+    list,
+    connection,
+    detail: async (id, aborted) => {
+      try {
+        return (await read(
+          skillPath(id),
+          AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]),
+        )) as SkillDetail;
+      } catch (error) {
+        if (error instanceof SourceError && error.code === "SKILL_NOT_FOUND") return undefined;
+        throw error;
+      }
+    },
+    server: createHttpServer(exchange, about, (kind, listener) => {
+      const those = listeners.get(kind) ?? new Set();
+      listeners.set(kind, those.add(listener));
+      return () => those.delete(listener);
+    }),
+    close: () => {
+      closing.abort();
+    },
+  };
+}
+
+async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      aborted.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    aborted.addEventListener("abort", done);
+  });
+}

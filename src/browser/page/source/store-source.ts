@@ -1,0 +1,69 @@
+import { signal } from "@preact/signals";
+import type { SkillList, SkillRow, SkillState } from "../../wire/skills.ts";
+import type { ReadableStore, ToldSkill } from "../mount/element-types.ts";
+import type { SkillSource } from "./skill-source.ts";
+
+/** The skills that agents told a client: nothing can be done with them here, and only what was told is known. */
+export function createStoreSource(store: ReadableStore): SkillSource {
+  /** Rows stay the same objects as long as their skills do. */
+  const rows = new WeakMap<ToldSkill, SkillRow>();
+  const digests = new WeakMap<SkillRow, string>();
+  const read = (revision: number): SkillList => {
+    const ids = new Set<string>();
+    const skills = store.skills.map((skill) => {
+      const id = ids.has(skill.name) ? `${skill.name}@${skill.agent ?? ids.size}` : skill.name;
+      ids.add(id);
+      const known = rows.get(skill);
+      const row = known?.id === id ? known : toRow(skill, id);
+      rows.set(skill, row);
+      if (skill.digest !== undefined) digests.set(row, skill.digest);
+      return row;
+    });
+    return { revision, skills: skills.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), unread: [] };
+  };
+  const list = signal(read(1));
+  const stop = store.subscribe(() => {
+    list.value = read(list.value.revision + 1);
+  });
+  return {
+    list,
+    connection: signal({ status: "live" }),
+    detail: (id) => {
+      const row = list.value.skills.find((one) => one.id === id);
+      const digest = row && digests.get(row);
+      return Promise.resolve(row && { row, ...(digest !== undefined && { digest }) });
+    },
+    close: stop,
+  };
+}
+
+const states: readonly string[] = ["needs-approval", "changed", "blocked", "denied"] satisfies SkillState[];
+const charactersPerToken = 4;
+
+function toRow(skill: ToldSkill, id: string): SkillRow {
+  const { name, description, canonicalName, kind, version, namespace, source, agent, license, compatibility } = skill;
+  const { allowedTools, environment, state = "ok" } = skill;
+  return {
+    id,
+    name,
+    description,
+    kind: kind ?? "instruction",
+    version: version ?? "",
+    namespace: namespace ?? "",
+    source: source ?? agent ?? "",
+    state: states.includes(state) ? (state as SkillState) : "ok",
+    tokens: { listed: Math.ceil((name.length + description.length) / charactersPerToken), instructions: 0 },
+    errors: 0,
+    warnings: 0,
+    ...(canonicalName !== undefined && { canonicalName }),
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(environment !== undefined && {
+      environment: {
+        status: environment.status,
+        ...(environment.missing !== undefined && { missing: environment.missing }),
+      },
+    }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { ServerResponse } from "node:http";
+import { matchesEtag } from "../../../serve/answer/etag.ts";
+import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import type { BrowseError } from "../../wire/skills.ts";
+import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
+import { pageHeaders } from "./page-headers.ts";
+
+const json = { "content-type": "application/json", "cache-control": "no-store" };
+
+/** Sends an answer with the headers that every answer has. */
+export function sendAnswer(
+  response: ServerResponse,
+  answer: BrowseAnswer,
+  { ifNoneMatch }: { readonly ifNoneMatch?: string | undefined } = {},
+): void {
+  if ("refused" in answer) {
+    sendRefusal(response, answer.refused);
+  } else if ("kept" in answer) {
+    sendKept(response, answer.kept, ifNoneMatch);
+  } else if ("download" in answer) {
+    const { download, name } = answer;
+    const headers = {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]/g, "_").slice(0, 100)}"`,
+      "content-length": download.byteLength,
+      "cache-control": "no-store",
+    };
+    response.writeHead(200, { ...pageHeaders, ...headers }).end(download);
+  } else if ("stream" in answer) {
+    for (const [name, value] of Object.entries(pageHeaders)) response.setHeader(name, value);
+    answer.stream(response);
+  } else {
+    sendJson(response, answer.status ?? 200, answer.json);
+  }
+}
+
+export function sendRefusal(response: ServerResponse, { status, code, message, hint, headers }: BrowseRefusal): void {
+  const error: BrowseError = { error: { code, message, ...(hint !== undefined && { hint }) } };
+  sendJson(response, status, error, headers);
+}
+
+/** A script, a style or a list that may be kept, but is asked for each time. */
+function sendKept(response: ServerResponse, { body, etag, type }: KeptAnswer, ifNoneMatch: string | undefined): void {
+  const headers = { ...pageHeaders, etag, "cache-control": "private, no-cache" };
+  if (matchesEtag(ifNoneMatch, etag)) response.writeHead(304, headers).end();
+  else response.writeHead(200, { ...headers, "content-type": type, "content-length": body.byteLength }).end(body);
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { ...pageHeaders, ...json, ...headers, "content-length": body.length }).end(body);
+}

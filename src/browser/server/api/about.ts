@@ -1,0 +1,42 @@
+import { homePath } from "../../../base/paths/shown-path.ts";
+import type { About } from "../../wire/skills.ts";
+import type { MountBrowse } from "../browse-door.ts";
+
+/** A page that begins has the processor for itself. */
+const afterMs = 1_000;
+
+/** `GET /api/about`. The sandbox is opened to find out what it is: the first answer does not wait for that, an `about` event follows. */
+export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home }) => {
+  let sandbox: About["sandbox"];
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    try {
+      const found = await app.findSandbox();
+      sandbox = "tier" in found ? { ...found, lacks: Object.keys(found.lacks) } : { unavailable: found.reason };
+      events.push("about", {});
+    } catch {
+      // The skills were closed meanwhile: nobody is left to tell.
+    }
+  }
+
+  return [
+    {
+      method: "GET",
+      path: "/api/about",
+      answer() {
+        if (!isLooking) {
+          isLooking = true;
+          app.clock.after(afterMs, () => void look());
+        }
+        const about: About = {
+          version: app.version,
+          readOnly,
+          directory: homePath(directory, home),
+          ...(sandbox !== undefined && { sandbox }),
+        };
+        return { json: about };
+      },
+    },
+  ];
+};

@@ -1,0 +1,83 @@
+import path from "node:path";
+import { homePath } from "../../../base/paths/shown-path.ts";
+import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
+import type { KnownSession } from "../../../runtime/ledger/session-records.ts";
+import type { SessionList, ShownSession } from "../../wire/sessions.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+import { watchDirectories } from "../live/watch-directories.ts";
+
+const mostSessions = 100;
+/** Of one session. */
+const mostUses = 100;
+
+/** `GET /api/sessions`. A `sessions` event says that it has changed. */
+export const mountSessions: MountBrowse = (door) => {
+  const { app, events, home, dataDirectory, stopped } = door;
+  const places = ["sessions", "ledger"].map((name) => path.join(dataDirectory, name));
+  let stop: (() => void) | undefined;
+  // Only once somebody looks: until then nobody is told, and the directories may not exist.
+  const watch = (): void => {
+    stop?.();
+    stop = watchDirectories(places, app.clock, () => {
+      events.push("sessions", {});
+    });
+  };
+  stopped.addEventListener("abort", () => stop?.());
+  return [
+    {
+      method: "GET",
+      path: "/api/sessions",
+      async answer() {
+        watch();
+        const sessions = (await app.sessionRecords.read()).slice(0, mostSessions);
+        const uses = await usesOf(new Set(sessions.map(({ sessionId }) => sessionId)), app.ledger);
+        const list: SessionList = {
+          sessions: sessions.map((session) => toShown(session, uses.get(session.sessionId) ?? [], home)),
+        };
+        return { json: list };
+      },
+    },
+  ];
+};
+
+/** The latest uses by sessions, newest first. */
+async function usesOf(
+  sessions: ReadonlySet<string>,
+  ledger: Pick<BrowseDoor["app"]["ledger"], "read">,
+): Promise<ReadonlyMap<string, readonly LedgerEntry[]>> {
+  const uses = new Map<string, LedgerEntry[]>();
+  for await (const entry of ledger.read()) {
+    const { sessionId, event } = entry;
+    if (sessionId === undefined || event !== undefined || !sessions.has(sessionId)) continue;
+    const known = uses.get(sessionId) ?? [];
+    uses.set(sessionId, known);
+    known.push(entry);
+    if (known.length > mostUses) known.shift();
+  }
+  for (const known of uses.values()) known.reverse();
+  return uses;
+}
+
+function toShown(session: KnownSession, uses: readonly LedgerEntry[], home: string): ShownSession {
+  const { sessionId, agent, editor, directory, openedAt, closedAt, forms, tools, told } = session;
+  return {
+    id: sessionId,
+    agent,
+    editor,
+    ...(directory !== undefined && { directory: homePath(directory, home) }),
+    openedAt,
+    ...(closedAt !== undefined && { closedAt }),
+    forms,
+    tools,
+    ...(told !== undefined && { told }),
+    used: uses
+      // An older session of another agent may have the same id.
+      .filter(({ at }) => at >= openedAt && at <= (closedAt ?? Infinity))
+      .map(({ at, tool, skill, outcome }) => ({
+        at,
+        tool,
+        ...(skill !== undefined && { skill }),
+        ...(outcome !== undefined && { outcome }),
+      })),
+  };
+}

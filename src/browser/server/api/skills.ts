@@ -1,0 +1,97 @@
+import * as z from "zod";
+import type { Clock } from "../../../base/clock.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { maxReplyBytes } from "../../../runtime/tools/input/limits.ts";
+import { toContent } from "../../../runtime/tools/view/content.ts";
+import { reaches } from "../../../runtime/trust/grants/grant.ts";
+import type { FileContent } from "../../wire/skills.ts";
+import type { MountBrowse } from "../browse-door.ts";
+import { decide } from "../decide/decide.ts";
+import { shownVersion } from "../decide/shown-version.ts";
+import { locateFile } from "../detail/locate-file.ts";
+import { showSkill } from "../detail/show-skill.ts";
+import { openInEditor } from "../editor/open-in-editor.ts";
+import { findShown } from "./find-shown.ts";
+
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const place = z.int().min(1).max(10_000_000);
+
+const decisionSchema = z.strictObject({
+  decision: z.enum(["approve", "once", "block", "unblock", "revoke"]),
+  digest: digest.optional(),
+  nonce: z.string().max(128),
+  reach: z.enum(reaches).exclude(["once"]).optional(),
+  grant: z.string().max(128).optional(),
+});
+
+const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.optional(), column: place.optional() });
+
+const mostTries = 10;
+const againMs = 100;
+
+async function waitAgain(clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => clock.after(againMs, resolve));
+  signal.throwIfAborted();
+}
+
+/** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
+export const mountSkills: MountBrowse = (door) => [
+  {
+    method: "GET",
+    path: "/api/skills",
+    answer: async () => ({ kept: await door.skills.list() }),
+  },
+  {
+    method: "GET",
+    path: "/api/skills/:id",
+    async answer({ param, signal }) {
+      for (let triesLeft = mostTries; ; triesLeft -= 1) {
+        const shown = await findShown(door, param("id"));
+        const { detail, isBehind } = await showSkill(shown, door, signal);
+        // The list is read a moment after the files changed.
+        if (isBehind && triesLeft > 0) {
+          await waitAgain(door.app.clock, signal);
+          continue;
+        }
+        door.touched.watch(shown, detail.digest);
+        return { json: detail };
+      }
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/skills/:id/files",
+    async answer({ param, query }) {
+      const shown = await findShown(door, param("id"));
+      const path = query.get("path") ?? "";
+      const { source } = door.app;
+      const part = source.bytes.head(locateFile(shown, path, source), maxReplyBytes);
+      if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
+      const truncated = part.bytes.length < part.size;
+      const content = toContent(part.bytes, { end: truncated });
+      const file: FileContent = { path, ...content, sizeBytes: part.size, truncated };
+      return { json: file };
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/skills/:id/decision",
+    async answer({ param, json, signal }) {
+      const decision = await json(decisionSchema);
+      const found = await shownVersion(param("id"), decision, door, signal);
+      if ("refused" in found) return found;
+      return { json: await decide(decision, found.offered, door, signal) };
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/skills/:id/open",
+    async answer({ param, json }) {
+      const { path, ...position } = await json(openSchema);
+      const file = locateFile(await findShown(door, param("id")), path, door.app.source);
+      const fault = await openInEditor({ file, ...position });
+      if (fault === undefined) return { json: {} };
+      return { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
+    },
+  },
+];

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { carryOut } from "../../../sources/install/carry-out.ts";
+import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
+import type { AppliedPlan, PlanWish, SourcePlan } from "../../wire/sources.ts";
+import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
+import { discover } from "../sources/discover.ts";
+import { createKeptPlans, digestNow } from "../sources/kept-plans.ts";
+import { makePlan } from "../sources/make-plan.ts";
+import { installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
+import { createSourceDesk } from "../sources/source-desk.ts";
+
+const source = z.string().max(2_048);
+const name = z.string().min(1).max(256);
+const place = z.enum(installPlaces);
+
+const discoverSchema = z.strictObject({ source });
+const planSchema: z.ZodType<PlanWish> = z.union([
+  z.strictObject({ place, source, names: z.array(name).min(1).max(50) }),
+  z.strictObject({ place, update: z.array(name).max(500) }),
+]);
+const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string().max(128) });
+
+/** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
+export const mountSources: MountBrowse = (door) => {
+  const { nonces, app, allowPrivate } = door;
+  const desk = createSourceDesk(app.clock, allowPrivate);
+  const plans = createKeptPlans(app.clock);
+  return [
+    {
+      method: "GET",
+      path: "/api/sources",
+      answer: async ({ signal }) => ({ json: await listInstalled(door, signal) }),
+    },
+    {
+      method: "POST",
+      path: "/api/sources/discover",
+      async answer({ json, signal }) {
+        const { source: text } = await json(discoverSchema);
+        return { json: await discover(text, desk, door, signal) };
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/sources/plan",
+      async answer({ json, signal }) {
+        const wish = await json(planSchema);
+        const { changes, problems, ...made } = await makePlan(wish, { desk, door, signal });
+        const { id, digest } = await plans.keep(made);
+        const plan: SourcePlan = {
+          plan: id,
+          nonce: nonces.of(id, digest),
+          place: wish.place,
+          directory: shownDirectory(made.where, door),
+          changes,
+          problems,
+        };
+        return { json: plan };
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/sources/apply",
+      async answer({ json, signal }) {
+        const { plan: id, nonce } = await json(applySchema);
+        const plan = plans.find(id);
+        if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
+        // What was interrupted before is finished first.
+        await openSkillsDirectory(plan.where, (note) => app.log("warning", note));
+        const { where, lock, decided, digest } = plan;
+        const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));
+        if (fault?.code === "PERMISSION_DENIED")
+          return { refused: { ...fault, message: "The nonce is not that of this plan; make it again." } };
+        signal.throwIfAborted();
+        if (!plans.drop(id) || fault !== undefined)
+          return stale("What is installed changed since this plan was made; nothing was installed. Make it again.");
+        for (const one of decided) {
+          await carryOut(where, lock, [one]);
+        }
+        const applied: AppliedPlan = {
+          place: where.form,
+          directory: shownDirectory(where, door),
+          done: decided.map(({ key }) => key),
+        };
+        return { json: applied };
+      },
+    },
+  ];
+};
+
+function stale(message: string): BrowseAnswer {
+  return { refused: { status: 409, code: "STALE", message } };
+}

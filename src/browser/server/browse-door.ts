@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type * as z from "zod";
+import type { App } from "../../runtime/app.ts";
+import type { SkillsErrorCode } from "../../base/errors.ts";
+import type { Machine } from "../../skills/environment/machine.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
+import type { KeptAnswer } from "../../serve/answer/kept-answer.ts";
+import type { AllowedNext } from "./decide/allowed-next.ts";
+import type { Nonces } from "./admission/nonces.ts";
+import type { TouchedSkills } from "./live/touched-skills.ts";
+import type { LiveEvents } from "./live/live-events.ts";
+import type { ShownSkills } from "./rows/shown-skills.ts";
+
+/** What the routes of the skill browser work with. */
+export interface BrowseDoor {
+  readonly app: App;
+  readonly session: SessionSkills;
+  /** As the skills are listed. */
+  readonly skills: ShownSkills;
+  readonly events: LiveEvents;
+  readonly nonces: Nonces;
+  /** Tells pages when the files of a skill that they read change. */
+  readonly touched: TouchedSkills;
+  /** Nothing can be changed, run or opened. */
+  readonly readOnly: boolean;
+  /** The project's directory, absolute. */
+  readonly directory: string;
+  /** The person's home directory. */
+  readonly home: string;
+  /** Where this person's approvals, ledger and sessions are. */
+  readonly dataDirectory: string;
+  /** Hosts with private addresses that sources may be on. */
+  readonly allowPrivate: readonly string[];
+  /** This machine, as it was looked at within the last minute. */
+  readonly machine: () => Machine;
+  /** Nobody has to be asked about this one run: what the person allowed for its next one. */
+  readonly once: AllowedNext;
+  /** Aborted when the server stops: what still runs is to be cancelled. */
+  readonly stopped: AbortSignal;
+  /** Work that the server waits for when it stops, until `stopped`. It must not reject. */
+  readonly hold: (work: Promise<void>) => void;
+}
+
+/** Routes of one concern. */
+export type MountBrowse = (door: BrowseDoor) => readonly BrowseRoute[];
+
+/** A path below `/api/`, for those who have the cookie. Methods other than GET are refused with `--read-only`. */
+export interface BrowseRoute {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** A segment that starts with a colon stands for any one segment, percent-decoded: `/api/skills/:id`. */
+  readonly path: string;
+  /** Errors that are no SkillsError are answered with 500 and an id that is in the log. */
+  readonly answer: (request: BrowseRequest) => BrowseAnswer | Promise<BrowseAnswer>;
+}
+
+export interface BrowseRequest {
+  /** What the segments with a colon stand for. Throws for a name that the path does not have. */
+  readonly param: (name: string) => string;
+  readonly query: URLSearchParams;
+  readonly incoming: IncomingMessage;
+  /** The body, at most 64 KiB of JSON. Throws VALIDATION_ERROR. */
+  readonly json: <Value>(schema: z.ZodType<Value>) => Promise<Value>;
+  /** The body as it is. Throws BLOB_TOO_LARGE. */
+  readonly bytes: (most: number) => Promise<Uint8Array>;
+  /** Aborted when the page goes away before it is answered, and when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Why a request is refused, where that is no SkillsError. */
+export interface BrowseRefusal {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 429 | 503;
+  readonly code: SkillsErrorCode | "STALE";
+  readonly message: string;
+  readonly hint?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type BrowseAnswer =
+  | { readonly json: unknown; readonly status?: 200 | 202 }
+  | { readonly refused: BrowseRefusal }
+  /** Answered with 304 where the page has it. */
+  | { readonly kept: KeptAnswer }
+  /** A download, never shown by the browser itself. */
+  | { readonly download: Uint8Array; readonly name: string }
+  /** The headers of every answer are set. */
+  | { readonly stream: (response: ServerResponse) => void };

@@ -1,0 +1,114 @@
+import { localOwner } from "../../../runtime/caller.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
+import type { OfferedSkill } from "../../../skills/skill.ts";
+import { shortDigest } from "../../../runtime/trust/asking/question.ts";
+import type { Authorization, FullTrustRequest } from "../../../runtime/trust/authorization.ts";
+import { subjectOfOffered } from "../../../runtime/runs/authorize/trust-request.ts";
+import type { Decided, Decision } from "../../wire/skills.ts";
+import type { BrowseDoor } from "../browse-door.ts";
+import { requestOf } from "../detail/show-skill.ts";
+
+/** A decision whose nonce was checked. */
+interface CheckedDecision {
+  readonly decision: Decision["decision"];
+  readonly digest?: string | undefined;
+  readonly grant?: string | undefined;
+  readonly reach?: Decision["reach"] | undefined;
+}
+
+type Deciding = Pick<BrowseDoor, "app" | "session" | "skills" | "once" | "directory">;
+
+/** A decision about bytes that were shown, which the caller has checked. Throws PERMISSION_DENIED where a policy does not allow it. */
+export async function decide(
+  { decision, digest, grant, reach }: CheckedDecision,
+  offered: OfferedSkill,
+  door: Deciding,
+  signal: AbortSignal,
+): Promise<Decided> {
+  const { app, once, directory } = door;
+  const { skill } = offered;
+  const trust = await app.trust();
+  const asker = { owner: localOwner, directory, door: "browser" };
+  const { name, version } = skill;
+  const subject = { skill: name, version, ...(digest !== undefined && { digest }) };
+  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
+    app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
+  };
+
+  async function approve(request: FullTrustRequest): Promise<Decided> {
+    const tell = (outcome: Authorization): void => {
+      if (outcome.allowed && outcome.by !== "once")
+        record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by });
+    };
+    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, tell });
+    refuseUnless(authorization);
+    const { by } = authorization;
+    if (by === "once") {
+      const why = `The policy lets you approve ${name} for one run only.`;
+      throw denied({ why, hint: "Allow it once, then run it." });
+    }
+    const isForSession = by === "session";
+    return {
+      message: `Approved ${version} (${shortDigest(request.subject.digest)})${isForSession ? " until this page's server ends" : ""}.`,
+    };
+  }
+
+  async function allowOnce(request: FullTrustRequest): Promise<Decided> {
+    const decided = await trust.decide(request, asker);
+    if (decided !== undefined) refuseUnless(decided);
+    if (decided?.allowed !== true) once.allow({ name, digest: request.subject.digest });
+    return {
+      message: `The next run of ${version} (${shortDigest(request.subject.digest)}) from this page is allowed.`,
+    };
+  }
+
+  async function block(): Promise<Decided> {
+    // A block is for all versions, also of a skill that cannot be read.
+    const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
+    const tell = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
+    await trust.answered(request, asker, { answer: "block" }, { tell });
+    const [standing] = await trust.standings(
+      [{ subject: request.subject, needs: request.needs, hasCode: true, digest: () => Promise.resolve(undefined) }],
+      asker,
+    );
+    if (standing === "blocked" || standing === "denied") return { message: `Blocked ${name}.` };
+    return { message: `Blocked ${name} until this page's server ends; the log says why that could not be stored.` };
+  }
+
+  async function takeBack(): Promise<Decided> {
+    const isUnblocking = decision === "unblock";
+    if (!isUnblocking && grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
+    const what = isUnblocking ? { blocksOf: subjectOfOffered(offered, app.source) } : { grant: grant ?? "" };
+    const tell = (): void =>
+      record({ event: "revoke", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
+    const isFound = await trust.takeBack(what, asker, tell);
+    if (!isFound)
+      return { message: isUnblocking ? `${name} was not blocked.` : `There is no grant ${grant ?? ""} any more.` };
+    return { message: isUnblocking ? `${name} is no longer blocked.` : `Revoked ${grant ?? ""}.` };
+  }
+
+  const exactly = (): FullTrustRequest => {
+    if (digest !== undefined) return requestOf(door, { skill, digest }, signal);
+    throw new SkillsError("SKILL_NOT_READY", `The files of ${name} cannot all be read: it cannot be approved.`);
+  };
+  const decided = await (decision === "approve"
+    ? approve(exactly())
+    : decision === "once"
+      ? allowOnce(exactly())
+      : decision === "block"
+        ? block()
+        : takeBack());
+  await door.skills.lookAgain();
+  return decided;
+}
+
+function refuseUnless(
+  authorization: Authorization,
+): asserts authorization is Extract<Authorization, { allowed: true }> {
+  if (!authorization.allowed) throw denied(authorization);
+}
+
+function denied({ why, hint }: { readonly why: string; readonly hint: string }): SkillsError {
+  return new SkillsError("PERMISSION_DENIED", why, { facts: { hint } });
+}

@@ -1,0 +1,101 @@
+import type { Steps } from "../../../base/promises/slices.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import type { FullTrustRequest } from "../../../runtime/trust/authorization.ts";
+import type { ChangedFile } from "../../../skills/files/copied-files.ts";
+import { unifiedDiff } from "../../../base/text/unified-diff.ts";
+import type { Approvals } from "../../../runtime/trust/grants/approvals.ts";
+import { inWords, isNothing, noCapabilities } from "../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { blocks } from "../../../runtime/trust/grants/grant.ts";
+import type { Subject } from "../../../runtime/trust/grants/grant.ts";
+import type { Trust } from "../../../runtime/trust/trust.ts";
+import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
+
+/** Of one file. */
+const mostDiffLines = 400;
+const mostChangedFiles = 200;
+
+interface Asked {
+  readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor" | "sessionGrants">;
+  readonly subject: Omit<Subject, "digest">;
+  readonly needs: Capabilities;
+  readonly wants: Capabilities;
+  /** Absent if not all files can be read: then nothing can be approved. */
+  readonly request: FullTrustRequest | undefined;
+  readonly owner: string;
+  readonly directory: string;
+}
+
+/** What a skill wants, what was approved, and what changed since. */
+export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissions, "detected">> {
+  const { trust, subject, needs, wants, request, owner, directory } = asked;
+  const policy = trust.policyFor(directory);
+  const approvals = await trust.approvalsFor(directory);
+  const digest = request?.subject.digest;
+  const grants = [
+    ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
+    ...grantsOf({ grants: trust.sessionGrants(owner) }, subject.name, digest).map((grant) => ({
+      ...grant,
+      isForSession: true as const,
+    })),
+  ];
+  const isBlocked = approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject)));
+  const denied = policy.denies(subject, needs);
+  const isApproved = grants.some(({ isCurrent }) => isCurrent);
+  const question =
+    request === undefined || isApproved
+      ? undefined
+      : await trust.questionFor(request, { owner, directory, door: "browser", ask: nobodyAnswers });
+  return {
+    wants: toWants(wants),
+    grants,
+    isBlocked,
+    ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
+    isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
+    widened: question?.widened ?? [],
+    changedFiles: await runInSlices(diffs(question?.changed ?? [])),
+  };
+}
+
+const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.resolve({ missing: "nobody" });
+
+/** What somebody may do, and the same in words. */
+export function toWants(capabilities: Capabilities): Wants {
+  const { network, secrets, project, isolation } = capabilities;
+  const words = inWords(capabilities);
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }), words };
+}
+
+function grantsOf(
+  { project, grants }: Pick<Approvals, "grants"> & { readonly project?: string },
+  name: string,
+  digest: string | undefined,
+): readonly SkillGrant[] {
+  return grants
+    .filter(({ skill }) => skill === name)
+    .map((grant) => ({
+      id: grant.id,
+      version: grant.version,
+      digest: grant.digest,
+      words: [
+        ...inWords({ ...noCapabilities, ...grant.capabilities }),
+        ...(grant.calledBy === undefined ? [] : [`only when ${grant.calledBy.skill} calls it`]),
+      ],
+      ...(project !== undefined && { project }),
+      when: grant.when,
+      who: grant.who,
+      ...(grant.expires !== undefined && { expires: grant.expires }),
+      isCurrent: grant.digest === digest,
+    }));
+}
+
+function* diffs(changed: readonly ChangedFile[]): Steps<SkillPermissions["changedFiles"]> {
+  const shown = [];
+  for (const { path, before, after } of changed.slice(0, mostChangedFiles)) {
+    const isText = before !== undefined || after !== undefined;
+    const diff = isText ? unifiedDiff(before ?? "", after ?? "", mostDiffLines).join("\n") : undefined;
+    shown.push({ path, ...(diff !== undefined && { diff }) });
+    yield;
+  }
+  return shown;
+}

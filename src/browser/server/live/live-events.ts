@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../../../base/clock.ts";
+import { createCallerEvents } from "../../../serve/events/caller-events.ts";
+import { openEventStream } from "../../../serve/events/event-stream.ts";
+import type { EventStream } from "../../../serve/events/event-stream.ts";
+import type { BrowseAnswer } from "../browse-door.ts";
+
+/** What all open pages are told. */
+export interface LiveEvents {
+  /** Tells every page, also those that are away for a moment. */
+  readonly push: (type: string, data: object) => void;
+  /** A page connects; `lastEventId` is what it has seen. One that has missed more than is remembered, and a new one, gets `reset` first. */
+  readonly answer: (lastEventId: string | undefined) => BrowseAnswer;
+  /** How many pages are connected. */
+  readonly connected: () => number;
+  /** Ends every stream. */
+  readonly close: () => void;
+}
+
+const mostStreams = 16;
+const remembered = 256;
+const beatEveryMs = 15_000;
+/** How soon a page that was disconnected comes back. */
+const retry = "retry: 1000\n\n";
+
+/** `reset`: what a page needs to know to tell whether its list is still that of now. `ended` is called when a page goes. */
+export function openLiveEvents({
+  clock,
+  reset,
+  ended,
+}: {
+  readonly clock: Clock;
+  readonly reset: () => object;
+  readonly ended: () => void;
+}): LiveEvents {
+  const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), most: remembered });
+  const open = new Set<EventStream>();
+  let isClosed = false;
+  let stopBeating = (): void => undefined;
+
+  function beatAgain(): void {
+    stopBeating = clock.after(beatEveryMs, () => {
+      for (const stream of open) stream.beat();
+      beatAgain();
+    });
+  }
+
+  return {
+    push: events.push,
+    connected: () => open.size,
+    answer(lastEventId) {
+      if (isClosed || open.size >= mostStreams)
+        return {
+          refused: {
+            status: 503,
+            code: "RATE_LIMITED",
+            message: `The limit of ${mostStreams} open pages is reached; close one.`,
+            headers: { "retry-after": "5" },
+          },
+        };
+      const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
+      const stream = openEventStream({
+        first: [retry, ...(missed ?? [events.now("reset", reset())])],
+        listen: events.listen,
+        ended() {
+          open.delete(stream);
+          if (open.size === 0) stopBeating();
+          ended();
+        },
+      });
+      if (open.size === 0) beatAgain();
+      open.add(stream);
+      return { stream: (response) => pipe(stream, response) };
+    },
+    close() {
+      isClosed = true;
+      for (const stream of [...open]) stream.end();
+    },
+  };
+}
+
+function pipe(stream: EventStream, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  response.on("close", stream.end);
+  // A page that goes away ends its stream.
+  Readable.fromWeb(stream.body as Parameters<typeof Readable.fromWeb>[0])
+    .on("error", () => undefined)
+    .pipe(response);
+}

@@ -1,0 +1,147 @@
+import path from "node:path";
+import type { App } from "../../../runtime/app.ts";
+import { latestWork } from "../../../base/promises/latest-work.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { nativeWatchers } from "../../../skills/watch/native-watcher.ts";
+import type { OpenSkillWatcher } from "../../../skills/watch/skill-watcher.ts";
+import { hashShown } from "../detail/show-skill.ts";
+import type { ShownSkill } from "../rows/shown-skill.ts";
+import type { ShownSkills } from "../rows/shown-skills.ts";
+
+/** The skills that were read last: the catalog notices changes of what it lists, this the changes of all their files. */
+export interface TouchedSkills {
+  /** `digest`: of the files that were shown. */
+  readonly watch: (shown: ShownSkill, digest: string | undefined) => void;
+  readonly close: () => Promise<void>;
+}
+
+interface Watched {
+  readonly shown: ShownSkill;
+  digest: string | undefined;
+  readonly directories: Set<string>;
+}
+
+const mostSkills = 16;
+const mostDirectories = 64;
+const settleMs = 20;
+/** Files of skills that nobody has open, and answers of other processes that no watch told of. */
+const lookEveryMs = 15_000;
+
+export function openTouchedSkills({
+  app,
+  skills,
+  connected,
+  approvals,
+  tell,
+  openWatcher = nativeWatchers(),
+}: {
+  readonly app: App;
+  readonly skills: Pick<ShownSkills, "lookAgain">;
+  readonly connected: () => boolean;
+  /** The directory of a person's answers. */
+  readonly approvals: string;
+  readonly tell: (id: string) => void;
+  readonly openWatcher?: OpenSkillWatcher;
+}): TouchedSkills {
+  const { clock, log } = app;
+  const closing = new AbortController();
+  const watched = new Map<string, Watched>();
+  const hinted = new Set<string>();
+  let cancel: (() => void) | undefined;
+  const watcher = openWatcher(hint, (message) => log("warning", message));
+  const ofApprovals = [approvals, path.join(approvals, "projects")];
+  for (const directory of ofApprovals) watcher.add(directory);
+  let stopLooking = (): void => undefined;
+  lookLater();
+
+  function lookLater(): void {
+    stopLooking = clock.after(lookEveryMs, () => {
+      if (connected()) void skills.lookAgain();
+      lookLater();
+    });
+  }
+
+  function hint(directory: string): void {
+    hinted.add(directory);
+    cancel ??= clock.after(settleMs, () => {
+      cancel = undefined;
+      void look();
+    });
+  }
+
+  const look = latestWork(
+    async () => {
+      const directories = new Set(hinted);
+      hinted.clear();
+      const edited: ShownSkill[] = [];
+      const isDecided = ofApprovals.some((directory) => directories.has(directory));
+      for (const [id, one] of watched) {
+        if (![...one.directories].some((directory) => directories.has(directory))) continue;
+        const digest = await digestOf(one.shown);
+        if (digest === one.digest) continue;
+        one.digest = digest;
+        edited.push(one.shown);
+        await follow(one);
+        tell(id);
+      }
+      if ((isDecided || edited.length > 0) && !closing.signal.aborted) await skills.lookAgain(edited);
+    },
+    (error) => {
+      if (!closing.signal.aborted) log("warning", `Changes of skills that are open are not noticed: ${String(error)}`);
+    },
+  );
+
+  async function digestOf({ offered }: ShownSkill): Promise<string | undefined> {
+    if (offered === undefined) return undefined;
+    try {
+      return (await hashShown({ app }, offered.skill, closing.signal)).digest;
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      return undefined; // It is gone.
+    }
+  }
+
+  /** Watches the directories that the files of a skill are in now. */
+  async function follow({ shown, directories }: Watched): Promise<void> {
+    const { offered } = shown;
+    if (offered === undefined) return;
+    const { directory } = offered.skill;
+    const { files } = await runInSlices(walkSkill(app.source.files, directory));
+    for (const place of new Set([directory, ...files.map(({ real }) => path.dirname(real))])) {
+      if (directories.size >= mostDirectories) break;
+      if (directories.has(place) || closing.signal.aborted) continue;
+      directories.add(place);
+      watcher.add(place);
+    }
+  }
+
+  function forget(id: string): void {
+    const one = watched.get(id);
+    watched.delete(id);
+    const others = new Set([...watched.values()].flatMap(({ directories }) => [...directories]));
+    for (const directory of one?.directories ?? []) if (!others.has(directory)) watcher.remove(directory);
+  }
+
+  return {
+    watch(shown, digest) {
+      if (shown.offered === undefined || closing.signal.aborted) return;
+      const { id } = shown.row;
+      const known = watched.get(id);
+      watched.delete(id);
+      const one: Watched = { shown, digest, directories: known?.directories ?? new Set() };
+      watched.set(id, one);
+      const [oldest] = watched.keys();
+      if (watched.size > mostSkills && oldest !== undefined) forget(oldest);
+      // What cannot be read any more is told by the list.
+      follow(one).catch(() => undefined);
+    },
+    async close() {
+      closing.abort();
+      cancel?.();
+      stopLooking();
+      await watcher.close();
+    },
+  };
+}

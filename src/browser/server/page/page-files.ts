@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { keepAnswer } from "../../../serve/answer/kept-answer.ts";
+import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { pagePath } from "../admission/admit-page.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** As built, and for tests that run the sources. */
+const places = ["../../", "../../../../dist/browser/"];
+
+/** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
+export function readPageFiles(directory = builtPage()): ReadonlyMap<string, KeptAnswer> {
+  const files = new Map<string, KeptAnswer>();
+  const scripts = new Map<string, string>();
+  for (const name of readdirSync(directory).sort()) {
+    const type = types[path.extname(name)];
+    if (type === undefined) continue;
+    const text = readFileSync(path.join(directory, name), "utf8");
+    files.set(`/${name}`, keepAnswer(text, type));
+    scripts.set(name, text);
+  }
+  return files.set(pagePath, keepAnswer(documentWith(importedScripts(scripts)), "text/html; charset=utf-8"));
+}
+
+/** What the page's script imports at its start, directly or through others: the document asks for all of it at once. */
+function importedScripts(texts: ReadonlyMap<string, string>): readonly string[] {
+  const names = new Set(["page.js"]);
+  for (const name of names)
+    for (const [, imported = ""] of texts.get(name)?.matchAll(/\b(?:from|import)\s*["']\.\/([\w-]+\.js)["']/g) ?? [])
+      names.add(imported);
+  return [...names].slice(1);
+}
+
+function builtPage(): string {
+  const found = places
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((directory) => existsSync(path.join(directory, "page.js")));
+  if (found === undefined)
+    throw new SkillsError("UNREADABLE", "The page of the skill browser is missing; install acp-skills again.");
+  return found;
+}
+
+function documentWith(scripts: readonly string[]): string {
+  const preloads = scripts.map((name) => `<link rel="modulepreload" href="/${name}">\n`).join("");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Skills</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page.css">
+<script type="module" src="/page.js"></script>
+${preloads}<link rel="preload" as="style" href="/browser.css">
+</head>
+<body>
+<noscript>The skill browser needs JavaScript. Without it: acp-skills list, acp-skills show NAME.</noscript>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,54 @@
+import type { Steps } from "../../../base/promises/slices.ts";
+import type { SkillRow, SkillsChange } from "../../wire/skills.ts";
+import type { ShownSkill } from "./shown-skill.ts";
+
+/** All rows of a moment, in their order, by id. */
+export interface Rows {
+  readonly byId: ReadonlyMap<string, ShownSkill>;
+  readonly unread: readonly string[];
+}
+
+/** Rows between two looks at the time. */
+export const rowsAtOnce = 64;
+
+const texts = new WeakMap<SkillRow, string>();
+
+/** The JSON of a row, made once. */
+function textOf(row: SkillRow): string {
+  const known = texts.get(row) ?? JSON.stringify(row);
+  texts.set(row, known);
+  return known;
+}
+
+/** What is new or different, and what is gone. */
+export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillsChange, "revision">> {
+  const put: SkillRow[] = [];
+  let count = 0;
+  for (const [id, { row }] of now.byId) {
+    const last = old.byId.get(id)?.row;
+    if (last !== row && (last === undefined || textOf(last) !== textOf(row))) put.push(row);
+    if (++count % rowsAtOnce === 0) yield;
+  }
+  const removed = [...old.byId.keys()].filter((id) => !now.byId.has(id));
+  return { put, removed };
+}
+
+/** A `SkillList` as JSON. */
+export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uint8Array<ArrayBuffer>> {
+  const pieces: Buffer[] = [Buffer.from(`{"revision":${revision},"skills":[`)];
+  let some: string[] = [];
+  const flush = (isLast: boolean): void => {
+    pieces.push(Buffer.from(some.join(",") + (isLast ? "" : ",")));
+    some = [];
+  };
+  let left = byId.size;
+  for (const { row } of byId.values()) {
+    some.push(textOf(row));
+    left -= 1;
+    if (some.length < rowsAtOnce && left > 0) continue;
+    flush(left === 0);
+    yield;
+  }
+  pieces.push(Buffer.from(`],"unread":${JSON.stringify(unread)}}`));
+  return new Uint8Array(Buffer.concat(pieces));
+}

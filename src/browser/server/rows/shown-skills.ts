@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import type { App } from "../../../runtime/app.ts";
+import { latestWork } from "../../../base/promises/latest-work.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import type { SkillEnvironments } from "../../../skills/environment/skill-environments.ts";
+import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import type { SessionSkills } from "../../../skills/skillset.ts";
+import type { Asker } from "../../../runtime/trust/authorization.ts";
+import type { SkillsChange } from "../../wire/skills.ts";
+import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import { createRowMaker } from "./make-rows.ts";
+import { compareRows, encodeRows } from "./row-texts.ts";
+import type { Rows } from "./row-texts.ts";
+import type { ShownSkill } from "./shown-skill.ts";
+import { nothingStands, readStandings } from "./standings.ts";
+import type { Places } from "./to-row.ts";
+
+/** The skills as the page lists them, kept up to date. */
+export interface ShownSkills {
+  /** Grows with every change. */
+  readonly revision: () => number;
+  /** `SkillList` as bytes. */
+  readonly list: () => Promise<KeptAnswer>;
+  /** By the id of its row; waits for the first list. */
+  readonly find: (id: string) => Promise<ShownSkill | undefined>;
+  /** All of them, in the order of the list. */
+  readonly all: () => Promise<readonly ShownSkill[]>;
+  /**
+   * Looks again how skills stand, and resolves when the rows say so: somebody approved or blocked something, or files of `edited` changed,
+   * which the catalog does not notice where it lists nothing of them.
+   */
+  readonly lookAgain: (edited?: readonly ShownSkill[]) => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface ShownSkillsOptions {
+  readonly app: App;
+  readonly session: Pick<SessionSkills, "catalog">;
+  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onKnown">;
+  readonly asker: Pick<Asker, "owner" | "directory">;
+  readonly places: Places;
+  /** Must not throw. */
+  readonly changed: (change: SkillsChange) => void;
+}
+
+/** Opens the list and begins to read it. A change on disk is told at once; how skills stand follows, because files may have to be hashed. */
+export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
+  const { app, session, environments, asker, places, changed } = options;
+  const { catalog } = session;
+  const closing = new AbortController();
+  const isClosed = (): boolean => closing.signal.aborted;
+  const epoch = randomBytes(6).toString("hex");
+  let standings = nothingStands;
+  /** By slug, for skills that were edited and are not looked at yet. */
+  let looked = new Map<string, Skill>();
+  let rows: Rows = { byId: new Map(), unread: [] };
+  let revision = 0;
+  let kept: { readonly revision: number; readonly answer: Promise<KeptAnswer> } | undefined;
+
+  const maker = createRowMaker(places, (offered) => {
+    const { skill } = offered;
+    const as = looked.get(skill.slug);
+    return {
+      // Until it is looked at, what may need approval is not shown as if it had it.
+      standing:
+        as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : standings.standings.get(as),
+      wasApproved: as !== undefined && standings.wereApproved.has(as),
+      environment: environments.of(skill),
+    };
+  });
+
+  const failed = (what: string) => (error: unknown) => {
+    if (!isClosed()) app.log("error", `${what}: ${String(error)}`);
+  };
+
+  const update = latestWork(async () => {
+    await catalog.ready;
+    if (isClosed()) return;
+    const now = await runInSlices(maker.make(catalog.snapshot));
+    const change = await runInSlices(compareRows(rows, now));
+    if (isClosed()) return;
+    const isSame = change.put.length === 0 && change.removed.length === 0 && isSameText(rows.unread, now.unread);
+    rows = now;
+    if (isSame && revision > 0) return;
+    revision += 1;
+    // Nobody knows the rows before the first list.
+    if (revision > 1) changed({ revision, ...change });
+  }, failed("The list of skills could not be made"));
+
+  const look = latestWork(async () => {
+    await catalog.ready;
+    const { skills } = catalog.snapshot;
+    environments.prepare(skills);
+    standings = await readStandings(skills, { app, asker, signal: closing.signal });
+    looked = new Map(skills.map(({ skill }) => [skill.slug, skill]));
+    await update();
+  }, failed("How the skills stand could not be found out"));
+
+  const ready = update();
+  void ready.then(look);
+  const stops = [
+    catalog.onChange(() => {
+      void update().then(look);
+    }),
+    environments.onKnown(() => void update()),
+  ];
+  app.onTrust((trust) => {
+    if (!isClosed()) stops.push(trust.onChange(() => void look()));
+  });
+
+  async function encode(now: number): Promise<KeptAnswer> {
+    return { body: await runInSlices(encodeRows(rows, now)), etag: `"${epoch}-${now}"`, type: "application/json" };
+  }
+
+  return {
+    revision: () => revision,
+    async list() {
+      await ready;
+      if (kept?.revision !== revision) kept = { revision, answer: encode(revision) };
+      return await kept.answer;
+    },
+    async find(id) {
+      await ready;
+      return rows.byId.get(id);
+    },
+    async all() {
+      await ready;
+      return [...rows.byId.values()];
+    },
+    lookAgain(edited = []) {
+      for (const { offered } of edited) if (offered !== undefined) maker.forget(offered);
+      return look();
+    },
+    close() {
+      closing.abort();
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
+  return needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
+}
+
+function isSameText(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}

@@ -1,0 +1,65 @@
+import { setImmediate } from "node:timers/promises";
+import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
+import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
+import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+
+const mostShown = 200;
+/** Records that are read to find them. */
+const mostRecords = 2_000;
+/** Lines of the ledger that are read before others have a turn. */
+const linesInARow = 200;
+
+/** `GET /api/skills/ID/history`: what was done with a skill, and who did it. */
+export const mountHistory: MountBrowse = (door) => [
+  {
+    method: "GET",
+    path: "/api/skills/:id/history",
+    async answer({ param, signal }) {
+      const skill = door.session.catalog.find(param("id"))?.skill;
+      if (skill === undefined) return { json: { runs: [], events: [] } satisfies SkillHistory };
+      const [runs, events] = await Promise.all([runsOf(door, skill.slug, signal), eventsOf(door, skill.name, signal)]);
+      return { json: { runs, events } satisfies SkillHistory };
+    },
+  },
+];
+
+async function runsOf({ app }: BrowseDoor, slug: string, signal: AbortSignal): Promise<SkillHistory["runs"]> {
+  const found: SkillHistory["runs"][number][] = [];
+  let read = 0;
+  for await (const run of (await app.runRecords()).list()) {
+    signal.throwIfAborted();
+    if (run.spec.skill?.slug === slug) found.push(toRun(run));
+    if (found.length === mostShown || ++read === mostRecords) break;
+  }
+  return found;
+}
+
+function toRun({ spec, createdAt: at, status }: KeptRun): SkillHistory["runs"][number] {
+  const { runId: run, skill, door, session, label } = spec;
+  return {
+    run,
+    at,
+    status,
+    ...(skill !== undefined && { digest: skill.digest }),
+    door,
+    ...(session !== undefined && { session }),
+    ...(label !== undefined && { agent: label }),
+  };
+}
+
+async function eventsOf({ app }: BrowseDoor, name: string, signal: AbortSignal): Promise<readonly LedgerEvent[]> {
+  const found: LedgerEvent[] = [];
+  let read = 0;
+  for await (const entry of app.ledger.read()) {
+    if (++read % linesInARow === 0) await setImmediate(undefined, { signal });
+    if (entry.skill !== name) continue;
+    found.push(toEvent(entry));
+    if (found.length > 2 * mostShown) found.splice(0, mostShown);
+  }
+  return found.sort((one, other) => other.at - one.at).slice(0, mostShown);
+}
+
+function toEvent({ event: what = "use", sessionId: session, runId: run, ...rest }: LedgerEntry): LedgerEvent {
+  return { what, ...rest, ...(session !== undefined && { session }), ...(run !== undefined && { run }) };
+}

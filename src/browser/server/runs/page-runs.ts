@@ -1,0 +1,181 @@
+import type { App } from "../../../runtime/app.ts";
+import { createCaller } from "../../../runtime/caller.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { RunResult } from "../../../runtime/runs/record/run-result.ts";
+import type { RunEvent } from "../../../runtime/runs/run-event.ts";
+import type { SessionSkills } from "../../../skills/skillset.ts";
+import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../wire/runs.ts";
+import { askForRun } from "../decide/allowed-next.ts";
+import type { AllowedNext } from "../decide/allowed-next.ts";
+import { createPrintedTail } from "./printed-tail.ts";
+import type { PrintedTail } from "./printed-tail.ts";
+import { toRunError } from "./run-error.ts";
+import { toShownResult } from "./shown-run.ts";
+
+export interface PageRunsOptions {
+  readonly app: Pick<App, "toolbox" | "clock" | "log">;
+  readonly session: SessionSkills;
+  /** Cancels what still runs. */
+  readonly stopped: AbortSignal;
+  /** Told of each run, until it has ended. */
+  readonly hold: (work: Promise<void>) => void;
+  /** Tells the pages. Must not throw. */
+  readonly tell: (news: RunNews) => void;
+  readonly allowedNext: AllowedNext;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** The runs that people start in the pages of one server. */
+export interface PageRuns {
+  /**
+   * Resolves once it runs or waits for its turn. Throws what is wrong until then, and RATE_LIMITED above the limit. `name`: the canonical name
+   * of its skill.
+   */
+  start(request: Omit<RunRequest, "nonce">, name: string): Promise<string>;
+  find(run: string): ShownRun | undefined;
+  /** Cancels a run, if it has not ended; undefined where there is no such run here. */
+  cancel(run: string): Promise<ShownRun | undefined>;
+}
+
+const mostRunning = 8;
+const mostRemembered = 100;
+/** As a run may create. */
+const mostBlobs = 512;
+
+interface PageRun {
+  readonly skill: string;
+  readonly digest: string;
+  readonly at: number;
+  readonly printed: PrintedTail;
+  readonly blobs: OutputBlob[];
+  readonly controller: AbortController;
+  status: RunState;
+  outcome: Pick<ShownRun, "result" | "error">;
+  ended: Promise<void>;
+}
+
+export function openPageRuns(options: PageRunsOptions): PageRuns {
+  const { app, session, stopped, hold, tell, allowedNext, now = Date.now } = options;
+  const runs = new Map<string, PageRun>();
+  /** Those that have not ended. */
+  let running = 0;
+
+  function remember(id: string, run: PageRun): void {
+    runs.set(id, run);
+    for (const [other, { status }] of runs) {
+      if (runs.size <= mostRemembered) return;
+      if (status !== "queued" && status !== "running") runs.delete(other);
+    }
+  }
+
+  function toShown(id: string, run: PageRun): ShownRun {
+    const { skill, digest, at, status, printed, blobs, outcome } = run;
+    return { run: id, skill, digest, at, status, isOwn: true, printed: printed.read(), blobs: [...blobs], ...outcome };
+  }
+
+  async function start(request: Omit<RunRequest, "nonce">, name: string): Promise<string> {
+    const { skill, digest, ...input } = request;
+    if (stopped.aborted) throw new SkillsError("RUNTIME_BUSY", "The skill browser is being stopped.");
+    if (running >= mostRunning)
+      throw new SkillsError("RATE_LIMITED", `${mostRunning} runs are running already; wait for one, or cancel one.`);
+    const controller = new AbortController();
+    let id = "";
+    let accept: (run: string) => void = () => undefined;
+    const accepted = new Promise<string>((resolve) => (accept = resolve));
+    const run: PageRun = {
+      skill,
+      digest,
+      at: now(),
+      printed: createPrintedTail({ clock: app.clock, tell: (part) => tell({ run: id, type: "printed", ...part }) }),
+      blobs: [],
+      controller,
+      status: "queued",
+      outcome: {},
+      ended: Promise.resolve(),
+    };
+    const onEvent = (event: RunEvent): void => {
+      if (event.type === "queued" && id === "") {
+        id = event.runId;
+        remember(id, run);
+      }
+      // Skills that its code calls tell of themselves.
+      if (event.runId !== id) return;
+      follow(event, run, tell);
+      // Where it has its turn at once, a missing secret or sandbox is known at once, too.
+      if (event.type === "started" || (event.type === "queued" && event.behind > 0)) accept(id);
+    };
+    const version = { name, digest };
+    const isAllowed = allowedNext.take(version);
+    const facts = { door: "browser", onEvent, ...(isAllowed && { ask: askForRun(version, isAllowed) }) } as const;
+    const caller = { ...createCaller(session, facts), digest };
+    running += 1;
+    const cancel = (): void => controller.abort(new Error("The skill browser was stopped."));
+    stopped.addEventListener("abort", cancel, { once: true });
+    const call = app.toolbox.call("execute_skill", { name: skill, ...input }, caller, controller.signal);
+    run.ended = call
+      .then(
+        (result): PageRun["outcome"] => ({ result: toShownResult(result as RunResult) }),
+        (error: unknown): PageRun["outcome"] =>
+          controller.signal.aborted ? {} : { error: toRunError(error, app.log) },
+      )
+      .then((outcome) => {
+        run.outcome = outcome;
+        run.status = outcome.result?.status ?? (outcome.error === undefined ? "cancelled" : "refused");
+        run.printed.flush();
+        running -= 1;
+        stopped.removeEventListener("abort", cancel);
+        if (id !== "") tell({ run: id, type: "ended", status: run.status });
+      });
+    hold(run.ended);
+    try {
+      return await Promise.race([accepted, call.then(() => id)]);
+    } catch (error) {
+      // Nothing ran, so that the next run is still to come.
+      if (isAllowed) allowedNext.allow(version);
+      throw error;
+    }
+  }
+
+  return {
+    start,
+    find(id) {
+      const run = runs.get(id);
+      return run && toShown(id, run);
+    },
+    async cancel(id) {
+      const run = runs.get(id);
+      if (run === undefined) return undefined;
+      run.controller.abort(new Error("The run was cancelled."));
+      await run.ended;
+      return toShown(id, run);
+    },
+  };
+}
+
+function follow(event: RunEvent, run: PageRun, tell: (news: RunNews) => void): void {
+  const { runId } = event;
+  switch (event.type) {
+    case "queued":
+      tell({ run: runId, type: "queued", behind: event.behind });
+      return;
+    case "started":
+      run.status = "running";
+      tell({ run: runId, type: "started", isolation: event.isolation });
+      return;
+    case "printed":
+      run.printed.push(event.text);
+      return;
+    case "blob_kept": {
+      if (run.blobs.length >= mostBlobs) return;
+      const { blobId: id, kind, sizeBytes, path } = event;
+      const blob = { id, kind, sizeBytes, ...(path !== undefined && { path }) };
+      run.blobs.push(blob);
+      tell({ run: runId, type: "blob", blob });
+      return;
+    }
+    // Told with the result, once that is there.
+    case "ended":
+    case "skill_called":
+  }
+}

@@ -1,0 +1,194 @@
+import type { ServerResponse } from "node:http";
+import path from "node:path";
+import type { App } from "../../runtime/app.ts";
+import { openPeerCheck } from "../../base/network/peer-users.ts";
+import type { IsOwnPeer } from "../../base/network/peer-users.ts";
+import { localOwner } from "../../runtime/caller.ts";
+import { hostMachine } from "../../skills/environment/host-machine.ts";
+import type { Machine } from "../../skills/environment/machine.ts";
+import { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
+import type { Reset, SkillTouched } from "../wire/skills.ts";
+import { defaultConfig } from "../../serve/config/default-config.ts";
+import { closeServer } from "../../serve/server/close-server.ts";
+import { listen } from "../../serve/server/listen.ts";
+import { createNonces } from "./admission/nonces.ts";
+import { createPageSessions } from "./admission/page-sessions.ts";
+import type { PageSessions } from "./admission/page-sessions.ts";
+import { answerPage } from "./answer/answer-page.ts";
+import { routes } from "./api/routes.ts";
+import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
+import { createAllowedNext } from "./decide/allowed-next.ts";
+import { watchIdle } from "./live/idle.ts";
+import { openLiveEvents } from "./live/live-events.ts";
+import { openTouchedSkills } from "./live/touched-skills.ts";
+import { readPageFiles } from "./page/page-files.ts";
+import { openShownSkills } from "./rows/shown-skills.ts";
+
+export interface BrowseOptions {
+  /** Default: any free one. */
+  readonly port?: number;
+  /** Nothing can be approved, run, installed or opened. */
+  readonly readOnly: boolean;
+  readonly idleMinutes: number;
+  /** The project's directory, absolute. */
+  readonly directory: string;
+  readonly home: string;
+  /** Where approvals are, which other processes change, too. */
+  readonly dataDirectory: string;
+  /** Hosts with private addresses that sources may be on. Default: none. */
+  readonly allowPrivate?: readonly string[];
+  /** Called once when nobody has used the page for that long. Must not throw. */
+  readonly idle: () => void;
+  /** Where the page was built. Default: beside this package's code. */
+  readonly pageDirectory?: string;
+  /** Default: as the system tells. */
+  readonly isOwnPeer?: IsOwnPeer;
+}
+
+/** A skill browser that listens, on this machine only. */
+export interface BrowseServer {
+  /** An address to open within five minutes; it works once, and earlier ones no longer. */
+  readonly newAddress: () => string;
+  /** Ends streams and runs, and stops. Idempotent; never throws. */
+  readonly close: () => Promise<void>;
+}
+
+/** Loopback is not an option: whoever has the cookie can approve and run code as this person. */
+const host = "127.0.0.1";
+
+const limits = {
+  ...defaultConfig.limits,
+  connections: 64,
+  headerBytes: 16 * 1024,
+  headerSeconds: 10,
+  requestSeconds: 60,
+};
+const shutdownSeconds = 2;
+const machineKnownMs = 60_000;
+/** Of more rows, pages read the list: events are kept for pages that are away. */
+const mostRowsTold = 500;
+
+/** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
+export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
+  const { port = 0, readOnly, idleMinutes, directory, home, dataDirectory, allowPrivate = [] } = options;
+  const { clock, log } = app;
+  const files = readPageFiles(options.pageDirectory);
+  const stopped = new AbortController();
+  const running = new Set<ServerResponse>();
+  const held = new Set<Promise<void>>();
+  const openMachine = (signal = stopped.signal): Machine => hostMachine({ projects: () => [directory], home, signal });
+  const environments = new SkillEnvironments({ clock, log, openMachine, findSandbox: () => app.findSandbox() });
+  const events = openLiveEvents({
+    clock,
+    reset: (): Reset => ({ revision: skills.revision() }),
+    ended: () => idle.touch(),
+  });
+  const skills = openShownSkills({
+    app,
+    session,
+    environments,
+    asker: { owner: localOwner, directory },
+    places: { directory, home },
+    changed(change) {
+      const { revision, put, removed } = change;
+      if (put.length + removed.length > mostRowsTold) events.push("reset", { revision } satisfies Reset);
+      else events.push("skills", change);
+    },
+  });
+  const touched = openTouchedSkills({
+    app,
+    skills,
+    connected: () => events.connected() > 0,
+    approvals: path.join(dataDirectory, "trust"),
+    tell: (id) => events.push("skill", { id } satisfies SkillTouched),
+  });
+  const door: BrowseDoor = {
+    app,
+    session,
+    skills,
+    events,
+    touched,
+    nonces: createNonces(),
+    once: createAllowedNext(),
+    readOnly,
+    directory,
+    home,
+    dataDirectory,
+    allowPrivate,
+    machine: keepFor(machineKnownMs, clock, openMachine),
+    stopped: stopped.signal,
+    hold: (work) => {
+      held.add(work);
+      void work.finally(() => held.delete(work));
+    },
+  };
+  const idle = watchIdle({
+    clock,
+    ms: idleMinutes * 60_000,
+    isUsed: () => events.connected() > 0 || running.size > 0 || held.size > 0,
+    ended: options.idle,
+  });
+  const mounted: readonly BrowseRoute[] = routes.flatMap((mount) => mount(door));
+  async function closeParts(): Promise<void> {
+    idle.stop();
+    events.close();
+    skills.close();
+    environments.close();
+    await touched.close();
+  }
+  let own = "";
+  let sessions: PageSessions | undefined;
+  const openSessions = (): PageSessions => (sessions ??= createPageSessions({ port: listening.port, clock }));
+  const listening = await listen(
+    { host, port },
+    {
+      limits,
+      app,
+      answer: answerPage({
+        host: () => own,
+        files,
+        sessions: openSessions,
+        routes: mounted,
+        readOnly,
+        stopped: stopped.signal,
+        running,
+        used: idle.touch,
+        isOwnPeer: options.isOwnPeer ?? openPeerCheck(log, "the skill browser"),
+        log,
+      }),
+    },
+  ).catch(async (error: unknown) => {
+    await closeParts();
+    throw error;
+  });
+  own = new URL(listening.url).host;
+
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    await closeParts();
+    await closeServer(listening.server, {
+      clock,
+      seconds: shutdownSeconds,
+      running,
+      held,
+      cancel: () => {
+        stopped.abort();
+      },
+    });
+    stopped.abort();
+  }
+  return {
+    newAddress: () => `http://${own}/#code=${openSessions().newCode()}`,
+    close: () => (closing ??= close()),
+  };
+}
+
+/** Opens something again when it is older than that. */
+function keepFor<Kept>(ms: number, clock: App["clock"], open: () => Kept): () => Kept {
+  let kept: { readonly value: Kept; readonly at: number } | undefined;
+  return () => {
+    if (kept === undefined || clock.now() - kept.at >= ms) kept = { value: open(), at: clock.now() };
+    return kept.value;
+  };
+}

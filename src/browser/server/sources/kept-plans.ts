@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Clock } from "../../../base/clock.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { Lock } from "../../../sources/lock/lock.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
+import { toLockText } from "../../../sources/lock/lock-text.ts";
+import { directoryName } from "../../../sources/lock/lock.ts";
+import { readInstalled } from "../../../sources/lock/read-installed.ts";
+import type { InstalledFiles } from "../../../sources/lock/read-installed.ts";
+import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import type { SkillFile } from "../../../sources/skill-bytes.ts";
+import type { MadePlan } from "./make-plan.ts";
+
+export interface KeptPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
+  readonly id: string;
+  /** Of what is installed by it, and of what it replaces. */
+  readonly digest: string;
+}
+
+/** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
+export interface KeptPlans {
+  /** Throws QUOTA_EXCEEDED for one that is too large. */
+  readonly keep: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<KeptPlan>;
+  readonly find: (id: string) => KeptPlan | undefined;
+  /** False if it was dropped before. */
+  readonly drop: (id: string) => boolean;
+}
+
+const mostPlans = 4;
+const keptMs = 10 * 60_000;
+/** Of what is downloaded and what it replaces, in all plans. */
+const mostBytes = 256 * 1024 * 1024;
+
+export function createKeptPlans(clock: Clock): KeptPlans {
+  const kept = new Map<string, { readonly plan: KeptPlan; readonly bytes: number; readonly stop: () => void }>();
+
+  function drop(id: string): boolean {
+    kept.get(id)?.stop();
+    return kept.delete(id);
+  }
+  const isFull = (): boolean =>
+    kept.size > mostPlans || [...kept.values()].reduce((sum, { bytes }) => sum + bytes, 0) > mostBytes;
+
+  return {
+    drop,
+    find: (id) => kept.get(id)?.plan,
+    async keep({ where, lock, decided }) {
+      const bytes = bytesOf(decided);
+      if (bytes > mostBytes)
+        throw new SkillsError(
+          "QUOTA_EXCEEDED",
+          `This is more than ${mostBytes / 1024 / 1024} MiB; choose fewer skills.`,
+        );
+      const id = randomUUID();
+      const seen = decided.map((one) => one.seen);
+      const plan: KeptPlan = { id, where, lock, decided, digest: await digestOf({ decided }, { lock, seen }) };
+      kept.set(id, { plan, bytes, stop: clock.after(keptMs, () => void kept.delete(id)) });
+      for (const oldest of kept.keys()) {
+        if (!isFull()) break;
+        drop(oldest);
+      }
+      return plan;
+    },
+  };
+}
+
+/** The digest that the plan would have, had it been made over what is there now. */
+export async function digestNow({ where, decided }: Pick<KeptPlan, "where" | "decided">): Promise<string> {
+  const skills = findSkillsDirectory(where);
+  const seen: (InstalledFiles | undefined)[] = [];
+  for (const { key } of decided) {
+    await othersTurn();
+    seen.push(skills === undefined ? undefined : readInstalled(skills, directoryName(key)));
+  }
+  return await digestOf({ decided }, { lock: readLock(where), seen });
+}
+
+async function digestOf(
+  { decided }: Pick<KeptPlan, "decided">,
+  { lock, seen }: { readonly lock: Lock; readonly seen: readonly (InstalledFiles | undefined)[] },
+): Promise<string> {
+  const hash = createHash("sha256").update(JSON.stringify([lock.form, toLockText(lock)]));
+  for (const [at, { act, key, downloaded }] of decided.entries()) {
+    await othersTurn();
+    const { files, others } = seen[at] ?? {};
+    hash.update(JSON.stringify([act, key, toFacts(downloaded.files), files && toFacts(files), others]));
+  }
+  return `sha256:${hash.digest("hex")}`;
+}
+
+function toFacts(files: readonly SkillFile[]): readonly string[] {
+  return files
+    .map(({ path, bytes }) => JSON.stringify([path, createHash("sha256").update(bytes).digest("hex")]))
+    .sort();
+}
+
+function bytesOf(decided: KeptPlan["decided"]): number {
+  const sum = (files: readonly SkillFile[]): number => files.reduce((all, { bytes }) => all + bytes.length, 0);
+  return decided.reduce((all, { downloaded, seen }) => all + sum(downloaded.files) + sum(seen?.files ?? []), 0);
+}
+
+/** Between two skills, which may be large. */
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

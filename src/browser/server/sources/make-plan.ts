@@ -1,0 +1,182 @@
+import { SkillsError } from "../../../base/errors.ts";
+import type { Decided } from "../../../sources/install/carry-out.ts";
+import { compareUpdate } from "../../../sources/install/compare-update.ts";
+import { failuresOf, findUpdates, versionWords } from "../../../sources/install/find-updates.ts";
+import type { LookedUp } from "../../../sources/install/find-updates.ts";
+import { lossWords } from "../../../sources/install/installed-state.ts";
+import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
+import { namedSources } from "../../../sources/install/named-sources.ts";
+import { renameWords } from "../../../sources/install/inspect-skill.ts";
+import { chooseSkills, downloadAll } from "../../../sources/install/offered-skills.ts";
+import { planInstalls } from "../../../sources/install/plan-installs.ts";
+import type { PlannedInstall } from "../../../sources/install/plan-installs.ts";
+import { planUpdate } from "../../../sources/install/plan-update.ts";
+import { reasonLines } from "../../../sources/install/reason-lines.ts";
+import { readNow } from "../../../sources/install/read-now.ts";
+import type { Lock } from "../../../sources/lock/lock.ts";
+import { readLock } from "../../../sources/lock/lock-file.ts";
+import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
+import type { RemoteIndex } from "../../../sources/remote-skill.ts";
+import { parseSource } from "../../../sources/source.ts";
+import type { PlannedChange, PlanWish } from "../../wire/sources.ts";
+import type { BrowseDoor } from "../browse-door.ts";
+import { placeOf } from "./places.ts";
+import { createShownChanges } from "./shown-changes.ts";
+import type { ShownChanges } from "./shown-changes.ts";
+import type { SourceDesk } from "./source-desk.ts";
+
+/** What would be installed, with its bytes, and over what. */
+export interface MadePlan {
+  readonly where: SkillsPlace;
+  readonly lock: Lock;
+  readonly decided: readonly Decided[];
+  readonly changes: readonly PlannedChange[];
+  readonly problems: readonly string[];
+}
+
+interface Planning {
+  readonly desk: SourceDesk;
+  readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
+  readonly signal: AbortSignal;
+}
+
+/** Downloads and compares what a person wishes; writes nothing. What is refused is a change with the sentence of the command. */
+export async function makePlan(wish: PlanWish, planning: Planning): Promise<MadePlan> {
+  const where = placeOf(wish.place, planning.door);
+  const lock = readLock(where);
+  return "update" in wish
+    ? await planUpdates(wish.update, { where, lock }, planning)
+    : await planNew(wish, { where, lock }, planning);
+}
+
+type Over = Pick<MadePlan, "where" | "lock">;
+
+async function planNew(
+  { source: text, names }: Extract<PlanWish, { source: string }>,
+  { where, lock }: Over,
+  { desk, signal }: Planning,
+): Promise<MadePlan> {
+  const source = parseSource(text);
+  const { index, found } = await desk.read({ typed: [source], signal }, async (reader, reading) => {
+    const read = await readNow(reader, source, reading);
+    return { index: read, found: await downloadAll(chooseSkills(read, names), { reader, signal: reading }) };
+  });
+  const { plans, refusals } = await planInstalls(found, {
+    index,
+    lock,
+    skills: findSkillsDirectory(where),
+    discardsChanges: false,
+    replacesOthers: false,
+    isAsked: true,
+  });
+  const shown = createShownChanges();
+  const changes: PlannedChange[] = [];
+  const decided: Decided[] = [];
+  for (const planned of plans) {
+    signal.throwIfAborted();
+    const one = decidedOf(planned, index);
+    if (one !== undefined) decided.push(one);
+    if (planned.plan.act !== "nothing") changes.push(await showNew(planned, { index, lock, shown }));
+  }
+  const planned = new Set(plans.map(({ downloaded }) => downloaded.remote.name));
+  const failed = refusals.filter(({ name }) => !planned.has(name));
+  return {
+    where,
+    lock,
+    decided,
+    changes,
+    problems: reasonLines(failed, " cannot be installed"),
+  };
+}
+
+function decidedOf({ downloaded, plan }: PlannedInstall, index: RemoteIndex): Decided | undefined {
+  if (plan.act === "refuse" || plan.act === "nothing") return undefined;
+  return { act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen };
+}
+
+async function showNew(
+  { downloaded, plan }: PlannedInstall,
+  { index, lock, shown }: { readonly index: RemoteIndex; readonly lock: Lock; readonly shown: ShownChanges },
+): Promise<PlannedChange> {
+  const { inspected, files } = downloaded;
+  const { key } = inspected;
+  const renamed = renameWords(inspected);
+  const seen = plan.act === "refuse" ? undefined : plan.seen;
+  const before = seen === undefined ? undefined : lock.entries.get(key);
+  const change = shown.toChange(downloaded, await compareUpdate(key, seen?.files ?? [], files, inspected));
+  return {
+    ...change,
+    ...(renamed !== undefined && { problems: [{ severity: "warning", words: renamed }, ...change.problems] }),
+    name: key,
+    source: index.source.label,
+    action: plan.act === "adopt" ? "note" : plan.act === "replace" ? "update" : "install",
+    ...(before !== undefined && { from: versionWords(before) }),
+    ...(plan.act === "refuse" && { refused: plan.what }),
+  };
+}
+
+async function planUpdates(
+  names: readonly string[],
+  { where, lock }: Over,
+  { desk, door: { allowPrivate }, signal }: Planning,
+): Promise<MadePlan> {
+  const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
+  const entries = [...lock.entries].filter(([key]) => keys.has(key));
+  const named = namedSources(lock);
+  const skills = findSkillsDirectory(where);
+  const restored = ["missing"] as const;
+  const found = await desk.read({ typed: named.typed, signal }, (reader, reading) =>
+    findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal: reading }),
+  );
+  const shown = createShownChanges();
+  const changes: PlannedChange[] = [];
+  const decided: Decided[] = [];
+  const problems = [...failuresOf(found)];
+  for (const one of found) {
+    signal.throwIfAborted();
+    const planned = await planOne(one, shown);
+    if (planned?.problem !== undefined) problems.push(planned.problem);
+    if (planned?.change !== undefined) changes.push(planned.change);
+    if (planned?.decided !== undefined) decided.push(planned.decided);
+  }
+  return { where, lock, decided, changes, problems };
+}
+
+interface PlannedUpdate {
+  readonly decided?: Decided;
+  readonly change?: PlannedChange;
+  readonly problem?: string;
+}
+
+async function planOne(found: LookedUp, shown: ShownChanges): Promise<PlannedUpdate | undefined> {
+  const { key, entry, installed, latest, source } = found;
+  if ("why" in latest) return undefined;
+  if (latest.state === "current") {
+    if (installed.state !== "changed") return undefined;
+    return { problem: `${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}` };
+  }
+  const { downloaded, state } = latest;
+  const { inspected, files } = downloaded;
+  const seen = installed.state === "missing" ? [] : installed.installed.files;
+  const update = await compareUpdate(key, seen, files, inspected);
+  const plan = planUpdate(found, latest, { ...update, discardsChanges: false });
+  const isSameVersion = state === "updated" && entry.version === inspected.version && inspected.version !== "0.0.0";
+  const isRefused = "why" in plan;
+  const change: PlannedChange = {
+    ...shown.toChange(downloaded, update),
+    name: key,
+    source,
+    action: installed.state === "missing" ? "install" : !isRefused && plan.act === "adopt" ? "note" : "update",
+    from: versionWords(entry),
+    ...(isSameVersion && { isSameVersion }),
+    ...(isRefused && { refused: plan.why }),
+  };
+  return isRefused ? { change } : { change, decided: plan };
+}
+
+function keyOf(lock: Lock, name: string): string {
+  const key = lockedKey(lock, name);
+  if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
+  return key;
+}

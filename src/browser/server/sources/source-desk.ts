@@ -1,0 +1,74 @@
+import type { Clock } from "../../../base/clock.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { SourceReader } from "../../../sources/reader/source-reader.ts";
+import type { Source } from "../../../sources/source.ts";
+import { describeSkill } from "../../../skills/text/describe-skill.ts";
+
+/** Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. */
+export interface SourceDesk {
+  /** Rejects with RUNTIME_BUSY, and EXECUTION_TIMEOUT. */
+  readonly read: <Result>(
+    asking: Asking,
+    work: (reader: SourceReader, signal: AbortSignal) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+interface Asking {
+  /** Sources that the person named, which may be on this machine. */
+  readonly typed: readonly Source[];
+  readonly signal: AbortSignal;
+}
+
+const mostAtOnce = 4;
+const seconds = 120;
+/** Of all skills that one request downloads. */
+const downloadLimit = 64 * 1024 * 1024;
+
+export function createSourceDesk(clock: Clock, allowPrivate: readonly string[]): SourceDesk {
+  let busy = 0;
+  return {
+    async read({ typed, signal: asked }, work) {
+      if (busy >= mostAtOnce)
+        throw new SkillsError("RUNTIME_BUSY", `${mostAtOnce} sources are being read already; wait until one is done.`);
+      busy += 1;
+      const timeout = new AbortController();
+      const stop = clock.after(seconds * 1_000, () => {
+        timeout.abort(new SkillsError("EXECUTION_TIMEOUT", `The source was not read within ${seconds} seconds.`));
+      });
+      const signal = AbortSignal.any([asked, timeout.signal]);
+      let reader: SourceReader | undefined;
+      try {
+        // What connects is loaded when something is read.
+        const { openSourceReader } = await import("../../../sources/reader/open-source-reader.ts");
+        reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), describe: describeSkill });
+        return await work(limitBytes(reader), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        stop();
+        busy -= 1;
+        await reader?.close();
+      }
+    },
+  };
+}
+
+/** Refuses a skill with which all that were downloaded would have too many bytes. */
+function limitBytes(reader: SourceReader): SourceReader {
+  let left = downloadLimit;
+  return {
+    read: (...given) => reader.read(...given),
+    async skillFiles(...given) {
+      const files = left <= 0 ? [] : await reader.skillFiles(...given);
+      left -= files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+      if (left > 0) return files;
+      const most = downloadLimit / 1024 / 1024;
+      throw new SkillsError(
+        "SOURCE_INVALID",
+        `with it, more than ${most} MiB would be downloaded at once; choose fewer skills`,
+      );
+    },
+    close: () => reader.close(),
+  };
+}

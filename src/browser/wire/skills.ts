@@ -1,0 +1,231 @@
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import type { Problem } from "../../skills/rules/problem.ts";
+
+/** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
+
+/** Why a skill is, or is not, as it should be; the worst one. `invalid`: it is not offered. `changed`: an earlier version was approved. */
+export type SkillState =
+  "ok" | "warnings" | "needs-approval" | "changed" | "blocked" | "denied" | "shadowed" | "invalid";
+
+/** A skill in the list. */
+export interface SkillRow {
+  /** Of the skill in this list: the slug, or for what is not offered the path of its file. Stable while the file stays where it is. */
+  readonly id: string;
+  /** The slug. */
+  readonly name: string;
+  /** Only if it is another one. */
+  readonly canonicalName?: string;
+  readonly description: string;
+  readonly kind: "instruction" | "action";
+  readonly version: string;
+  readonly namespace: string;
+  /** What people call the place where it was found, such as `~/.agents/skills` or the address of a source. */
+  readonly source: string;
+  readonly state: SkillState;
+  readonly license?: string;
+  readonly compatibility?: string;
+  /** What its frontmatter asks of this machine; absent if nothing, or not known yet. */
+  readonly environment?: { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] };
+  readonly allowedTools?: readonly string[];
+  /** An estimate: what the entry costs in a list that models read, and its instructions when they are read. */
+  readonly tokens: { readonly listed: number; readonly instructions: number };
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** `GET /api/skills`: every skill, in the order of names. */
+export interface SkillList {
+  /** Grows with every change. */
+  readonly revision: number;
+  readonly skills: readonly SkillRow[];
+  /** Places that were not read whole, so that skills may be missing. */
+  readonly unread: readonly string[];
+}
+
+/** The `skills` event: what changed since the revision before. */
+export interface SkillsChange {
+  readonly revision: number;
+  /** Whole rows of what is new or different, by id. */
+  readonly put: readonly SkillRow[];
+  /** Ids. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * The `reset` event, the first one of a connection that was not resumed, and sent when more than 500 rows change at once: the list has to be read
+ * again if it has another revision.
+ */
+export interface Reset {
+  readonly revision: number;
+}
+
+/** The `skill` event: the files of a skill that was read differ from what was read. */
+export interface SkillTouched {
+  readonly id: string;
+}
+
+/** `GET /api/about`. The `about` event says to read it again. */
+export interface About {
+  readonly version: string;
+  /** Nothing can be approved, run, installed or opened. */
+  readonly readOnly: boolean;
+  /** The project's directory, as people write it. */
+  readonly directory: string;
+  /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent as long as it is not known: an `about` event follows. */
+  readonly sandbox?:
+    | { readonly tier: string; readonly lacks?: readonly string[]; readonly remedy?: string }
+    | { readonly unavailable: string };
+}
+
+export interface SkillFile {
+  /** Relative to the skill's directory. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** One requirement compared with this machine. */
+interface EnvironmentMatch {
+  readonly requirement: string;
+  readonly status: "met" | "missing" | "unknown";
+  readonly evidence: string;
+  readonly advice?: string;
+}
+
+/** What something may do beyond its sandbox, and the same in words. */
+export interface Wants {
+  readonly network: readonly string[];
+  readonly secrets: readonly string[];
+  readonly project: "none" | "read" | "write";
+  readonly isolation?: "none";
+  readonly words: readonly string[];
+}
+
+export interface SkillGrant {
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly words: readonly string[];
+  /** Absent: everywhere. */
+  readonly project?: string;
+  readonly when: string;
+  readonly who: string;
+  readonly expires?: string;
+  /** It counts until this page's server ends. */
+  readonly isForSession?: true;
+  /** Whether it is for the bytes that are installed now. */
+  readonly isCurrent: boolean;
+}
+
+/** Permissions: declared, approved, and what changed since. */
+export interface SkillPermissions {
+  readonly wants: Wants;
+  /** What its files use without declaring it, as far as it can be seen: hosts, names of environment variables. */
+  readonly detected: { readonly hosts: readonly string[]; readonly environment: readonly string[] };
+  readonly grants: readonly SkillGrant[];
+  readonly isBlocked: boolean;
+  /** Why a policy denies it. */
+  readonly denied?: { readonly why: string; readonly hint: string };
+  /** Runs need no approval: it wants nothing beyond its sandbox. */
+  readonly isFree: boolean;
+  /** What it wants beyond the version that was approved before, in words. */
+  readonly widened: readonly string[];
+  /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */
+  readonly changedFiles: readonly { readonly path: string; readonly diff?: string }[];
+}
+
+/** `GET /api/skills/ID`: everything about one skill. */
+export interface SkillDetail {
+  readonly row: SkillRow;
+  readonly wire?: AvailableSkill;
+  /** The absolute path of SKILL.md. */
+  readonly file: string;
+  readonly sources: readonly string[];
+  readonly versions: readonly string[];
+  /** `sha256:…` of all files; absent if they cannot all be read. What is approved and run is exactly this. */
+  readonly digest?: string;
+  /** Must come with what is decided about, or run with, this digest. Absent if the server is read-only. */
+  readonly nonce?: string;
+  /** The body of SKILL.md, at most 1 MiB of it. */
+  readonly instructions: { readonly markdown: string; readonly isWhole: boolean };
+  /** What people do not see in the rendered text. Offsets are of UTF-16 units in `markdown`. */
+  readonly hidden: readonly {
+    readonly kind: "zero-width" | "bidi" | "control" | "comment" | "tag-characters";
+    readonly start: number;
+    readonly end: number;
+    readonly text: string;
+  }[];
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+  /** `skill.toml` as an object. */
+  readonly manifest?: Readonly<Record<string, unknown>>;
+  readonly inputs: Readonly<Record<string, SkillInput>>;
+  /** Scripts that can be run. */
+  readonly scripts: readonly string[];
+  readonly files: readonly SkillFile[];
+  readonly filesOmitted: number;
+  readonly problems: readonly ShownProblem[];
+  readonly permissions: SkillPermissions;
+  readonly environment: readonly EnvironmentMatch[];
+  readonly license: {
+    readonly status: "declared" | "detected" | "conflict" | "unknown" | "unspecified";
+    readonly license?: string;
+    readonly contradiction?: string;
+    readonly files: readonly string[];
+  };
+  /** Present if it was installed from elsewhere. */
+  readonly installed?: { readonly source: string; readonly isModified: boolean };
+}
+
+export interface SkillInput {
+  readonly type: "string" | "integer" | "number" | "boolean" | "object" | "array" | "blob";
+  readonly description?: string | undefined;
+  readonly required?: boolean | undefined;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[] | undefined;
+}
+
+/** A problem with the lines around its place. */
+export interface ShownProblem extends Problem {
+  readonly frame: readonly { readonly line: number; readonly text: string }[];
+}
+
+/** `GET /api/skills/ID/files?path=PATH`. */
+export interface FileContent {
+  readonly path: string;
+  readonly content: string;
+  readonly encoding: "utf-8" | "base64";
+  readonly sizeBytes: number;
+  readonly truncated: boolean;
+}
+
+/**
+ * `POST /api/skills/ID/decision`. `approve`: these bytes, as a grant; `once`: their next run from this page; `block`: all versions; `revoke`: one
+ * grant; `unblock`.
+ */
+export interface Decision {
+  readonly decision: "approve" | "once" | "block" | "unblock" | "revoke";
+  /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
+  readonly digest?: string;
+  readonly nonce: string;
+  /** For `approve`. Default: as wide as the policy lets a person approve. */
+  readonly reach?: "session" | "project" | "everywhere";
+  /** For `revoke`. */
+  readonly grant?: string;
+}
+
+/** What a decision is answered with: a sentence that says what holds now. */
+export interface Decided {
+  readonly message: string;
+}
+
+/** `POST /api/skills/ID/open`: opens the file in the person's editor. */
+export interface OpenFile {
+  readonly path: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** The body of every answer that is not a success. The codes are those of JSON-RPC errors (CONTRACT C-2.3), and `STALE`: look again. */
+export interface BrowseError {
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
+}

@@ -1,0 +1,310 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
+import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { SkillsError } from "../base/errors.ts";
+import { diskLedger } from "./ledger/disk-ledger.ts";
+import { diskSessionRecords } from "./ledger/disk-session-records.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { SessionRecords } from "./ledger/session-records.ts";
+import type { Settings } from "./options.ts";
+import type { SourceReader } from "../sources/reader/source-reader.ts";
+import { parseSource } from "../sources/source.ts";
+import type { Copies } from "../sources/store/open-copies.ts";
+import { sourceRoot } from "../sources/store/source-root.ts";
+import type { LocalRunEnvironment } from "./runs/run-environment.ts";
+import type { RunStore } from "./runs/store/run-store.ts";
+import type { FoundSandbox } from "../skills/environment/match.ts";
+import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
+import type { SkillSource } from "../skills/files/skill-files.ts";
+import { openSkillHasher } from "../skills/hash/hash-skill.ts";
+import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import { openSkillset } from "../skills/skillset.ts";
+import type { Skillset } from "../skills/skillset.ts";
+import type { Toolbox } from "./tools/toolbox.ts";
+import type { ApprovalStore } from "./trust/grants/approvals.ts";
+import { inShort } from "../skills/manifest/capabilities.ts";
+import { openPolicies } from "./trust/policy/open-policies.ts";
+import type { Policies } from "./trust/policy/open-policies.ts";
+import type { Trust } from "./trust/trust.ts";
+
+/** All rooms, joined: the same for every door. It knows no door. */
+export interface App extends Pick<Skillset, "openSession"> {
+  /** Loads what it needs, such as zod, at the first call; see `load`. */
+  readonly toolbox: Toolbox;
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+  readonly sessionRecords: SessionRecords;
+  /** What the organisation and the project of a directory decided beforehand. Never throws. */
+  readonly policyFor: Policies["policyFor"];
+  /** Who allowed what; loaded with the tools. */
+  trust(): Promise<Trust>;
+  /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
+  findSandbox(): Promise<FoundSandbox>;
+  /** The records of runs; loaded with the tools. */
+  runRecords(): Promise<Omit<RunStore, "keep" | "close">>;
+  /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
+  readonly onTrust: (listener: (trust: Trust) => void) => void;
+  /** Reads the files of skills. */
+  readonly source: SkillSource;
+  readonly hasher: SkillHasher;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Of this package. */
+  readonly version: string;
+  /** Looks at the sources of skills of others now, and resolves once the copies of all of them are as they should be, or kept. */
+  refreshSources(): Promise<void>;
+  /** Loads what the first call needs. A failure is not kept: the next call tries again. */
+  load(): Promise<void>;
+  /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
+  close(): Promise<void>;
+}
+
+/** Replaceable parts, for tests. */
+export interface AppParts {
+  readonly skillset?: Skillset;
+  readonly source?: SkillSource;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
+  readonly diskNow?: () => number;
+  readonly approvals?: ApprovalStore;
+  /** The way to the skills of others. */
+  readonly openReader?: () => Promise<SourceReader>;
+}
+
+/** Not immediately: sweeping must not delay the first session. */
+const firstSweepAfterMs = 2_000;
+const sweepEveryMs = 60 * 60 * 1_000;
+
+/**
+ * Opens the app. Nothing is read or written until it is used, and an unusable data directory is no error: calls that need it are refused,
+ * the rest works. Once the tools are in use, expired blobs are swept every hour.
+ */
+export function openApp(settings: Settings, parts: AppParts = {}): App {
+  return new SkillsApp(settings, parts);
+}
+
+interface OpenTools {
+  readonly toolbox: Toolbox;
+  readonly environment: LocalRunEnvironment;
+  readonly trust: Trust;
+}
+
+class SkillsApp implements App {
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+  readonly sessionRecords: SessionRecords;
+  readonly source: SkillSource;
+  readonly hasher = openSkillHasher();
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly toolbox: Toolbox;
+  readonly policyFor: Policies["policyFor"];
+  readonly #settings: Settings;
+  readonly #skillset: Skillset;
+  readonly #now: () => number;
+  readonly #approvals: ApprovalStore | undefined;
+  readonly #openReader: AppParts["openReader"];
+  #sources: Promise<Copies | undefined> | undefined;
+  #tools: Promise<OpenTools> | undefined;
+  #trust: Trust | undefined;
+  readonly #trustListeners: ((trust: Trust) => void)[] = [];
+  #stopSweeping = (): void => undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals, openReader }: AppParts) {
+    const { log, clock, version, dataDirectory, blobs, home, policy } = settings;
+    this.log = log;
+    this.policyFor = openPolicies({ given: policy, home, log }).policyFor;
+    this.clock = clock;
+    this.version = version;
+    this.#settings = settings;
+    this.#now = now;
+    this.#approvals = approvals;
+    this.#openReader = openReader;
+    const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
+    this.#skillset = skillset ?? openSkillset({ ...settings, remote });
+    this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+    this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
+    this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
+    this.toolbox = {
+      call: async (...given) => (await this.#opened()).toolbox.call(...given),
+      mayRead: async (...given) => {
+        await (await this.#opened()).toolbox.mayRead(...given);
+      },
+      check: async (...given) => (await this.#opened()).toolbox.check(...given),
+      replay: async (...given) => (await this.#opened()).toolbox.replay(...given),
+    };
+  }
+
+  openSession: App["openSession"] = (directories) => {
+    if (this.#settings.sources.length > 0 && this.#closing === undefined) this.#sources ??= this.#openSources();
+    const session = this.#skillset.openSession(directories);
+    const { cwd } = directories;
+    if (cwd !== undefined) void session.catalog.ready.then(() => this.#tellUnfinished(cwd));
+    return session;
+  };
+
+  /** A change of installed skills that was killed. Loads nothing where no record says that one was begun. */
+  async #tellUnfinished(cwd: string): Promise<void> {
+    const { dataDirectory, home } = this.#settings;
+    const records = path.join(dataDirectory, "changes");
+    if (!existsSync(records) || !existsSync(cwd)) return;
+    try {
+      const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
+        import("../sources/lock/change-record.ts"),
+        import("../sources/lock/skills-place.ts"),
+      ]);
+      const words = unfinishedWords({ ...projectPlace(cwd, home, process.env), records });
+      if (words !== undefined) this.log("warning", `${cwd}: ${words}.`);
+    } catch (error) {
+      this.log("warning", `${cwd}: whether a change of its skills was interrupted is not known: ${String(error)}`);
+    }
+  }
+
+  /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
+  async #openSources(): Promise<Copies | undefined> {
+    try {
+      const { openSources } = await import("../sources/open-sources.ts");
+      const { hasher } = this;
+      const copies = openSources(this.#settings, {
+        hasher,
+        now: this.#now,
+        ...(this.#openReader && { openReader: this.#openReader }),
+      });
+      if (this.#closing === undefined) copies.start();
+      return copies;
+    } catch (error) {
+      this.log("error", `The skills of ${this.#settings.sources.length} sources are not refreshed: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  async refreshSources(): Promise<void> {
+    if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
+    this.#sources ??= this.#openSources();
+    await (await this.#sources)?.refresh(new AbortController().signal);
+  }
+
+  async trust(): Promise<Trust> {
+    return (await this.#opened()).trust;
+  }
+
+  async findSandbox(): Promise<FoundSandbox> {
+    return await (await this.#opened()).environment.findSandbox();
+  }
+
+  async runRecords(): Promise<Omit<RunStore, "keep" | "close">> {
+    return (await this.#opened()).environment.records;
+  }
+
+  onTrust: App["onTrust"] = (listener) => {
+    if (this.#trust === undefined) this.#trustListeners.push(listener);
+    else listener(this.#trust);
+  };
+
+  async load(): Promise<void> {
+    await this.#opened();
+  }
+
+  #opened(): Promise<OpenTools> {
+    if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
+    this.#tools ??= this.#open().catch((error: unknown) => {
+      this.#tools = undefined;
+      throw error;
+    });
+    return this.#tools;
+  }
+
+  async #open(): Promise<OpenTools> {
+    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }, { openTrust }] =
+      await Promise.all([
+        import("./tools/toolbox.ts"),
+        import("./tools/input/limits.ts"),
+        import("./runs/runs.ts"),
+        import("./runs/run-environment.ts"),
+        import("./open-trust.ts"),
+      ]);
+    const { dataDirectory, blobs: blobLimits } = this.#settings;
+    const environment = openRunEnvironment(this.#settings);
+    const { blobs, source, hasher, log } = this;
+    const { trust, configured } = openTrust(this.#settings, {
+      approvals: this.#approvals,
+      ledger: this.ledger,
+      policyFor: this.policyFor,
+      now: this.#now,
+    });
+    const toolbox = openToolbox({
+      blobs,
+      source,
+      hasher,
+      log,
+      limits: toToolLimits(blobLimits),
+      dataDirectory,
+      now: this.#now,
+      trust,
+      runs: createRuns({
+        ...environment,
+        trust,
+        configured,
+        recordStart: ({ skill, runId, needs, session, door }, grant) =>
+          this.ledger.record({
+            at: this.#now(),
+            event: "start",
+            tool: "execute_skill",
+            ...(skill && { skill: skill.name, version: skill.version, digest: skill.digest }),
+            runId,
+            outcome: "started",
+            about: inShort(needs),
+            grant,
+            ...(session !== undefined && { sessionId: session }),
+            door,
+          }),
+      }),
+      onUse: (use) => {
+        this.ledger.record(use);
+      },
+    });
+    if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
+    this.#trust = trust;
+    for (const listener of this.#trustListeners.splice(0)) listener(trust);
+    return { toolbox, environment, trust };
+  }
+
+  #sweepAfter(ms: number): void {
+    this.#stopSweeping = this.clock.after(ms, () => {
+      this.#sweepAfter(sweepEveryMs);
+      this.blobs.sweep().catch((error: unknown) => {
+        if (this.#closing !== undefined) return;
+        this.log("warning", `Expired blobs in ${this.#settings.dataDirectory} were not removed: ${String(error)}`);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const failed = (error: unknown): void => {
+      this.log("warning", `Closing failed: ${String(error)}`);
+    };
+    // A failure to open was reported to those who called.
+    const tools = await this.#tools?.catch(() => undefined);
+    this.#stopSweeping();
+    const sources = await this.#sources;
+    await Promise.all([
+      sources?.close().catch(failed),
+      this.#skillset.close().catch(failed),
+      tools?.environment.close().catch(failed),
+    ]);
+    await this.blobs.close().catch(failed);
+    await this.sessionRecords.close();
+    this.ledger.close();
+  }
+}

@@ -1,0 +1,193 @@
+import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { makeDirectories, ownershipFault } from "../../../base/paths/make-directories.ts";
+import { syncDirectory, syncDirectoryNow } from "../../../base/paths/sync-directory.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+
+export const fileMode = 0o600;
+const directoryMode = 0o700;
+/** Windows has neither flag. Without O_NONBLOCK, opening a FIFO blocks until there is a writer. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+export const readFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+
+/**
+ * The layout of a store directory. `key` is the hexadecimal part of an id.
+ *
+ *     v1/objects/ab/<62 hex>         content, stored once, named by its sha256
+ *     v1/objects/ab/<62 hex>.<key>   an empty file: the record refers to this content
+ *     v1/records/cd/<key>            one blob: its id, owner, kind, size, sha256, creation time
+ *     v1/staging/<token>.<hex>       a file that process <token> is writing
+ *     v1/leases/<token>.<key>.<n>    an empty file: process <token> holds this blob
+ *     v1/processes/<token>           the identity of <token>; its modification time is the heartbeat
+ *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store lock: taken, and given back
+ *     v1/usage                       bytes and number of all blobs; missing while they are being changed
+ */
+export type DiskLayout = Readonly<Record<(typeof rooms)[number] | "usage", string>>;
+
+const rooms = ["staging", "leases", "processes", "lock", "objects", "records"] as const;
+
+/** Creates missing directories. Throws if other users can write to them, or if a symlink or a file is in the way. */
+export function makeDiskLayout(directory: string): DiskLayout {
+  makeDirectories(directory, directoryMode);
+  const root = path.join(realpathSync.native(directory), "v1");
+  checkPrivate(path.dirname(root));
+  const layout = layoutIn(root);
+  for (const each of [root, ...rooms.map((room) => layout[room])]) makeDirectory(each);
+  // Otherwise a power failure could remove the whole store, including blobs reported as stored.
+  [root, path.dirname(root), path.dirname(path.dirname(root))].forEach(syncDirectoryNow);
+  return layout;
+}
+
+/** Finds an existing store without changing anything; undefined if there is none. Throws if other users can write to it. */
+export function findDiskLayout(directory: string): DiskLayout | undefined {
+  try {
+    const root = path.join(realpathSync.native(directory), "v1");
+    checkPrivate(path.dirname(root));
+    const layout = layoutIn(root);
+    return [root, layout.objects, layout.records].every(isOwnDirectory) ? layout : undefined;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whether all directories of the store still exist. */
+export function isWhole(layout: DiskLayout): boolean {
+  return rooms.every((room) => isOwnDirectory(layout[room]));
+}
+
+function layoutIn(root: string): DiskLayout {
+  return Object.fromEntries([...rooms, "usage"].map((name) => [name, path.join(root, name)])) as DiskLayout;
+}
+
+function checkPrivate(directory: string): void {
+  if (process.getuid === undefined) return;
+  const { uid, mode } = lstatSync(directory);
+  if (uid !== process.getuid()) throw new PlaceFault("their directory belongs to another user");
+  if ((mode & 0o022) !== 0) {
+    throw new PlaceFault("their directory is writable by other users; run chmod go-w on it");
+  }
+  if (ownershipFault(directory) !== undefined) {
+    throw new PlaceFault(
+      "the parent of their directory can be changed by another user; fix it with chown or chmod go-w",
+    );
+  }
+}
+
+/** Creates a directory if it is missing. Throws if anything else is in its place, including a symlink. */
+export function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: directoryMode });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+    if (isOwnDirectory(directory)) return;
+    throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
+  }
+}
+
+/** The directory of a key or digest, named by its first two digits. */
+export function shardOf(room: string, hex: string): string {
+  return path.join(room, hex.slice(0, 2));
+}
+
+/** Lists the names in each such directory of a room; skips symlinks. */
+export function* everyShard(room: string): Generator<{ readonly shard: string; readonly names: readonly string[] }> {
+  for (const shard of readdirSync(room)) {
+    const directory = path.join(room, shard);
+    if (/^[0-9a-f]{2}$/.test(shard) && isOwnDirectory(directory)) yield { shard, names: readdirSync(directory) };
+  }
+}
+
+/** Whether the path is a directory and not a symlink to one. */
+export function isOwnDirectory(directory: string): boolean {
+  return lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+export function objectPath(layout: DiskLayout, sha256: string): string {
+  return path.join(shardOf(layout.objects, sha256), sha256.slice(2));
+}
+
+export function recordPath(layout: DiskLayout, key: string): string {
+  return path.join(shardOf(layout.records, key), key);
+}
+
+export function referencePath(layout: DiskLayout, sha256: string, key: string): string {
+  return `${objectPath(layout, sha256)}.${key}`;
+}
+
+/** Makes renames and removals durable, as the caller reports them as done. */
+export async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
+  const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
+  await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
+}
+
+/** Whether an error means that the disk is full. */
+export function isFull(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes(systemCode(error));
+}
+
+/** Why a directory is rejected as a store although the system allows access: the end of a sentence, without a path. */
+export class PlaceFault extends Error {}
+
+/** Wraps an error of a source stream, to distinguish it from errors of the disk. */
+export class SourceFailure extends Error {}
+
+/** The failed operation. */
+export type Doing = "stored" | "read" | "removed";
+
+const free = "Free disk space, for example with acp-skills blobs sweep or acp-skills blobs rm ID.";
+const mend = "Fix the directory (acp-skills doctor shows it); no restart is needed.";
+
+/** Reasons for the system error codes of an unusable directory. Any other code is an internal error. */
+const reasons: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
+  ENOSPC: { reason: "the disk is full", hint: free },
+  EDQUOT: { reason: "the disk quota of this user is exceeded", hint: free },
+  EROFS: { reason: "the file system is read-only", hint: mend },
+  EACCES: { reason: "permission is denied in their directory", hint: mend },
+  EPERM: { reason: "the operation is not permitted in their directory", hint: mend },
+  ENOENT: { reason: "their directory does not exist", hint: "Try again: it is recreated if possible." },
+  ENOTDIR: { reason: "a file is in the place of their directory", hint: mend },
+  EEXIST: { reason: "a file is in the place of their directory", hint: mend },
+  ESTALE: { reason: "the disk that contains their directory is gone", hint: mend },
+  ENODEV: { reason: "the disk that contains their directory is gone", hint: mend },
+  EIO: { reason: "the disk reports an I/O error", hint: mend },
+};
+
+/** The message contains no path of this machine, because callers of tools read it. */
+function unusablePlace(
+  doing: Doing,
+  reason: string,
+  { hint = mend, cause }: { hint?: string; cause?: unknown } = {},
+): SkillsError {
+  const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
+  return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, {
+    cause,
+    facts: { limit: "disk", hint, reason },
+  });
+}
+
+/** Runs disk operations. Throws what `diskFailure` makes of their errors. */
+export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFailure(doing, error);
+  }
+}
+
+/** Keeps `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
+export function diskFailure(doing: Doing, error: unknown): unknown {
+  if (error instanceof SourceFailure) return error.cause;
+  if (error instanceof PlaceFault) return unusablePlace(doing, error.message, { cause: error });
+  if (isSkillsError(error)) return error;
+  const code = systemCode(error) || "unknown";
+  if (code === "EMFILE" || code === "ENFILE") {
+    const message = `Blobs cannot be ${doing}: too many files are open.`;
+    return new SkillsError("RUNTIME_BUSY", message, { cause: error, facts: { hint: "Try again later." } });
+  }
+  const known = reasons[code];
+  if (known !== undefined) return unusablePlace(doing, known.reason, { hint: known.hint, cause: error });
+  return new SkillsError("INTERNAL", `The blob store failed (${code}).`, { cause: error, facts: { system: code } });
+}

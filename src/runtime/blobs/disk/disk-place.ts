@@ -1,0 +1,228 @@
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../../base/processes/live-process.ts";
+import { Tickets } from "../../../base/processes/tickets.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
+import type { DiskLayout } from "./disk-layout.ts";
+
+const beatMs = 15_000;
+const staleMs = 120_000;
+
+export interface DiskPlaceOptions {
+  /** Unique, because two places with the same token would not exclude each other. */
+  readonly token: string;
+  readonly clock: Clock;
+  readonly diskNow: (() => number) | undefined;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/**
+ * A store directory that this process changes together with others: who runs, whose turn it is, and which blobs are in use. All of it
+ * is files. Each process has one with its identity in `processes`, touched every 15 seconds; the names of all others begin with the
+ * token of their process, except tickets, which are hard links to it.
+ */
+export class DiskPlace {
+  readonly layout: DiskLayout;
+  readonly token: string;
+  readonly #options: DiskPlaceOptions;
+  readonly #file: string;
+  #isBlank = true;
+  #knownNow = Date.now();
+  #stopBeat: () => void = () => undefined;
+  #left: Error | undefined;
+  #turns: Promise<unknown> = Promise.resolve();
+  readonly #tickets: Tickets;
+  #lastTicket = 0;
+  #holds = 0;
+
+  /** Registers this process. */
+  constructor(layout: DiskLayout, options: DiskPlaceOptions) {
+    this.layout = layout;
+    this.token = options.token;
+    this.#options = options;
+    this.#file = path.join(layout.processes, options.token);
+    this.#tickets = new Tickets(layout.lock, {
+      pause: options.pause,
+      create: (file) => {
+        this.diskNow(); // Makes sure that this process is registered.
+        // A hard link appears atomically, with its content.
+        linkSync(this.#file, file);
+      },
+      // A ticket of this place that is still there could not be given back.
+      isOver: ({ number, file }) => number === this.#lastTicket || !this.#isWriterRunning(file),
+      stayedLocked: () => new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds."),
+    });
+    this.diskNow();
+    this.#beatLater();
+  }
+
+  /**
+   * The time of the disk's clock, in milliseconds since 1970. All times of a store come from it, so that a process or a machine with a
+   * wrong clock does not expire anything early. Registers this process again if its file is missing.
+   */
+  diskNow(): number {
+    try {
+      this.#touch();
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      closeSync(openSync(this.#file, createFlags, fileMode));
+      this.#isBlank = true;
+    }
+    if (this.#isBlank) this.#introduce();
+    // The change time was just set by the disk's clock.
+    this.#knownNow = this.#options.diskNow?.() ?? statSync(this.#file).ctimeMs;
+    this.#touch();
+    return this.#knownNow;
+  }
+
+  /**
+   * Runs the work while no other process runs any, in order of requests within this process. A holder that crashes does not block the
+   * others. Throws INTERNAL after waiting for 30 seconds.
+   */
+  async exclusive<T>(work: () => Promise<T> | T): Promise<T> {
+    if (this.#left !== undefined) throw this.#left;
+    const turn = this.#turns.then(async () => {
+      const number = (this.#lastTicket = await this.#tickets.take());
+      try {
+        return await work();
+      } finally {
+        this.#tickets.giveBack(number);
+      }
+    });
+    this.#turns = turn.catch(() => undefined); // The caller gets the error; the next turn comes.
+    return turn;
+  }
+
+  /** Protects a blob from sweeps. Requires the turn, unlike the returned function. */
+  hold(key: string): () => void {
+    this.#holds += 1;
+    const file = path.join(this.layout.leases, `${this.token}.${key}.${this.#holds}`);
+    closeSync(openSync(file, createFlags, fileMode));
+    return () => {
+      rmSync(file, { force: true });
+    };
+  }
+
+  /** The keys of all blobs in use by running processes. Requires the turn. */
+  heldKeys(): ReadonlySet<string> {
+    const leases = readdirSync(this.layout.leases).map((name) => name.split("."));
+    const running = this.#runningTokens();
+    return new Set(leases.filter(([token = ""]) => running.has(token)).map(([, key = ""]) => key));
+  }
+
+  /** Removes the files of processes that exited. */
+  sweepDead(): void {
+    this.#removeFiles((token, running) => !running.has(token));
+  }
+
+  /** Ends the registration and the holds once its turns are over. Then `exclusive` throws this reason. */
+  async close(reason: Error): Promise<void> {
+    this.#left ??= reason;
+    await this.#turns;
+    this.leave(reason);
+  }
+
+  /** Does the same immediately. */
+  leave(reason: Error): void {
+    this.#left ??= reason;
+    this.#stopBeat();
+    try {
+      this.#removeFiles((token) => token === this.token);
+    } catch {
+      // The directory is missing or not writable, so no file of this process there can block other processes.
+    }
+  }
+
+  #touch(): void {
+    utimesSync(this.#file, this.#knownNow / 1000, this.#knownNow / 1000);
+  }
+
+  /** On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space. */
+  #introduce(): void {
+    try {
+      writeFileSync(this.#file, toText(this.token, identifyProcess()), { flag: "r+" });
+      this.#isBlank = false;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+  }
+
+  #beatLater(): void {
+    this.#stopBeat = this.#options.clock.after(beatMs, () => {
+      try {
+        this.diskNow();
+      } catch {
+        // The disk is missing: the next method call reports that to its caller.
+      }
+      this.#beatLater();
+    });
+  }
+
+  /** Whether the process that wrote this file (or a hard link to it) is still running. False if the file is missing. */
+  #isWriterRunning(file: string): boolean {
+    const found = readWithTime(file);
+    if (found === undefined) return false;
+    const identity = parseIdentity(found.text);
+    // Without an identity, the file is possibly still being written.
+    return (identity && isRunning(identity)) ?? this.diskNow() - found.modifiedAt < staleMs;
+  }
+
+  #runningTokens(): ReadonlySet<string> {
+    const { processes } = this.layout;
+    const others = readdirSync(processes).filter((token) => this.#isWriterRunning(path.join(processes, token)));
+    return new Set([this.token, ...others]);
+  }
+
+  #removeFiles(isGone: (token: string, running: ReadonlySet<string>) => boolean): void {
+    // Processes last, because their files determine who is running.
+    for (const room of [this.layout.leases, this.layout.staging, this.layout.processes]) {
+      const names = readdirSync(room);
+      const running = this.#runningTokens(); // Asked after the names were read: a process is registered before it writes anything.
+      for (const name of names) {
+        const [token = ""] = name.split(".");
+        if (isGone(token, running)) rmSync(path.join(room, name), { force: true, recursive: true });
+      }
+    }
+  }
+}
+
+/** The content of the file of a process. */
+export function toText(token: string, { pid, started, space }: ProcessIdentity): string {
+  return `${[token, space, pid, started].join("\n")}\n`;
+}
+
+/** Undefined for incomplete text. */
+function parseIdentity(text: string): ProcessIdentity | undefined {
+  const [token = "", space = "", pid = "", started, end] = text.split("\n");
+  if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
+  return { space, pid: Number(pid), started };
+}
+
+function readWithTime(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
+  try {
+    const descriptor = openSync(file, readFlags);
+    try {
+      return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { SessionSkills } from "../skills/skillset.ts";
+import type { ToolCaller } from "./tools/tool.ts";
+import type { Ask } from "./trust/asking/question.ts";
+
+/** Who calls a tool through a door, and what this caller may see and use. {@link createCaller} makes one. */
+export interface Caller extends ToolCaller {
+  readonly skills: ToolCaller["skills"] & {
+    /** Calls `listener` after the skills changed; the returned function unsubscribes. */
+    readonly onChange?: (listener: () => void) => () => void;
+  };
+}
+
+/** Owns the blobs of the command line, and of calls without a session. */
+export const localOwner = "local";
+
+/** The part of a session's skills that a caller is made from. */
+export type CallerSession = Pick<SessionSkills, "catalog" | "directory" | "identity">;
+
+/** Facts about a caller besides its session's skills and directory. */
+export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "visible" | "tools" | "onEvent" | "ask"> {
+  /** The name that the agent gave itself in `initialize`. */
+  readonly agent?: string | undefined;
+  /** Default: {@link ownerOf} the session. */
+  readonly owner?: string | undefined;
+}
+
+/** A caller of one session; without a session id, the person at this machine. */
+export function createCaller({ catalog, directory, identity }: CallerSession, facts: CallerFacts): Caller {
+  const {
+    door,
+    sessionId,
+    agent,
+    owner = ownerOf(sessionId, { agent, directory }),
+    visible,
+    tools,
+    onEvent,
+    ask,
+  } = facts;
+  return {
+    door,
+    owner,
+    skills: catalog,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(agent !== undefined && { label: agent }),
+    ...(directory !== undefined && { project: directory, projectIdentity: identity }),
+    ...(visible && { visible }),
+    ...(tools && { tools }),
+    ...(onEvent && { onEvent }),
+    ...(ask && { ask }),
+  };
+}
+
+/** What is known of a caller before its session id. */
+export interface OpeningFacts extends Omit<CallerFacts, "sessionId" | "owner" | "ask"> {
+  /** How the person is asked in the session; before it has begun, nobody is. */
+  readonly askIn?: ((sessionId: string) => Ask) | undefined;
+}
+
+/** A caller whose session id the agent has yet to choose. Until `begin`, its blobs belong to nobody else. */
+export function createOpeningCaller(
+  session: CallerSession,
+  { askIn, ...facts }: OpeningFacts,
+): { readonly caller: Caller; readonly begin: (sessionId: string) => void } {
+  let known: Pick<Caller, "owner" | "sessionId" | "ask"> = { owner: `opening:${randomUUID()}` };
+  const caller: Caller = {
+    ...createCaller(session, { ...facts, owner: known.owner }),
+    get owner() {
+      return known.owner;
+    },
+    get sessionId() {
+      return known.sessionId;
+    },
+    get ask() {
+      return known.ask;
+    },
+  };
+  return {
+    caller,
+    begin(sessionId) {
+      const owner = ownerOf(sessionId, { agent: facts.agent, directory: session.directory });
+      known = { sessionId, owner, ask: askIn?.(sessionId) };
+    },
+  };
+}
+
+/**
+ * The owner of a session's blobs. The same agent that loads the same session again in the same directory gets the same owner; session
+ * ids of other agents may be equal, so that an id alone does not identify an owner.
+ */
+export function ownerOf(
+  sessionId: string | undefined,
+  { agent = "", directory = "" }: { readonly agent: string | undefined; readonly directory: string | undefined },
+): string {
+  if (sessionId === undefined) return localOwner;
+  const place = createHash("sha256")
+    .update(JSON.stringify([agent, directory]))
+    .digest("hex");
+  return `session:${sessionId}@${place.slice(0, 16)}`;
+}

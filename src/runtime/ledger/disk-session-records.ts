@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import type { Log } from "../../base/log.ts";
+import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { namesIn } from "../../base/paths/names-in.ts";
+import { identifyProcess } from "../../base/processes/live-process.ts";
+import { longestText, mostForms, mostSessions, mostToldNames } from "./session-records.ts";
+import type { SessionRecord, SessionRecords } from "./session-records.ts";
+
+interface DiskSessionRecordsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Changes that come together are written together. */
+const writeAfterMs = 250;
+const mostFiles = 100;
+const keptForMs = 7 * 24 * 60 * 60 * 1_000;
+
+/** Records in a directory shared by any number of processes: one file a process, replaced as a whole. Created with the first record. */
+export function diskSessionRecords(directory: string, { clock, log }: DiskSessionRecordsOptions): SessionRecords {
+  const own = path.join(directory, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
+  const records = new Map<object, SessionRecord>();
+  let stopTimer: (() => void) | undefined;
+  let writing = Promise.resolve();
+  let isSwept = false;
+  let isTold = false;
+  let isOpen = true;
+
+  async function write(): Promise<void> {
+    try {
+      makeOwnDirectories(directory, 0o700);
+      const temporary = `${own}.tmp`;
+      const content = JSON.stringify({ process: identifyProcess(), sessions: [...records.values()] });
+      await writeFile(temporary, content, { mode: 0o600 });
+      await rename(temporary, own);
+      if (!isSwept) await sweep(directory, own);
+      isSwept = true;
+    } catch (error) {
+      if (!isTold) log("warning", `Sessions cannot be recorded in ${directory}: ${String(error)}`);
+      isTold = true;
+    }
+  }
+
+  function flush(): Promise<void> {
+    if (stopTimer === undefined) return writing;
+    stopTimer();
+    stopTimer = undefined;
+    writing = writing.then(write);
+    return writing;
+  }
+
+  return {
+    keep(session, record) {
+      if (!isOpen) return;
+      records.set(session, toBounded(record));
+      const [oldest] = records.keys();
+      if (records.size > mostSessions && oldest !== undefined) records.delete(oldest);
+      stopTimer ??= clock.after(writeAfterMs, () => void flush());
+    },
+    async read() {
+      await flush();
+      // Checking what others wrote takes a schema library, which recording does not.
+      const { readSessionRecords } = await import("./read-session-records.ts");
+      return await readSessionRecords(directory);
+    },
+    async close() {
+      isOpen = false;
+      await flush();
+    },
+  };
+}
+
+function toBounded(record: SessionRecord): SessionRecord {
+  const cut = (value: string): string => value.slice(0, longestText);
+  const { sessionId, agent, editor, directory, forms, told } = record;
+  return {
+    ...record,
+    sessionId: cut(sessionId),
+    agent: cut(agent),
+    editor: cut(editor),
+    directory: directory === undefined ? undefined : cut(directory),
+    forms: forms.slice(0, mostForms).map(cut),
+    ...(told !== undefined && { told: { ...told, names: told.names.slice(0, mostToldNames).map(cut) } }),
+  };
+}
+
+/** Removes what is old, and the oldest of what is too much. */
+async function sweep(directory: string, own: string): Promise<void> {
+  const files: { readonly file: string; readonly at: number }[] = [];
+  for (const name of namesIn(directory)) {
+    const file = path.join(directory, name);
+    if (file !== own) files.push({ file, at: await changedAt(file) });
+  }
+  files.sort((one, other) => other.at - one.at);
+  const now = Date.now();
+  const old = files.filter(({ at }, place) => place >= mostFiles || now - at > keptForMs);
+  for (const { file } of old) await rm(file, { force: true });
+}
+
+async function changedAt(file: string): Promise<number> {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return 0; // Another process removed it.
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { namesIn } from "../../base/paths/names-in.ts";
+import { isRunning } from "../../base/processes/live-process.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { longestText, mostForms, mostSessions, mostToldNames } from "./session-records.ts";
+import type { KnownSession } from "./session-records.ts";
+
+const mostFiles = 1_000;
+const mostFileBytes = 4 * 1024 * 1024;
+
+const text = z.string().max(longestText);
+const fileSchema = z.object({
+  process: z.object({ pid: z.int(), started: z.string(), space: z.string() }),
+  sessions: z
+    .array(
+      z.object({
+        sessionId: text,
+        agent: text,
+        editor: text,
+        directory: text.optional(),
+        openedAt: z.number(),
+        closedAt: z.number().optional(),
+        forms: z.array(text).max(mostForms),
+        tools: z.boolean(),
+        told: z.object({ at: z.number(), skills: z.number(), names: z.array(text).max(mostToldNames) }).optional(),
+      }),
+    )
+    .max(mostSessions),
+});
+
+/** What every process of this user has recorded: open sessions first, then the newest. Throws UNREADABLE. */
+export async function readSessionRecords(directory: string): Promise<readonly KnownSession[]> {
+  const known: KnownSession[] = [];
+  for (const name of recordFiles(directory).slice(0, mostFiles))
+    known.push(...(await readFileOf(path.join(directory, name))));
+  const end = ({ isOpen, closedAt, openedAt }: KnownSession): number => (isOpen ? Infinity : (closedAt ?? openedAt));
+  return known.sort((one, other) => end(other) - end(one) || other.openedAt - one.openedAt);
+}
+
+function recordFiles(directory: string): readonly string[] {
+  try {
+    return namesIn(directory).filter((name) => /^\d+-[0-9a-f]{12}\.json$/.test(name));
+  } catch (error) {
+    const message = `The records of sessions in ${directory} cannot be read: ${String(error)}`;
+    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: directory } });
+  }
+}
+
+/** Empty for a file that is damaged, too large, gone meanwhile, or of another program. */
+async function readFileOf(file: string): Promise<readonly KnownSession[]> {
+  try {
+    const { size, mtimeMs } = await stat(file);
+    if (size > mostFileBytes) return [];
+    const { process: owner, sessions } = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
+    const hasEnded = isRunning(owner) === false;
+    return sessions.map((session) => {
+      const closedAt = session.closedAt ?? (hasEnded ? mtimeMs : undefined);
+      return { ...session, closedAt, isOpen: closedAt === undefined };
+    });
+  } catch {
+    return []; // One bad file hides no other.
+  }
+}

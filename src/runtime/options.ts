@@ -1,0 +1,257 @@
+import { homedir } from "node:os";
+import { realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { SkillsError } from "../base/errors.ts";
+import { type Log, silentLog } from "../base/log.ts";
+import { nearest } from "../base/text/nearest.ts";
+import { parseGrant, permissionNames } from "./trust/grants/configured-grants.ts";
+import { parseSource } from "../sources/source.ts";
+import { version as packageVersion } from "../base/version.ts";
+
+export const emitForms = ["auto", "rfd", "commands", "none"] as const;
+
+/** How skills are sent to the editor: as negotiated, only as the RFD's update, only as commands, or not at all. */
+export type EmitForm = (typeof emitForms)[number];
+
+const toolForms = ["auto", "stdio", "none"] as const;
+
+/** How tools are served to the model: over HTTP or stdio, as the agent supports; over stdio only; or not at all. */
+export type ToolForm = (typeof toolForms)[number];
+
+const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
+
+/** What isolates code: the best available tier, or exactly this one. */
+type IsolationForm = (typeof isolationForms)[number];
+
+const blobLimits = [
+  "maxBlobBytes",
+  "quotaBytes",
+  "maxBlobs",
+  "ownerQuotaBytes",
+  "ownerMaxBlobs",
+  "runQuotaBytes",
+  "runMaxBlobs",
+  "ttlMs",
+] as const;
+
+/**
+ * Limits on blobs (CONTRACT C-4.1), with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
+ * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
+ * directory each enforce their own.
+ */
+type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
+
+/** Options of every door. */
+export interface SkillsOptions {
+  /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
+  readonly skills?: readonly string[];
+  /**
+   * Where others publish skills: a domain or URL, `OWNER/REPO` of GitHub, any git URL, `registry:URL`. They are downloaded into the data
+   * directory, come after all local skills, and run only after approval.
+   */
+  readonly sources?: readonly string[];
+  /** Hosts, with a port or without, that sources may be on although their addresses are private. */
+  readonly allowPrivate?: readonly string[];
+  /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
+  readonly defaultRoots?: boolean;
+  /** How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
+  readonly emit?: EmitForm;
+  readonly tools?: ToolForm;
+  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
+  readonly teach?: boolean;
+  /** False: no permission request of the agent is answered or amended for the user. */
+  readonly approve?: boolean;
+  /** Gets diagnostics; without it they are dropped. Must not throw. */
+  readonly log?: Log;
+  /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
+  readonly dataDirectory?: string;
+  /**
+   * What skills may do beyond their sandbox, for machines without a person: `NAME@DIGEST`, the directory of a skill, or the name of one
+   * of the user's own, as it is when it is first seen; a name may be followed by `:network,secrets,project-read,project-write`, the
+   * default being all that the skill requests. The directory of a project: models may read its skills.
+   */
+  readonly grants?: readonly string[];
+  /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
+  readonly policy?: string;
+  /** A file of `NAME=value` lines with secrets that are not in the environment. */
+  readonly secretsFile?: string;
+  readonly isolation?: IsolationForm;
+  readonly blobs?: BlobLimits;
+}
+
+/** What no user sets: tests replace it. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  /** The user's home directory. */
+  readonly home?: string;
+  /** The version advertised to the editor. */
+  readonly version?: string;
+}
+
+/** Options with every default filled in. */
+export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile"> & Surroundings> {
+  readonly policy: string | undefined;
+  readonly secretsFile: string | undefined;
+}
+
+/** The settings that can be sent to another thread: all but functions. */
+export type SettingsData = Omit<Settings, "log" | "clock">;
+
+export function toSettingsData(settings: Settings): SettingsData {
+  return { ...settings, log: undefined, clock: undefined } as SettingsData;
+}
+
+/** What values an option accepts. */
+export interface OptionRule {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+  readonly choices?: readonly string[];
+}
+
+const aBoolean: OptionRule = { expected: "true or false", accepts: (value) => typeof value === "boolean" };
+const aText: OptionRule = {
+  expected: "a non-empty string",
+  accepts: (value) => typeof value === "string" && value !== "",
+};
+
+/** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
+const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
+  skills: { expected: "an array of directory paths", accepts: isListOfTexts },
+  defaultRoots: aBoolean,
+  sources: {
+    expected: "an array of sources such as example.com, https://skills.example or OWNER/REPO",
+    accepts: isListOfTexts,
+  },
+  allowPrivate: { expected: "an array of hosts, with a port or without", accepts: isListOfTexts },
+  emit: oneOf(emitForms),
+  tools: oneOf(toolForms),
+  teach: aBoolean,
+  approve: aBoolean,
+  log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
+  dataDirectory: aText,
+  grants: {
+    expected: `an array of NAME@DIGEST, NAME:${permissionNames.join(",")} or paths of directories`,
+    accepts: (value) =>
+      Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
+  },
+  policy: aText,
+  secretsFile: aText,
+  isolation: oneOf(isolationForms),
+  blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
+};
+
+/**
+ * Validates options and fills in the defaults; `rules` are those that only one door has. Throws a SkillsError INVALID_OPTIONS that names
+ * the option, what was expected, and the nearest valid name or value.
+ */
+export function readOptions(
+  options: unknown = {},
+  {
+    rules: ownRules = {},
+    clock = systemClock,
+    home = homedir(),
+    version = packageVersion,
+  }: Surroundings & { readonly rules?: Readonly<Record<string, OptionRule>> } = {},
+): Settings {
+  const all = new Map(Object.entries({ ...rules, ...ownRules }));
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw invalid("options", { expected: "an object" }, options);
+  refuseUnknown(options, [...all.keys()]);
+  for (const [name, value] of Object.entries(options)) {
+    const rule = all.get(name);
+    if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
+  }
+  const given = options as SkillsOptions;
+  const { platform, env } = process;
+  const policy = given.policy ?? (env.ACP_SKILLS_POLICY || undefined);
+  return {
+    skills: (given.skills ?? []).map((directory) => resolve(directory)),
+    sources: (given.sources ?? []).map(checkedSource),
+    allowPrivate: given.allowPrivate ?? [],
+    defaultRoots: given.defaultRoots ?? true,
+    emit: given.emit ?? "auto",
+    tools: given.tools ?? "auto",
+    teach: given.teach ?? true,
+    approve: given.approve ?? true,
+    log: given.log ?? silentLog,
+    clock,
+    home,
+    dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    grants: (given.grants ?? []).map(grantText),
+    policy: policy === undefined ? undefined : resolve(policy),
+    secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
+    isolation: given.isolation ?? "auto",
+    blobs: given.blobs ?? {},
+    version,
+  };
+}
+
+/** Throws INVALID_OPTIONS for a text that names no source. */
+function checkedSource(text: string): string {
+  parseSource(text);
+  return text;
+}
+
+/** A grant with its path, if it is one, as a real path. */
+export function grantText(text: string): string {
+  const isPath = /^[./~\\]|[/\\]/.test(text) && !/^[a-z0-9.-]+[@:]/.test(text);
+  if (!isPath && !isAbsolute(text)) return text;
+  try {
+    return realpathSync(text);
+  } catch {
+    return resolve(text); // It does not exist, and grants nothing.
+  }
+}
+
+/** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
+export function refuseUnknown(options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
+}
+
+function oneOf(choices: readonly string[]): OptionRule {
+  return {
+    expected: `one of ${choices.join(", ")}`,
+    accepts: (value) => (choices as readonly unknown[]).includes(value),
+    choices,
+  };
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(aText.accepts);
+}
+
+function isBlobLimits(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(value).every(
+      ([name, limit]) =>
+        (blobLimits as readonly string[]).includes(name) &&
+        (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
+    )
+  );
+}
+
+function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {
+  const near = typeof value === "string" ? nearest(value, choices)[0] : undefined;
+  const got = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : typeof value;
+  const message = `Option ${name}: expected ${expected}, got ${got}.`;
+  return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
+    facts: { option: name, expected, ...(near !== undefined && { nearest: near }) },
+  });
+}
+
+function unknownOption(name: string, names: readonly string[]): SkillsError {
+  const [near] = nearest(name, names);
+  const message = `Unknown option ${JSON.stringify(name)}: expected one of ${names.join(", ")}.`;
+  return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
+    facts: { option: name, expected: names, ...(near !== undefined && { nearest: near }) },
+  });
+}
+
+/** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
+export function hasNothingToDo({ emit, tools }: Pick<Settings, "emit" | "tools">): boolean {
+  return emit === "none" && tools === "none";
+}

@@ -1,0 +1,247 @@
+import { realpathSync } from "node:fs";
+import { relative, sep } from "node:path";
+import { listed } from "../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { InvocationEnd } from "../../../sources/invoke/invocation-end.ts";
+import type { Invocation } from "../../../sources/invoke/invoke-skill.ts";
+import type {
+  MountedFile,
+  MountedSkill,
+  RunNeeds,
+  Sandbox,
+  SandboxProject,
+  SandboxRun,
+} from "../../sandbox/sandbox.ts";
+import type { SkillSource } from "../../../skills/files/skill-files.ts";
+import { permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Skill } from "../../../skills/skill.ts";
+import { requirementsFile } from "../plan/dependencies.ts";
+import { findMount, skillChanged } from "../plan/plan-run.ts";
+import type { PlannedMount } from "../plan/plan-run.ts";
+import { readPlannedFile } from "../plan/read-planned-file.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec } from "../run-spec.ts";
+
+/** What runs need besides a spec and a caller. */
+export interface RunEnvironment {
+  /** Throws SANDBOX_UNAVAILABLE where no tier is available. */
+  readonly sandbox: () => Promise<Sandbox>;
+  /** Runs code with all rights of the user. Only for a skill that a person has allowed that. Throws SANDBOX_UNAVAILABLE. */
+  readonly withoutSandbox: () => Promise<Sandbox>;
+  /** The value of a secret, for one skill; undefined where none is configured, or it cannot be read. */
+  readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
+  /** Why a directory cannot be a run's project; undefined where it can. */
+  readonly refuseProject: (directory: string) => string | undefined;
+  /** The packages that a skill's requirements file asks for; undefined where they are not installed. */
+  readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<InstalledPackages | undefined>;
+  /** Invokes a skill on another machine; rejects only with the reason of `signal`. */
+  readonly invoke: (invocation: Invocation, signal: AbortSignal) => Promise<InvocationEnd>;
+}
+
+export interface InstalledPackages {
+  readonly directory: string;
+  /** `sha256:…` of what is installed. */
+  readonly digest: string;
+}
+
+/** A run with everything that its spec only names. */
+export interface PreparedRun {
+  readonly sandbox: Sandbox;
+  readonly run: SandboxRun;
+  readonly packages: InstalledPackages | undefined;
+}
+
+/**
+ * Resolves the secrets, files, project and sandbox of an authorized run. Throws SECRET_MISSING, SKILL_NOT_READY, PERMISSION_DENIED or
+ * SANDBOX_UNAVAILABLE (CONTRACT C-5.2).
+ */
+export async function prepareRun(
+  spec: RunSpec,
+  caller: RunCaller,
+  environment: RunEnvironment,
+  signal: AbortSignal,
+): Promise<PreparedRun> {
+  const { program } = spec;
+  if (program.type === "remote") throw new Error("A skill that another machine offers runs in no sandbox.");
+  const project = projectOf(spec, caller, environment);
+  const secrets = await readSecrets(spec, caller, environment);
+  const mounts: PlannedMount[] = [];
+  for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
+  const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
+  const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
+  // What was approved is what the skill of this digest requests.
+  const requested = mounts[own] && permissionsOf(mounts[own].skill).isolation;
+  if (spec.needs.isolation !== requested) throw skillChanged(spec.skill?.name ?? "");
+  const isOutside = requested === "none";
+  const packages = await findPackages(mounts[own], caller, environment);
+  const run: SandboxRun = {
+    runId: spec.runId,
+    program,
+    skills,
+    brokered: spec.brokered.map(({ name }) => name),
+    blobs: spec.blobs.map(({ id, kind, size }) => ({
+      id,
+      kind,
+      size,
+      read: () => caller.blobs.read(caller.owner, id),
+    })),
+    secrets,
+    network: spec.needs.network,
+    limits: spec.limits,
+    ...(project !== undefined && { project }),
+    ...(packages !== undefined && { packages: packages.directory }),
+    ...(isOutside && { isolation: "none" }),
+  };
+  const sandbox = await (isOutside ? environment.withoutSandbox() : environment.sandbox());
+  expectSupport(sandbox, run);
+  return { sandbox, run, packages };
+}
+
+/**
+ * Before a person approves something: throws SANDBOX_UNAVAILABLE if no answer could make it run here. Looks at nothing but what isolates
+ * code on this machine.
+ */
+export async function checkSupport(
+  program: RunSpec["program"],
+  { network, project, isolation }: Capabilities,
+  { project: directory }: Pick<RunCaller, "project">,
+  { sandbox }: Pick<RunEnvironment, "sandbox">,
+): Promise<void> {
+  if (program.type === "remote" || isolation !== undefined) return;
+  const mounted =
+    directory === undefined || project === "none" ? undefined : { directory, writable: project === "write" };
+  expectSupport(await sandbox(), { program, network, ...(mounted && { project: mounted }) });
+}
+
+function expectSupport(sandbox: Sandbox, run: RunNeeds): void {
+  const refusal = sandbox.refuses(run);
+  if (refusal === undefined) return;
+  const remedy = Object.values(sandbox.lacks).includes(refusal) ? sandbox.remedy : undefined;
+  const hint = remedy ?? "acp-skills doctor reports what this machine supports.";
+  throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
+}
+
+/** The values of the secrets that a run needs. Throws SECRET_MISSING, also for one that this caller may not use. */
+export async function readSecrets(
+  { skill, needs }: Pick<RunSpec, "skill" | "needs">,
+  { secrets: allowed }: Pick<RunCaller, "secrets">,
+  { readSecret }: Pick<RunEnvironment, "readSecret">,
+): Promise<Record<string, string>> {
+  if (skill === undefined) return {};
+  const secrets: [string, string][] = [];
+  const missing: string[] = [];
+  for (const name of needs.secrets) {
+    const value = allowed?.includes(name) === false ? undefined : await readSecret(name, skill.name);
+    if (value === undefined) missing.push(name);
+    else secrets.push([name, value]);
+  }
+  if (missing.length === 0) return Object.fromEntries(secrets);
+  const hint =
+    "The user can set it in the environment, in the file given by --secrets-file, or in the system keychain.";
+  throw new SkillsError(
+    "SECRET_MISSING",
+    `The skill ${skill.name} needs ${listed(missing)}, which ${missing.length === 1 ? "is" : "are"} not configured.`,
+    { facts: { hint } },
+  );
+}
+
+/** A skill's files as the sandbox copies them: each is hashed while it is read, and must be the file that was planned. */
+export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMount): MountedSkill {
+  const { name, directory, manifest } = skill;
+  const mounted = files.map((file): MountedFile => ({
+    path: file.path,
+    size: file.size_bytes,
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async *read() {
+      const content = readPlannedFile(source, directory, file);
+      if (content === undefined) throw skillChanged(name, file.path);
+      yield content;
+    },
+  }));
+  const { runtime } = manifest ?? {};
+  if (runtime === undefined) return { name, files: mounted };
+  const entry = { file: runtime.entrypoint, export: runtime.export };
+  if (files.some(({ path }) => path === entry.file)) return { name, files: mounted, entry };
+  throw new SkillsError("SKILL_NOT_READY", `The entrypoint ${entry.file} of the skill ${name} does not exist.`, {
+    facts: { hint: "Report this to its author.", retryable: false },
+  });
+}
+
+/** The packages of a skill; undefined if it asks for none. Throws SKILL_NOT_READY where they are not installed. */
+export async function findPackages(
+  mount: PlannedMount | undefined,
+  { sourceOf }: Pick<RunCaller, "sourceOf">,
+  environment: Pick<RunEnvironment, "findPackages">,
+): Promise<InstalledPackages | undefined> {
+  const file = mount?.files.find(({ path }) => path === requirementsFile);
+  if (mount === undefined || file === undefined) return undefined;
+  const { skill } = mount;
+  const requirements = readPlannedFile(sourceOf(skill), skill.directory, file);
+  if (requirements === undefined) throw skillChanged(skill.name, file.path);
+  const packages = await environment.findPackages(skill, requirements);
+  if (packages !== undefined) return packages;
+  throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, {
+    facts: { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false },
+  });
+}
+
+type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
+  readonly skills: Pick<RunCaller["skills"], "ownPlaces">;
+};
+
+/**
+ * The session's directory as a run mounts it: exactly the directory that it was when the session was opened; undefined where the run
+ * needs none. No run changes the user's own skills, which its grants are for: where they are in the project they are kept, and a
+ * project inside of them is not writable. Throws PERMISSION_DENIED.
+ */
+export function projectOf(
+  { skill, needs }: Pick<RunSpec, "skill" | "needs">,
+  { project: directory, projectIdentity, skills }: ProjectCaller,
+  { refuseProject }: Pick<RunEnvironment, "refuseProject">,
+): SandboxProject | undefined {
+  if (skill === undefined || needs.project === "none") return undefined;
+  if (directory === undefined)
+    throw denied(
+      `The skill ${skill.name} needs a project, and this call has none.`,
+      "Call it in a session with a directory.",
+    );
+  const refusal = refuseProject(directory);
+  if (refusal !== undefined)
+    throw denied(
+      refusal,
+      "The user can open the session in a subdirectory, or set ACP_SKILLS_HOME to another directory.",
+    );
+  const root = realPathOf(directory);
+  const identity = identityOf(root);
+  if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw directoryReplaced(directory);
+  const project = { directory, writable: needs.project === "write", identity };
+  if (!project.writable) return project;
+  // As they are spelled, too: a link could be replaced by something that it does not lead to.
+  const places = [...new Set(skills.ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
+  const around = places.find((place) => isWithin(root, place));
+  if (around !== undefined)
+    throw denied(
+      `The skill ${skill.name} may write to the project, and the project is inside ${around}, which holds the user's own skills.`,
+      "The user can open the session in another directory, or name directories inside of it with --skills.",
+    );
+  const inside = (place: string): string[] =>
+    [root, directory].filter((top) => isWithin(place, top)).map((top) => relative(top, place).split(sep).join("/"));
+  const kept = [...new Set(places.flatMap(inside))];
+  const isBelow = (one: string): boolean => kept.some((other) => one.startsWith(`${other}/`));
+  return { ...project, kept: kept.filter((one) => !isBelow(one)) };
+}
+
+function denied(message: string, hint: string): SkillsError {
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // Whoever uses it reports why.
+  }
+}

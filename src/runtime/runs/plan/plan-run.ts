@@ -1,0 +1,237 @@
+import { invalidInput } from "../../../base/failures/invalid-input.ts";
+import { isBlobId } from "../../blobs/blob-store.ts";
+import type { StoredBlob } from "../../blobs/blob-store.ts";
+import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import type { Json, RunLimits } from "../../sandbox/sandbox.ts";
+import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
+import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Skill } from "../../../skills/skill.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec, SkillVersion } from "../run-spec.ts";
+import { checkDeclared } from "./check-declared.ts";
+import { requirementsFile } from "./dependencies.ts";
+import {
+  defaultRunLimits,
+  defaultTimeoutMs,
+  maxInputBlobs,
+  maxMountedBytes,
+  maxMountedSkills,
+  maxTimeoutMs,
+} from "./run-limits.ts";
+
+export type Arguments = Readonly<Record<string, Json>>;
+
+/** What is common to all requests. */
+export interface RequestedLimits {
+  readonly inputBlobs?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CodeRunRequest extends RequestedLimits {
+  readonly code: string;
+  readonly entrypoint: string;
+  readonly args?: Arguments | undefined;
+  readonly mountSkills?: readonly string[] | undefined;
+}
+
+/** Which run is planned, and for whom. */
+export interface Planning {
+  readonly runId: string;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+  /** The run whose code requested this one. */
+  readonly outer?: { readonly runId: string; readonly leftMs: number } | undefined;
+}
+
+const maxCodeBytes = 1024 * 1024;
+
+/** Checks a request to run code that the model wrote (CONTRACT C-5.3). Throws what is wrong with the request itself. */
+export async function planCodeRun(planning: Planning, request: CodeRunRequest): Promise<RunSpec> {
+  const { code, entrypoint, args = {}, mountSkills = [] } = request;
+  const refuse = (field: string, expected: string, actual: unknown): SkillsError =>
+    invalidInput("run_code", [{ field, expected, actual }]);
+  if (Buffer.byteLength(code) > maxCodeBytes) throw refuse("/code", `at most ${maxCodeBytes} bytes`, "more");
+  if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(entrypoint))
+    throw refuse("/entrypoint", "the name of a function that the code defines", entrypoint.slice(0, 80));
+  if (mountSkills.length > maxMountedSkills)
+    throw refuse("/mount_skills", `at most ${maxMountedSkills} names`, mountSkills.length);
+  checkDepth("run_code", args);
+  const skills = new Map(mountSkills.map((name) => [name, planning.caller.skills.find(name).skill]));
+  const split = splitByNeeds(planning.caller, [...new Set(skills.values())]);
+  return await toSpec(planning, { type: "code", code, entrypoint, args }, { ...split, request, tool: "run_code" });
+}
+
+/** Writes down a run whose request was checked. Throws BLOB_NOT_FOUND, and SKILL_NOT_READY where the skills are too large. */
+export async function toSpec(
+  { runId, caller, signal, outer }: Planning,
+  program: RunSpec["program"],
+  parts: {
+    readonly skill?: Skill;
+    readonly mounted: readonly Skill[];
+    readonly brokered: readonly Skill[];
+    readonly request: RequestedLimits;
+    readonly tool: string;
+  },
+): Promise<RunSpec> {
+  const { skill, mounted, brokered, request, tool } = parts;
+  // Another machine gets no blobs.
+  const args = program.type === "script" ? program.argv : program.type === "remote" ? null : program.args;
+  const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
+  const mounts = await planMounts(caller, mounted, signal);
+  const called: SkillVersion[] = [];
+  // Each has a sandbox, and so the room, of its own.
+  for (const one of brokered) called.push(...(await planMounts(caller, [one], signal)));
+  const own = mounts.find(({ slug }) => slug === skill?.slug);
+  return {
+    runId,
+    ...(outer !== undefined && { parent: outer.runId }),
+    program,
+    ...(own !== undefined && { skill: own }),
+    mounts,
+    brokered: called,
+    blobs: blobs.map(({ id, kind, size, sha256 }) => ({ id, kind, size, sha256 })),
+    ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
+    needs: skill ? permissionsOf(skill) : noNeeds,
+    owner: caller.owner,
+    ...(caller.sessionId !== undefined && { session: caller.sessionId }),
+    door: caller.door,
+    ...(caller.label !== undefined && { label: caller.label }),
+  };
+}
+
+/** Of code that the model wrote. */
+export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "none" };
+
+/** Skills that other code can import directly, and those that need a sandbox of their own (CONTRACT C-5.5). */
+export function splitByNeeds(
+  { sourceOf }: Pick<RunCaller, "sourceOf">,
+  skills: readonly Skill[],
+): { readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] } {
+  const hasRequirements = (skill: Skill): boolean => {
+    const { files, bytes } = sourceOf(skill);
+    const real = files.resolve(`${skill.directory}/${requirementsFile}`);
+    return real !== undefined && bytes.stamp(real) !== undefined;
+  };
+  const isApart = (skill: Skill): boolean =>
+    skill.kind === "action" &&
+    (needsGrant(permissionsOf(skill)) ||
+      (skill.manifest?.dependencies?.skills ?? []).length > 0 ||
+      hasRequirements(skill));
+  return {
+    mounted: skills.filter((skill) => !isApart(skill)),
+    brokered: skills.filter(isApart),
+  };
+}
+
+/** A mounted skill with its files, as the digest of the spec describes them. */
+export interface PlannedMount {
+  readonly skill: Skill;
+  readonly files: HashedSkill["files"];
+}
+
+/** So that a spec which is run where it was planned has its skills walked once. */
+const planned = new WeakMap<SkillVersion, PlannedMount>();
+
+async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: AbortSignal): Promise<SkillVersion[]> {
+  const mounts: SkillVersion[] = [];
+  let room = maxMountedBytes;
+  for (const skill of skills) {
+    const hashed = await caller.hashFiles(skill, signal);
+    const { files, digest, tooLarge: isTooLarge } = hashed;
+    room -= files.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+    if (digest === undefined || isTooLarge === true || room < 0) throw tooLarge(skill.name);
+    await checkDeclared(skill, hashed, caller.sourceOf(skill));
+    const mount = { name: skill.name, slug: skill.slug, version: skill.version, digest };
+    planned.set(mount, { skill, files });
+    mounts.push(mount);
+  }
+  return mounts;
+}
+
+/** The skill and the files that a mount names. Throws SKILL_NOT_READY where they are no longer those of its digest. */
+export async function findMount(mount: SkillVersion, caller: RunCaller, signal: AbortSignal): Promise<PlannedMount> {
+  const known = planned.get(mount);
+  if (known !== undefined) return known;
+  const { skill } = caller.skills.find(mount.slug, mount.version);
+  const hashed = await caller.hashFiles(skill, signal);
+  if (hashed.digest !== mount.digest) throw skillChanged(mount.name);
+  await checkDeclared(skill, hashed, caller.sourceOf(skill));
+  return { skill, files: hashed.files };
+}
+
+export function skillChanged(name: string, path?: string): SkillsError {
+  const what = path === undefined ? "" : `: ${JSON.stringify(path)} is not the file that was planned`;
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} changed before it ran${what}.`, {
+    facts: { hint: "Try again.", retryable: true },
+  });
+}
+
+function tooLarge(name: string): SkillsError {
+  const hint = `All skills of one run together may have ${maxMountedBytes / 1024 / 1024} MiB.`;
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
+    facts: { hint, retryable: false },
+  });
+}
+
+/** The limits of one run: those requested, capped by the maximum and by the skill's own. */
+function limitsOf(
+  asked: { readonly timeoutMs?: number | undefined; readonly leftMs?: number | undefined },
+  skill?: Skill,
+): { readonly limits: RunLimits; readonly clamped: boolean } {
+  const own = skill?.manifest?.limits;
+  const wanted = asked.timeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = Math.min(wanted, maxTimeoutMs, own?.timeout_ms ?? Infinity, asked.leftMs ?? Infinity);
+  const memoryBytes = Math.min(defaultRunLimits.memoryBytes, (own?.memory_mb ?? Infinity) * mebibyte);
+  const limits = { ...defaultRunLimits, timeoutMs: Math.max(1, Math.floor(timeoutMs)), memoryBytes };
+  return { limits, clamped: asked.timeoutMs !== undefined && limits.timeoutMs < asked.timeoutMs };
+}
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
+ * (CONTRACT C-5.2). Throws BLOB_NOT_FOUND.
+ */
+async function findBlobs(
+  { blobs, owner }: RunCaller,
+  tool: string,
+  asked: readonly string[],
+  args: Json,
+): Promise<StoredBlob[]> {
+  const wanted = [...new Set(asked)];
+  const values = [...levelsOf(args)].flat();
+  const isMentioned = (value: Json): value is string =>
+    typeof value === "string" && isBlobId(value) && !wanted.includes(value);
+  const mentioned = [...new Set(values.filter(isMentioned))];
+  if (wanted.length + mentioned.length > maxInputBlobs) {
+    const expected = `at most ${maxInputBlobs} blobs`;
+    throw invalidInput(tool, [{ field: "/input_blobs", expected, actual: wanted.length + mentioned.length }]);
+  }
+  const found = await Promise.all(wanted.map((id) => blobs.stat(owner, id)));
+  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(unlessAbsent)));
+  return [...found, ...others.filter((blob) => blob !== undefined)];
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
+}
+
+const maxDepth = 200;
+
+/** Throws VALIDATION_ERROR for JSON nested deeper than the sandbox accepts. */
+export function checkDepth(tool: string, args: Json): void {
+  let depth = 0;
+  for (const level of levelsOf(args)) {
+    if (depth++ === maxDepth && level.some((value) => typeof value === "object" && value !== null))
+      throw invalidInput(tool, [
+        { field: "/args", expected: `JSON at most ${maxDepth} levels deep`, actual: "deeper" },
+      ]);
+  }
+}
+
+/** All values in a value, level by level. Not recursive: it is untrusted. */
+function* levelsOf(value: Json): Generator<readonly Json[]> {
+  const inside = (holder: Json): readonly Json[] =>
+    typeof holder === "object" && holder !== null ? Object.values(holder) : [];
+  for (let level: readonly Json[] = [value]; level.length > 0; level = level.flatMap(inside)) yield level;
+}

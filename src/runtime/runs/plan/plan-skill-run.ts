@@ -1,0 +1,178 @@
+import { asAvailable, nearest } from "../../../base/text/nearest.ts";
+import { invalidInput, maxViolations, noSuchParameter, shown } from "../../../base/failures/invalid-input.ts";
+import type { Violation } from "../../../base/failures/invalid-input.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { isBlobId } from "../../blobs/blob-store.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { Json } from "../../sandbox/sandbox.ts";
+import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { isChoice, isOfType } from "../../../skills/manifest/argument-type.ts";
+import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";
+import type { Manifest } from "../../../skills/manifest/manifest.ts";
+import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Skill } from "../../../skills/skill.ts";
+import type { RunSpec } from "../run-spec.ts";
+import { dependenciesOf } from "./dependencies.ts";
+import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
+import type { Arguments, Planning, RequestedLimits } from "./plan-run.ts";
+import { isScript } from "../../../skills/skill.ts";
+
+export interface SkillRunRequest extends RequestedLimits {
+  /** Canonical name or slug. */
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly args?: Arguments | undefined;
+  readonly script?: string | undefined;
+}
+
+const tool = "execute_skill";
+
+/** Checks a request to run a skill (CONTRACT C-5.2, C-5.6). Throws what is wrong with the request itself. */
+export async function planSkillRun(planning: Planning, request: SkillRunRequest): Promise<RunSpec> {
+  const { caller } = planning;
+  const { name, version, args: given = {}, script } = request;
+  const { skill } = caller.skills.find(name, version);
+  checkDepth(tool, given);
+  if (script === undefined && skill.kind === "instruction") throw notExecutable(skill);
+  if (script === undefined && skill.manifest?.remote !== undefined && (request.inputBlobs ?? []).length > 0)
+    throw invalidInput(tool, [{ field: "/input_blobs", expected: nothingToMount, actual: request.inputBlobs?.length }]);
+  const { program, blobs } =
+    script === undefined ? entrypointOf(skill, given) : await scriptOf(planning, skill, script, given);
+  const dependencies = dependenciesOf(skill, caller.skills);
+  // A skill's dependencies never run with that skill's permissions.
+  const isPlain = !needsGrant(permissionsOf(skill));
+  const importable = splitByNeeds(caller, dependencies);
+  return await toSpec(planning, program, {
+    skill,
+    mounted: [skill, ...(isPlain ? importable.mounted : [])],
+    brokered: isPlain ? importable.brokered : dependencies,
+    request: { ...request, inputBlobs: [...(request.inputBlobs ?? []), ...blobs] },
+    tool,
+  });
+}
+
+interface CheckedArguments {
+  /** With the manifest's defaults filled in. */
+  readonly args: Arguments;
+  /** Ids that an argument of type `blob` names. */
+  readonly blobs: readonly string[];
+}
+
+interface Call extends Pick<CheckedArguments, "blobs"> {
+  readonly program: RunSpec["program"];
+}
+
+const nothingToMount = "none, because the skill runs on another machine";
+
+function entrypointOf(skill: Skill, given: Arguments): Call {
+  const { manifest } = skill;
+  const { args, blobs } = checkArgs(tool, given, manifest?.inputs);
+  return { program: programOf(skill, args), blobs: manifest?.remote === undefined ? blobs : [] };
+}
+
+/** Calls the entrypoint of a skill, here or where it is. */
+export function programOf({ name, manifest }: Skill, args: Json): RunSpec["program"] {
+  return manifest?.remote === undefined
+    ? { type: "skill", skill: name, args }
+    : { type: "remote", skill: name, endpoint: manifest.remote.endpoint, args };
+}
+
+const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
+  py: "python",
+  sh: "bash",
+  js: "node",
+  mjs: "node",
+};
+
+async function scriptOf({ caller }: Planning, skill: Skill, file: string, given: Arguments): Promise<Call> {
+  const { files } = caller.sourceOf(skill);
+  const walk = await runInSlices(walkSkill(files, skill.directory));
+  const scripts = walk.files.map(({ path }) => path).filter(isScript);
+  if (!scripts.includes(file)) {
+    const available = nearest(file, scripts, asAvailable);
+    const message = `The skill ${skill.name} has no script ${JSON.stringify(file.slice(0, 512))} that can be run.`;
+    const hint = scripts.length === 0 ? "It has no scripts." : "describe_skill lists them.";
+    throw new SkillsError("FILE_NOT_FOUND", message, { facts: { available, hint } });
+  }
+  const language = languages[file.slice(file.lastIndexOf(".") + 1)] ?? "bash";
+  return { program: { type: "script", skill: skill.name, file, language, ...scriptArguments(given) }, blobs: [] };
+}
+
+const maxArgv = 256;
+const scriptInputs = { argv: { type: "array" }, stdin: { type: "string" } } as const;
+
+/** A script takes its arguments as text. */
+function scriptArguments(given: Arguments): { readonly argv: readonly string[]; readonly stdin?: string } {
+  const { argv = [], stdin } = checkArgs(tool, given, scriptInputs).args as { argv?: Json[]; stdin?: string };
+  if (argv.length > maxArgv) {
+    throw invalidInput(tool, [{ field: "/args/argv", expected: `at most ${maxArgv} strings`, actual: argv.length }]);
+  }
+  const wrong = argv.findIndex((value) => typeof value !== "string" || value.includes("\0"));
+  if (wrong !== -1) {
+    const [field, expected] = [`/args/argv/${wrong}`, "a string without NUL"];
+    throw invalidInput(tool, [{ field, expected, actual: shown(argv[wrong]) }]);
+  }
+  return { argv: argv as readonly string[], ...(stdin !== undefined && { stdin }) };
+}
+
+function notExecutable({ name }: Skill): SkillsError {
+  const hint = `Call describe_skill with name ${JSON.stringify(name)} and detail "full" and follow its instructions; run a file under scripts/ with the parameter script.`;
+  return new SkillsError("NOT_EXECUTABLE", `The skill ${name} is an instruction: it has no entrypoint to execute.`, {
+    facts: { hint },
+  });
+}
+
+/** Validates arguments against a manifest's `inputs` (CONTRACT C-1.4). Throws VALIDATION_ERROR that lists every violation. */
+function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): CheckedArguments {
+  if (inputs === undefined) return { args, blobs: [] };
+  const declared = Object.entries(inputs);
+  const names = declared.map(([name]) => name);
+  const unknown = Object.keys(args)
+    .filter((name) => !Object.hasOwn(inputs, name))
+    .slice(0, maxViolations);
+  const violations: Violation[] = unknown.map((name) => ({
+    field: pointer(name),
+    expected: noSuchParameter,
+    actual: shown(args[name]),
+  }));
+  const whole: [string, Json][] = [];
+  const blobs: string[] = [];
+  for (const [name, argument] of declared) {
+    const { type, required = false, default: preset, enum: choices = [] } = argument;
+    const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
+    if (value === undefined) {
+      if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
+      continue;
+    }
+    whole.push([name, value]);
+    if (!fits(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    else if (!isChoice(value, argument)) {
+      const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+      violations.push({ field: pointer(name), expected, actual: shown(value) });
+    } else if (type === "blob" && typeof value === "string") blobs.push(value);
+  }
+  if (violations.length === 0) return { args: Object.fromEntries(whole), blobs };
+  const [misspelt] = unknown;
+  if (misspelt === undefined) throw invalidInput(tool, violations);
+  const available = nearest(misspelt, names, asAvailable);
+  const hint = available[0] === undefined ? "The skill takes no arguments." : `Did you mean ${available[0]}?`;
+  throw invalidInput(tool, violations, { hint, available });
+}
+
+const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  blob: "a blob id, as create_blob returns it",
+};
+
+function fits(value: Json, type: DeclaredArgument["type"]): boolean {
+  return type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
+}
+
+function pointer(name: string): string {
+  return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
+}

@@ -1,0 +1,215 @@
+/** What a program says, made fit to leave the run: without control sequences, with secrets masked, and bounded. */
+
+import { runInSlices } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises/slices.ts";
+import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import type { Json, RunError } from "../../sandbox/sandbox.ts";
+import { maskSecrets } from "../../secrets/mask-secrets.ts";
+import type { MaskedStream, SecretMask } from "../../secrets/mask-secrets.ts";
+import { endOfText, startOfText } from "../../../skills/text/whole-characters.ts";
+
+/**
+ * Terminal control sequences (ECMA-48). No two parts can match the same character, so that matching takes linear time.
+ */
+const sequences =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009b-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g;
+
+/** A program's text without control sequences; line breaks and tabs stay. */
+export function toPlainText(text: string): string {
+  return text
+    .replace(sequences, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
+}
+
+/** The same in slices, of bytes of any length. Of a sequence longer than any terminal needs only the beginning is removed. */
+export async function toLongPlainText(bytes: Buffer): Promise<string> {
+  return await runInSlices(plainInSteps(bytes.toString("utf8")));
+}
+
+const pieceLength = 32 * 1024;
+const longestSequence = 256;
+
+function* plainInSteps(text: string): Steps<string> {
+  const pieces: string[] = [];
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = at + pieceLength >= text.length ? text.length : beforeSequence(text, at + pieceLength);
+    pieces.push(toPlainText(text.slice(at, end)));
+    yield;
+  }
+  return pieces.join("");
+}
+
+/** Where to cut without splitting a control sequence or a line break. */
+function beforeSequence(text: string, end: number): number {
+  const last = text
+    .slice(end - longestSequence, end)
+    .search(/[\u001b\u0090\u0098\u009b\u009d-\u009f][^\u001b\u0090\u0098\u009b\u009d-\u009f]*$|\r$/);
+  return last < 0 ? end : end - longestSequence + last;
+}
+
+/** The beginning and the end of a text that is longer than `limit` bytes, with its size between them. */
+export function toPreview(text: string, limit: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= limit) return text;
+  const gap = `\n… ${bytes.length} bytes in total …\n`;
+  const room = Math.max(0, limit - Buffer.byteLength(gap));
+  const head = bytes.subarray(0, Math.ceil(room / 2));
+  const tail = bytes.subarray(bytes.length - Math.floor(room / 2));
+  return head.toString("utf8", 0, endOfText(head)) + gap + tail.toString("utf8", startOfText(tail));
+}
+
+/** Masks the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
+export interface Mask {
+  readonly text: (text: string) => string;
+  /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
+  readonly plain: (text: string) => string;
+  /** The same in slices, of bytes of any length. */
+  readonly longPlain: (bytes: Buffer) => Promise<string>;
+  readonly json: (value: Json) => Promise<Json>;
+  readonly error: (error: RunError) => Promise<RunError>;
+  /** For one stream of bytes; a secret may span two chunks. */
+  stream(): MaskedStream;
+  iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+}
+
+/** Masks the values of `others` too. Throws SECRET_MISSING for a secret that cannot be masked. */
+export function createMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
+  const isNeeded = Object.keys(secrets).length > 0 || others.length > 0;
+  const { text, longText, json, openStream } = isNeeded ? maskable(secrets, others) : nothingToMask;
+  const plain: Mask["plain"] = (shown) => text(toPlainText(shown));
+  return {
+    text,
+    plain,
+    longPlain: async (bytes) => await longText(await toLongPlainText(bytes)),
+    json,
+    error: async ({ type, message, details }) => ({
+      type: plain(type),
+      message: plain(message),
+      ...(details && { details: (await json(details)) as NonNullable<RunError["details"]> }),
+    }),
+    stream: openStream,
+    async *iterable(content) {
+      const masked = openStream();
+      for await (const bytes of content) yield masked.push(bytes);
+      yield masked.end();
+    },
+  };
+}
+
+function maskable(secrets: Readonly<Record<string, string>>, others: readonly string[]): SecretMask {
+  try {
+    return maskSecrets(secrets, others);
+  } catch (error) {
+    if (!isSkillsError(error) || error.code !== "INVALID_OPTIONS") throw error;
+    throw new SkillsError("SECRET_MISSING", error.message, { cause: error });
+  }
+}
+
+const nothing = new Uint8Array(0);
+
+const nothingToMask: SecretMask = {
+  text: (text) => text,
+  longText: (text) => Promise.resolve(text),
+  json: (value) => Promise.resolve(value),
+  openStream: () => ({ push: (bytes) => bytes, end: () => nothing }),
+};
+
+/** The beginning and the end of a stream, in bounded memory. */
+export interface KeptBytes {
+  readonly push: (bytes: Uint8Array) => void;
+  /** Everything, or both ends with a line between them that says how many bytes are missing. */
+  readonly read: () => Buffer;
+  /** Bytes pushed so far. */
+  readonly size: number;
+  readonly isCut: boolean;
+}
+
+export function keepBytes(limit: number): KeptBytes {
+  const headLimit = Math.floor(limit / 2);
+  const tailLimit = limit - headLimit;
+  const head: Uint8Array[] = [];
+  const tail: Uint8Array[] = [];
+  let headSize = 0;
+  let tailSize = 0;
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    get isCut() {
+      return size > limit;
+    },
+    push(bytes) {
+      size += bytes.length;
+      const room = headLimit - headSize;
+      if (room > 0) {
+        head.push(new Uint8Array(bytes.subarray(0, room)));
+        headSize += Math.min(room, bytes.length);
+        joinMany(head);
+      }
+      const rest = room > 0 ? bytes.subarray(room) : bytes;
+      if (rest.length === 0) return;
+      tail.push(new Uint8Array(rest.subarray(Math.max(0, rest.length - tailLimit))));
+      tailSize += tail.at(-1)?.length ?? 0;
+      // Pieces that the tail no longer needs.
+      while (tailSize - (tail[0]?.length ?? 0) >= tailLimit) tailSize -= tail.shift()?.length ?? 0;
+      joinMany(tail);
+    },
+    read() {
+      const end = Buffer.concat(tail);
+      if (size <= limit) return Buffer.concat([...head, end]);
+      const gap = Buffer.from(`\n… ${size - limit} bytes omitted …\n`);
+      return Buffer.concat([...head, gap, end.subarray(end.length - tailLimit)]);
+    },
+  };
+}
+
+const maxPieces = 256;
+
+/** Each piece costs a hundred bytes of its own: many small ones must not add up. */
+function joinMany(pieces: Uint8Array[]): void {
+  if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+}
+
+/** Text on its way to a listener. */
+export interface ToldLines {
+  readonly push: (text: string) => void;
+  /** Flushes an unfinished last line. */
+  readonly end: () => void;
+}
+
+const longestPiece = 2_048;
+const maxTold = 1_000;
+const maxCharacters = 64 * 1024;
+
+/** Passes text on by whole lines, batched as they arrive, up to a limit that keeps a flood from the listener. */
+export function tellLines(tell: (text: string) => void): ToldLines {
+  let held = "";
+  let told = 0;
+  let characters = 0;
+
+  function flush(text: string): void {
+    for (let start = 0; start < text.length; start += longestPiece) {
+      if (told > maxTold || characters > maxCharacters) return;
+      const piece = text.slice(start, start + longestPiece);
+      told += 1;
+      characters += piece.length;
+      const isLast = told > maxTold || characters > maxCharacters;
+      tell(isLast ? "… (the rest is in the log)\n" : piece);
+    }
+  }
+
+  return {
+    push(text) {
+      held += text;
+      const end = held.length > longestPiece ? held.length : held.lastIndexOf("\n") + 1;
+      flush(held.slice(0, end));
+      held = held.slice(end);
+    },
+    end() {
+      flush(held);
+      held = "";
+    },
+  };
+}

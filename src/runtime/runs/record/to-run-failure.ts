@@ -1,0 +1,167 @@
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
+import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox/sandbox.ts";
+import { requirementsFile } from "../plan/dependencies.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunFailure } from "./run-result.ts";
+import { toPlainText, toPreview } from "./run-text.ts";
+import type { RanProgram, RunFacts } from "./to-run-result.ts";
+
+const longestMessage = 2000;
+const longestType = 128;
+const maxDetailBytes = 4096;
+/** Bytes; as JSON it may be twice as long and still fit. */
+const longestTraceback = 1900;
+
+/** Why a run failed (CONTRACT C-5.1, C-5.7): a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
+export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
+  switch (end.type) {
+    case "returned":
+      return lostFiles(record);
+    case "raised": {
+      // Neither our limits nor our remedies are those of another machine.
+      if (run.program.type === "remote") return await toFailure(await mask.error(end.error));
+      const limit = limitReached(end.error);
+      if (limit !== undefined) return limitFailures[limit](run.limits);
+      return withHint(await toFailure(await mask.error(end.error)), run);
+    }
+    case "exited":
+      return end.exitCode === 0 ? lostFiles(record) : withHint(await scriptFailure(end.exitCode, record, mask), run);
+    case "limit":
+      return limitFailures[end.limit](run.limits);
+    case "crashed":
+      return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
+    case "cancelled":
+      return { type: "CancelledError", message: "The run was cancelled." };
+  }
+}
+
+type Limit = Extract<RunEnd, { type: "limit" }>["limit"];
+
+const limitFailures: Readonly<Record<Limit, (limits: RunLimits) => RunFailure>> = {
+  timeout: ({ timeoutMs }) => ({
+    type: "TimeoutError",
+    code: "EXECUTION_TIMEOUT",
+    message: `The run timed out after ${timeoutMs} ms.`,
+    details: { limit_ms: timeoutMs, started: true },
+  }),
+  memory: ({ memoryBytes }) => ({
+    type: "MemoryLimitError",
+    message: `The run exceeded its memory limit of ${memoryBytes / 1024 / 1024} MiB.`,
+    details: { limit_mb: memoryBytes / 1024 / 1024 },
+  }),
+  processes: ({ processes }) => ({
+    type: "ProcessLimitError",
+    message: `The run started more than ${processes} processes and was stopped.`,
+    details: { limit: processes },
+  }),
+  disk: () => ({
+    type: "DiskLimitError",
+    message: "The run exceeded its disk limit: too many files, or too large ones.",
+  }),
+  output: ({ printedBytes, resultBytes }) => ({
+    type: "OutputLimitError",
+    message: "The run printed or returned more than the limit and was stopped.",
+    details: { printed_bytes: printedBytes, result_bytes: resultBytes },
+  }),
+};
+
+/** The limit that the code inside ran into itself. */
+function limitReached({ type, message }: RunError): Limit | undefined {
+  if (type === "MemoryError") return "memory";
+  return type === "OSError" && /No space left|quota exceeded/i.test(message) ? "disk" : undefined;
+}
+
+async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
+  const shown = details && (await fitDetails(details));
+  return {
+    type: toPlainText(type).slice(0, longestType) || "Error",
+    message: toPreview(toPlainText(message), longestMessage),
+    ...(shown && { details: { ...shown } }),
+  };
+}
+
+/** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
+async function fitDetails(details: NonNullable<RunError["details"]>): Promise<RunError["details"]> {
+  const fits = async (value: Json): Promise<boolean> => (await runInSlices(writeJson(value))).length <= maxDetailBytes;
+  if (await fits(details)) return details;
+  const { traceback } = details;
+  if (typeof traceback !== "string") return undefined;
+  const shortened = { ...details, traceback: toPreview(traceback, longestTraceback) };
+  return (await fits(shortened)) ? shortened : undefined;
+}
+
+function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {
+  const { type, message, details = {} } = failure;
+  const hint = failureHint([`${type}: ${message}`, details["stderr"]].join("\n"), run);
+  return hint === undefined ? failure : { ...failure, details: { ...details, hint } };
+}
+
+async function scriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): Promise<RunFailure> {
+  const shown = async (name: "stdout" | "stderr"): Promise<string> =>
+    toPreview(await mask.longPlain(record.stream(name).read()), 1024);
+  return {
+    type: "ScriptError",
+    message: `The script exited with code ${exitCode}.`,
+    details: { exit_code: exitCode, stdout: await shown("stdout"), stderr: await shown("stderr") },
+  };
+}
+
+/** A completed run would hide that an output file was lost. */
+function lostFiles({ refused }: RunRecord): RunFailure {
+  const files = refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why }));
+  const [first] = files;
+  return {
+    type: "OutputLimitError",
+    message: `The output file ${JSON.stringify(first?.path)} could not be stored: ${first?.why ?? ""}`,
+    details: { files },
+  };
+}
+
+/** As Python and Node report a module that is not there. */
+const noModule = /ModuleNotFoundError: No module named '([\w.]+)'|Error: Cannot find (?:module|package) '([^'\n]+)'/;
+/** As libc, Python, Node, curl and git report a name that cannot be resolved, and a host that cannot be reached. */
+const noNetwork =
+  /Name or service not known|Temporary failure in name resolution|nodename nor servname|getaddrinfo|ENOTFOUND|EAI_AGAIN|Could not resolve host|Network is unreachable|ENETUNREACH/;
+
+/** What usually fixes a failed run, by what it reported; undefined where nothing is usual. Pure. */
+export function failureHint(
+  reported: string,
+  run: Pick<RanProgram, "program" | "network" | "project" | "isolation">,
+): string | undefined {
+  const [, python, node] = noModule.exec(reported) ?? [];
+  if (python !== undefined) return pythonModuleHint(python, run);
+  if (node !== undefined) return "npm packages are not available; put the modules that a script needs into the skill.";
+  if (run.isolation === "none") return undefined;
+  if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
+  return projectHint(reported, run);
+}
+
+function pythonModuleHint(module: string, { program }: Pick<RanProgram, "program">): string {
+  const [top = ""] = module.split(".");
+  if (top === "skills") return "Only skills named in mount_skills, and those a skill depends on, can be imported.";
+  return program.type === "code"
+    ? "run_code has the Python standard library and the skills in mount_skills; other packages are not available."
+    : `If \`${top}\` is a package, list it in ${requirementsFile} of ${program.skill}, then run: acp-skills install ${program.skill}`;
+}
+
+function networkHint({ program }: Pick<RanProgram, "program">): string {
+  if (program.type === "code") return "run_code has no network. Call a skill that has the network permission.";
+  const { skill } = program;
+  return (
+    `This run has no network. Declare the hosts in skill.toml, [permissions] network = ["https://…"] ` +
+    `(without a skill.toml: metadata acp-skills-network in SKILL.md), and allow them with --grant ${skill}:network.`
+  );
+}
+
+/** As Python, shells and Node word it where the kernel refuses a path below `/project`. */
+const refusedPath =
+  /(?:\[Errno (?:1|13|18)\] [^\n]*|EACCES: [^\n]*|EXDEV: [^\n]*)'\/project\/|\/project\/[^\n]*: (?:Permission denied|Operation not permitted|Invalid cross-device link)/;
+
+const readOnlyPaths =
+  "A run cannot change .git, .agents, AGENTS.md, other settings of git, agents, editors and CI, and the user's own skills, cannot create, move or remove files directly in /project or in a directory that contains one of these, and cannot change modes and owners. Write to an existing subdirectory or to /output.";
+
+/** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
+export function projectHint(told: string, { project }: Pick<RanProgram, "project">): string | undefined {
+  return project?.writable === true && refusedPath.test(told) ? readOnlyPaths : undefined;
+}

@@ -1,0 +1,175 @@
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
+import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
+import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "../plan/run-limits.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec } from "../run-spec.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunOutcome, RunResult } from "./run-result.ts";
+import { toPlainText, toPreview } from "./run-text.ts";
+import type { Mask } from "./run-text.ts";
+import { toRunFailure } from "./to-run-failure.ts";
+
+/** What ran, in a sandbox or elsewhere. */
+export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
+  Pick<RunSpec, "program">;
+
+export interface RunFacts {
+  readonly run: RanProgram;
+  readonly spec: RunSpec;
+  readonly caller: Pick<RunCaller, "owner" | "blobs">;
+  readonly mask: Mask;
+  readonly nestedBlobs: readonly string[];
+  readonly durationMs: number;
+  readonly isolation: string;
+}
+
+const longestSummary = 1000;
+
+/**
+ * The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as
+ * blobs.
+ */
+export async function toRunResult(
+  end: RunEnd,
+  record: RunRecord,
+  facts: RunFacts,
+): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
+  const { run, spec, caller, durationMs, isolation, nestedBlobs } = facts;
+  const { text, isCut } = await record.log();
+  const logs = toPreview(text, maxPreviewBytes);
+  const spilled: string[] = [];
+  const outcome = await toOutcome(end, record, facts, async (kind, bytes) => {
+    const id = await keepIfPossible(caller, kind, bytes);
+    if (id !== undefined) spilled.push(id);
+    return id;
+  });
+  const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
+  const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
+  const blobs = [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])];
+  const result: RunResult = {
+    ...outcome,
+    run_id: run.runId,
+    ...(await toOutputBlobs(blobs, [...own, ...spilled], caller)),
+    logs_preview: logs,
+    ...(logsBlob !== undefined && { logs_blob: logsBlob }),
+    ...(spec.skill !== undefined && { version: spec.skill.version }),
+    duration_ms: durationMs,
+    limits_applied: {
+      timeout_ms: run.limits.timeoutMs,
+      memory_mb: run.limits.memoryBytes / 1024 / 1024,
+      isolation,
+      ...(spec.clamped && { clamped: true }),
+    },
+  };
+  return { result, blobs };
+}
+
+/** As many ids as a result lists, first those that the program or the output names; further ones are listed in a blob. */
+async function toOutputBlobs(
+  blobs: readonly string[],
+  named: readonly string[],
+  caller: RunFacts["caller"],
+): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
+  if (blobs.length <= maxToldBlobs) return { output_blobs: [...blobs] };
+  const ordered = [...new Set([...named, ...blobs])];
+  const rest = ordered.slice(maxToldBlobs);
+  const blobId = await keepIfPossible(caller, "application/json", Buffer.from(JSON.stringify(rest)));
+  return {
+    output_blobs: ordered.slice(0, maxToldBlobs),
+    more_output_blobs: { count: rest.length, ...(blobId !== undefined && { blob_id: blobId }) },
+  };
+}
+
+type Outcome = Pick<RunResult, "summary"> & RunOutcome;
+
+/** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
+type Spill = (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
+
+async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts, spill: Spill): Promise<Outcome> {
+  const isReturned = end.type === "returned";
+  if (!(isReturned || (end.type === "exited" && end.exitCode === 0)) || record.refused.length > 0) {
+    const error = await toRunFailure(end, record, facts);
+    return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
+  }
+  const { mask } = facts;
+  const value = isReturned ? await mask.json(end.value) : await scriptOutput(record, mask, spill);
+  const output = await toOutput(value, spill);
+  const given = isReturned ? end.summary : undefined;
+  // Masked before it is cut: half a secret would not be found.
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : mask.plain(given));
+  return { status: "completed", output, summary };
+}
+
+function filesIn({ files }: RunRecord): string {
+  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} (${blobId})`);
+  return named.length === 0 ? "" : ` Output files: ${named.join(", ")}.`;
+}
+
+/** Short, without control sequences. */
+function toSummary(text: string): string {
+  const characters = Array.from(toPlainText(text).trim());
+  return characters.length > longestSummary
+    ? `${characters.slice(0, longestSummary - 1).join("")}…`
+    : characters.join("");
+}
+
+/** A small value as it is; a larger one as a reference to its blob. */
+async function toOutput(value: Json, spill: Spill): Promise<Json> {
+  const bytes = await runInSlices(writeJson(value));
+  if (bytes.length <= maxOutputBytes) return value;
+  return await spilled(bytes, "application/json", bytes.toString("utf8"), spill);
+}
+
+const previewBytes = 1024;
+
+async function spilled(bytes: Uint8Array, kind: string, text: string, spill: Spill): Promise<Json> {
+  const blobId = await spill(kind, bytes);
+  const preview = toPreview(text, previewBytes);
+  return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
+}
+
+/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first (C-5.6). */
+async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promise<Json> {
+  const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
+  const texts = { stdout: await mask.longPlain(streams.stdout), stderr: await mask.longPlain(streams.stderr) };
+  const output: Record<string, Json> = { exit_code: 0, ...texts };
+  const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
+  for (const name of longestFirst) {
+    if (isShort(output)) break;
+    output[name] = await spilled(streams[name], "text/plain", texts[name], spill);
+  }
+  return output;
+}
+
+/** Without serialising what is long. */
+function isShort(output: Record<string, Json>): boolean {
+  const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
+  return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
+}
+
+/** A full store must not take the result away from a run that has ended. */
+async function keepIfPossible(
+  { blobs, owner }: RunFacts["caller"],
+  kind: string,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
+  try {
+    return (await blobs.put(owner, kind, bytes)).id;
+  } catch {
+    return undefined; // The preview in its place says that there was more.
+  }
+}
+
+/** Of the ids that a program returned as its output, those that the caller can read. */
+async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
+  const found = await Promise.all(
+    ids.slice(0, 256).map((id) =>
+      blobs
+        .stat(owner, id)
+        .then((blob) => blob.id)
+        .catch(() => undefined),
+    ),
+  );
+  return found.filter((id) => id !== undefined);
+}

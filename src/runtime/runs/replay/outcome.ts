@@ -1,0 +1,158 @@
+import { parseIfJson } from "../../../base/json-file/json-value.ts";
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Json } from "../../sandbox/sandbox.ts";
+import type { RunResult } from "../record/run-result.ts";
+import type { KeptRun } from "../store/run-store.ts";
+import { jsonDifferences, textDifference } from "./json-differences.ts";
+import type { Difference } from "./json-differences.ts";
+
+/** What a run came to, without what no two runs share: ids, times and durations. */
+export interface Outcome {
+  readonly status: RunResult["status"];
+  /** Blobs are named by their contents. */
+  readonly output: Json | undefined;
+  /** Of a failed run; of a failed script with its exit code and what it printed. */
+  readonly error: Json | undefined;
+  readonly blobs: readonly OutcomeBlob[];
+  /** What it said for people. */
+  readonly said: Readonly<Record<"summary" | "message" | "logs", string>>;
+}
+
+interface OutcomeBlob {
+  /** Of an output file. */
+  readonly path: string | undefined;
+  readonly kind: string;
+  readonly sha256: string;
+}
+
+type Ended = Pick<KeptRun, "events"> & { readonly result: RunResult };
+
+/** Reads what a run came to. Throws BLOB_NOT_FOUND if a blob of its output is no longer stored. */
+export async function readOutcome(
+  { result, events }: Ended,
+  blobs: Pick<BlobStore, "stat" | "read">,
+  owner: string,
+): Promise<Outcome> {
+  const paths = new Map(events.map(({ blobId, path }) => [blobId, path]));
+  const digests = new Map<string, string>();
+  const made: OutcomeBlob[] = [];
+  for (const id of await idsOf(result, blobs, owner)) {
+    const { kind, sha256 } = await blobs.stat(owner, id);
+    const path = paths.get(id);
+    digests.set(id, `blob sha256:${sha256}`);
+    made.push({ path: typeof path === "string" ? path : undefined, kind, sha256 });
+  }
+  const plain = (text: string): string => text.replace(/blob:[0-9a-f]{32}/g, (id) => digests.get(id) ?? id);
+  const { error, output, summary, logs_preview: logs, status } = result;
+  // The program may have returned an object that only looks like a long output.
+  const long = longOutput(output);
+  const isJson = long !== undefined && digests.has(long) && (await blobs.stat(owner, long)).kind === "application/json";
+  // A blob of the program that is not JSON is compared by its digest.
+  const whole = ((isJson ? parseIfJson(await readText(blobs, owner, long)) : undefined) ?? output) as Json | undefined;
+  return {
+    status,
+    output: whole === undefined ? undefined : mapTexts(whole, plain),
+    error: error === undefined ? undefined : mapTexts(errorOf(error), plain),
+    blobs: made,
+    said: { summary: plain(summary), message: plain(error?.message ?? ""), logs: plain(logs) },
+  };
+}
+
+/** All blobs of a result, including those that it only counts. */
+async function idsOf(
+  { output_blobs: named, more_output_blobs: more }: RunResult,
+  blobs: Pick<BlobStore, "read">,
+  owner: string,
+): Promise<readonly string[]> {
+  if (more?.blob_id === undefined) return named;
+  return [...named, ...(JSON.parse(await readText(blobs, owner, more.blob_id)) as string[])];
+}
+
+/** The blob of an output that was too long for the result (CONTRACT C-5.1). */
+function longOutput(output: unknown): string | undefined {
+  if (typeof output !== "object" || output === null || !("blob_id" in output)) return undefined;
+  const isLong = "truncated" in output && output.truncated === true;
+  return isLong && typeof output.blob_id === "string" ? output.blob_id : undefined;
+}
+
+async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blobs.read(owner, id)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** What decides of an error; messages and tracebacks may name times and addresses. */
+function errorOf({ type, code, details = {} }: NonNullable<RunResult["error"]>): Json {
+  const { exit_code: exitCode, stdout, stderr } = details as Readonly<Record<string, Json | undefined>>;
+  return {
+    type,
+    ...(code !== undefined && { code }),
+    ...(exitCode !== undefined && { exit_code: exitCode }),
+    ...(stdout !== undefined && { stdout }),
+    ...(stderr !== undefined && { stderr }),
+  };
+}
+
+function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, change));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
+}
+
+const maxDifferences = 20;
+
+export interface Comparison {
+  /** Empty where the output is the same; of more than 20 only the first. */
+  readonly differences: readonly Difference[];
+  /** What differs and does not count: what the runs said for people. */
+  readonly asides: readonly Difference[];
+}
+
+/** How the outcome of a run differs from that of the run that it repeats. Pure. */
+export function compareOutcomes(before: Outcome, after: Outcome): Comparison {
+  const differences = [
+    ...(before.status === after.status ? [] : [{ where: "status", before: before.status, after: after.status }]),
+    ...jsonDifferences("output", before.output, after.output, maxDifferences),
+    ...jsonDifferences("error", before.error, after.error, maxDifferences),
+    ...blobDifferences(before.blobs, after.blobs),
+  ];
+  const asides = (["summary", "message", "logs"] as const).flatMap((what) =>
+    before.said[what] === after.said[what] ? [] : [textDifference(what, before.said[what], after.said[what])],
+  );
+  return { differences: differences.slice(0, maxDifferences), asides };
+}
+
+/** Output files are compared by path; other blobs as a collection without order, by kind and content. */
+function blobDifferences(before: readonly OutcomeBlob[], after: readonly OutcomeBlob[]): readonly Difference[] {
+  const [left, right] = [group(before), group(after)];
+  return [...new Set([...left.keys(), ...right.keys()])].sort().flatMap((where) => {
+    const [one = [], other = []] = [left.get(where), right.get(where)];
+    const [gone, made] = [without(one, other), without(other, one)];
+    return Array.from({ length: Math.max(gone.length, made.length) }, (_, index) => ({
+      where,
+      before: gone[index],
+      after: made[index],
+    }));
+  });
+}
+
+/** Contents by what they are: a path, or a kind. */
+function group(blobs: readonly OutcomeBlob[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { path, kind, sha256 } of blobs) {
+    const where = path === undefined ? `blob of kind ${kind}` : `file ${JSON.stringify(path)}`;
+    groups.set(where, [...(groups.get(where) ?? []), `sha256:${sha256}`]);
+  }
+  return groups;
+}
+
+/** Those of `all` that are not in `others`, each as often as it is more often there; sorted. */
+function without(all: readonly string[], others: readonly string[]): readonly string[] {
+  const left = [...others];
+  return all.toSorted().filter((one) => {
+    const place = left.indexOf(one);
+    if (place !== -1) left.splice(place, 1);
+    return place === -1;
+  });
+}

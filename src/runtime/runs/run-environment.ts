@@ -1,0 +1,224 @@
+import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import type { InvocationEnd } from "../../sources/invoke/invocation-end.ts";
+import type { Invocation } from "../../sources/invoke/invoke-skill.ts";
+import { frameLimits } from "../sandbox/frames/frames.ts";
+import { parseJson } from "../sandbox/frames/json.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
+import type { Log } from "../../base/log.ts";
+import { identityOf } from "../../base/paths/directory-identity.ts";
+import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
+import { findPython } from "../sandbox/find/find-programs.ts";
+import { liesIn } from "../../base/paths/is-within.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { FoundSandbox } from "../../skills/environment/match.ts";
+import { envFileSecrets } from "../secrets/env-file-secrets.ts";
+import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
+import { firstOf, memorySecrets } from "../secrets/secret-source.ts";
+import type { RunsOptions } from "./runs.ts";
+import { diskRunStore } from "./store/disk-run-store.ts";
+
+/** What runs need, from the settings; the sandbox is opened with the first run. */
+export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart"> {
+  /** What isolates code here, which is opened to find out, or why nothing does. */
+  findSandbox(): Promise<FoundSandbox>;
+  /** Which tiers are available. Opens each of them to find out. */
+  report(): Promise<readonly TierReport[]>;
+  /** Releases the sandbox, if one was opened. */
+  close(): Promise<void>;
+}
+
+/** Where `acp-skills install` puts packages. */
+export function packagesIn(dataDirectory: string): string {
+  return path.join(dataDirectory, "packages");
+}
+
+export interface RunSettings {
+  readonly dataDirectory: string;
+  readonly secretsFile: string | undefined;
+  readonly isolation: NonNullable<SandboxOptions["isolation"]>;
+  /** Hosts with private addresses that skills on other machines may be on. */
+  readonly allowPrivate: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Where the records of runs are. */
+export function runRecordsIn(dataDirectory: string): string {
+  return path.join(dataDirectory, "runs");
+}
+
+/** Queued runs for each running one. */
+const waitingEach = 32;
+
+export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
+  const { secretsFile, isolation, dataDirectory, allowPrivate, clock, log } = settings;
+  const secrets = firstOf([
+    memorySecrets(process.env),
+    ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
+    ...(hasKeychain(process.platform) ? [keychainSecrets(process.platform)] : []),
+  ]);
+  const records = diskRunStore(runRecordsIn(dataDirectory), { log });
+  const concurrency = Math.max(2, availableParallelism());
+  const digests = new LimitedMap<string, Promise<string>>(100);
+
+  async function open(everyTier: boolean) {
+    const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
+      import("../sandbox/choose-sandbox.ts"),
+      import("../sandbox/egress/egress-proxy.ts"),
+    ]);
+    return await stayingFor(
+      openSandbox({
+        isolation,
+        everyTier,
+        cacheDirectory: path.join(dataDirectory, "pyodide"),
+        egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
+        clock,
+        log,
+      }),
+    );
+  }
+
+  const sandbox = openLater(async () => {
+    const { sandbox: opened, tiers } = await open(false);
+    if (opened === undefined) throw nothingIsolates(tiers);
+    return opened;
+  });
+  const outside = openLater(async () => {
+    const { openUnconfinedSandbox } = await import("../sandbox/unconfined/unconfined-sandbox.ts");
+    const opened = await stayingFor(openUnconfinedSandbox({ clock, log }));
+    if ("reason" in opened) throw new SkillsError("SANDBOX_UNAVAILABLE", opened.reason);
+    return opened;
+  });
+
+  /** Logged for the user only: the caller learns no path of this machine. */
+  function tellUser(error: unknown): undefined {
+    if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
+    log("warning", error.message);
+  }
+
+  return {
+    sandbox: sandbox.get,
+    withoutSandbox: outside.get,
+    records,
+    now: Date.now,
+    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
+    refuseProject: (directory) =>
+      liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
+        ? `${directory} cannot be used as a project: it contains the data directory of acp-skills, or is inside it.`
+        : undefined,
+    async findPackages(skill, requirements) {
+      const python = await findPython();
+      if ("reason" in python) return undefined;
+      const [{ findPackagesOf }, { digestOfPackages }] = await Promise.all([
+        import("../sandbox/requirements/package-cache.ts"),
+        import("../sandbox/requirements/packages-digest.ts"),
+      ]);
+      const cache = packagesIn(dataDirectory);
+      const directory = await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
+      if (directory === undefined) return undefined;
+      // What is installed does not change; what is installed anew is another directory.
+      const key = JSON.stringify([directory, identityOf(directory)]);
+      const digest = digests.get(key) ?? digestOfPackages(directory);
+      digests.set(key, digest);
+      return { directory, digest: await digest };
+    },
+    invoke: async (invocation, signal) => await stayingFor(invoke(invocation, { allowPrivate, clock, signal })),
+    clock,
+    concurrency,
+    maxWaiting: concurrency * waitingEach,
+    newRunId: () => `run_${randomBytes(8).toString("hex")}`,
+    async findSandbox() {
+      try {
+        const { tier, lacks, remedy } = await sandbox.get();
+        return { tier, lacks, ...(remedy !== undefined && { remedy }) };
+      } catch (error) {
+        if (isSkillsError(error) && error.code === "CLOSED") throw error;
+        if (isSkillsError(error)) return { reason: error.message };
+        log("error", `The sandbox cannot be opened: ${String(error)}`);
+        return { reason: "The sandbox cannot be opened; see the log." };
+      }
+    },
+    async report() {
+      const { sandbox: opened, tiers } = await open(true);
+      if (opened !== undefined) await stayingFor(opened.close());
+      return tiers;
+    },
+    async close() {
+      const closed = [sandbox.close(), outside.close()];
+      await records.close();
+      await Promise.all(closed);
+    },
+  };
+}
+
+/** A sandbox that is opened with the first run that needs it. */
+function openLater(open: () => Promise<Sandbox>): {
+  readonly get: () => Promise<Sandbox>;
+  readonly close: () => Promise<void>;
+} {
+  let opening: Promise<Sandbox> | undefined;
+  let isClosed = false;
+  return {
+    async get() {
+      if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+      const tried = (opening ??= open());
+      try {
+        return await tried;
+      } catch (error) {
+        // The user may install something before the next run; another run may be looking again already.
+        if (opening === tried) opening = undefined;
+        throw error;
+      }
+    },
+    async close() {
+      isClosed = true;
+      const opened = await opening?.catch(() => undefined);
+      if (opened !== undefined) await stayingFor(opened.close());
+    },
+  };
+}
+
+/** A sandbox that is being closed does not keep the process alive: without this, it could exit half-way. */
+async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
+  const hold = setInterval(() => undefined, 1_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(hold);
+  }
+}
+
+/** Around the output, which may be as deep as that of a run here. */
+const deepestAnswer = 1 + frameLimits.depth;
+
+/** The endpoint is one that a person, or whoever a person trusts with that, has approved: also on this machine. */
+async function invoke(
+  invocation: Invocation,
+  { allowPrivate, clock, signal }: Pick<RunSettings, "allowPrivate" | "clock"> & { readonly signal: AbortSignal },
+): Promise<InvocationEnd> {
+  const [{ openFetcher }, { invokeSkill }] = await Promise.all([
+    import("../../sources/fetch/open-fetcher.ts"),
+    import("../../sources/invoke/invoke-skill.ts"),
+  ]);
+  const fetcher = openFetcher({ allowPrivate, typed: [invocation.endpoint], clock });
+  const parse = async (bytes: Uint8Array): Promise<unknown> =>
+    (await runInSlices(parseJson(Buffer.from(bytes), deepestAnswer))).value;
+  try {
+    return await invokeSkill(invocation, { fetcher, clock, parse }, signal);
+  } finally {
+    await fetcher.close();
+  }
+}
+
+function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
+  const all = new Set(tiers.map(({ reason }) => reason));
+  const each = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
+  const reasons = tiers.length > 1 && all.size === 1 ? (tiers[0]?.reason ?? each) : each;
+  const hint = "acp-skills doctor says how to fix that.";
+  return new SkillsError("SANDBOX_UNAVAILABLE", `No sandbox is available. ${reasons}`, { facts: { hint } });
+}

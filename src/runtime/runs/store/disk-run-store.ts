@@ -1,0 +1,241 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import type { Log } from "../../../base/log.ts";
+import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
+import { inParallel } from "../../../base/promises/in-parallel.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
+import { defaultRetention, keptRun } from "./run-store.ts";
+import type { KeptRun, RunRetention, RunStore } from "./run-store.ts";
+
+export interface DiskRunStoreOptions extends Partial<RunRetention> {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Told of records that cannot be stored, once until one can be again, and of damaged ones. */
+  readonly log: Log;
+}
+
+interface RecordFile {
+  readonly file: string;
+  readonly createdAt: number;
+  readonly runId: string;
+}
+
+/** A run that has not ended yet names the process that runs it. */
+const recordedRun = keptRun.extend({
+  process: z.strictObject({ pid: z.number(), started: z.string(), space: z.string() }).exactOptional(),
+});
+
+const sweepEveryMs = 60 * 60 * 1000;
+const nameForm = /^(\d{13})-(run_[A-Za-z0-9]{10,64})\.json$/;
+const temporaryForm = /^\.(\d{13})-.*\.tmp$/;
+
+/** Records that are written at a time. */
+const writtenAtOnce = 16;
+
+/**
+ * Records of runs as JSON files, `<owner's digest>/<created at>-<run id>.json`, in a directory that any number of processes may share.
+ * Each is written to a temporary file and renamed. What has expired, or exceeds an owner's limits, is removed when records are stored.
+ */
+export function diskRunStore(directory: string, options: DiskRunStoreOptions): RunStore {
+  return new DiskRunStore(directory, options);
+}
+
+class DiskRunStore implements RunStore {
+  readonly #directory: string;
+  readonly #options: RunRetention & { readonly now: () => number; readonly log: Log };
+  /** Stored since the owner's directory was last pruned. */
+  readonly #unpruned = new Map<string, { runs: number; bytes: number }>();
+  /** What is not on disk yet, by run id; of several records of one run, only the last is written. */
+  readonly #pending: Map<string, KeptRun>;
+  /** By run id, those that this process has written. */
+  readonly #written: Map<string, RecordFile>;
+  #last: Promise<void> = Promise.resolve();
+  /** Writes all that is pending when it starts; it has not started yet. */
+  #next: Promise<void> | undefined;
+  #sweptAt = -Infinity;
+  #isTold = false;
+
+  constructor(directory: string, { now = Date.now, log, ...retention }: DiskRunStoreOptions) {
+    this.#directory = directory;
+    this.#options = { ...defaultRetention, ...retention, now, log };
+    this.#pending = new LimitedMap(this.#options.maxRuns);
+    this.#written = new LimitedMap(this.#options.maxRuns);
+  }
+
+  keep(run: KeptRun): void {
+    this.#pending.set(run.spec.runId, run);
+    this.#next ??= this.#last = this.#last.then(async () => {
+      // After the answer to the call that made the run.
+      await setImmediate();
+      this.#next = undefined;
+      await this.#writePending();
+    });
+  }
+
+  async stored(runId: string): Promise<boolean> {
+    await this.#last;
+    return this.#written.has(runId);
+  }
+
+  async read(runId: string): Promise<KeptRun | undefined> {
+    const pending = this.#pending.get(runId);
+    if (pending !== undefined) return pending;
+    const written = this.#written.get(runId);
+    const found = written === undefined ? (await this.#files()).find((file) => file.runId === runId) : written;
+    return found !== undefined && this.#isFresh(found) ? await this.#readRecord(found) : undefined;
+  }
+
+  async *list(): AsyncGenerator<KeptRun> {
+    await this.#last;
+    for (const file of (await this.#files()).sort((a, b) => b.createdAt - a.createdAt)) {
+      const run = await this.#readRecord(file);
+      if (run !== undefined) yield run;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  /** What cannot be written stays pending, and is tried again with what is kept next. */
+  async #writePending(): Promise<void> {
+    let failure: string | undefined;
+    await inParallel([...this.#pending], writtenAtOnce, async ([runId, run]) => {
+      try {
+        await this.#store(run);
+        if (this.#pending.get(runId) === run) this.#pending.delete(runId);
+      } catch (error) {
+        failure = String(error);
+      }
+    });
+    try {
+      await this.#pruneWhereDue();
+    } catch (error) {
+      failure = String(error);
+    }
+    if (failure !== undefined && !this.#isTold)
+      this.#options.log("warning", `Runs cannot be recorded in ${this.#directory}: ${failure}`);
+    this.#isTold = failure !== undefined;
+  }
+
+  async #store(run: KeptRun): Promise<void> {
+    const { runId, owner: ownerName } = run.spec;
+    const hasEnded = run.status !== "queued" && run.status !== "running";
+    const record = hasEnded ? run : { ...run, process: identifyProcess() };
+    const json = await runInSlices(writeJson(record));
+    if (json.length > this.#options.maxBytes) return;
+    const owner = path.join(this.#directory, createHash("sha256").update(ownerName).digest("hex").slice(0, 32));
+    makeOwnDirectories(this.#directory, 0o700);
+    makeOwnDirectories(owner, 0o700);
+    const createdAt = Math.floor(run.createdAt);
+    const name = `${String(createdAt).padStart(13, "0")}-${runId}`;
+    const temporary = path.join(owner, `.${name}.tmp`);
+    const file = path.join(owner, `${name}.json`);
+    try {
+      await writeFile(temporary, json, { flag: "wx", mode: 0o600 });
+      await rename(temporary, file);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    this.#written.set(runId, { file, createdAt, runId });
+    if (!hasEnded) return;
+    const stored = this.#unpruned.get(owner) ?? { runs: 0, bytes: 0 };
+    stored.runs += 1;
+    stored.bytes += json.length;
+    this.#unpruned.set(owner, stored);
+  }
+
+  /** An owner's limits are exceeded by a tenth at most, for each process. */
+  async #pruneWhereDue(): Promise<void> {
+    const { maxRuns, maxBytes, now } = this.#options;
+    const isSweep = now() - this.#sweptAt >= sweepEveryMs;
+    if (isSweep) this.#sweptAt = now();
+    const owners = isSweep
+      ? (await namesIn(this.#directory)).map((name) => path.join(this.#directory, name))
+      : [...this.#unpruned]
+          .filter(([, { runs, bytes }]) => runs * 10 >= maxRuns || bytes * 10 >= maxBytes)
+          .map(([owner]) => owner);
+    for (const owner of owners) {
+      this.#unpruned.delete(owner);
+      await this.#prune(owner);
+    }
+  }
+
+  /** Removes what has expired, what exceeds the limits of its owner, and what crashed processes left behind. */
+  async #prune(owner: string): Promise<void> {
+    const { ttlMs, maxRuns, maxBytes, now } = this.#options;
+    let [runs, bytes] = [0, 0];
+    const names = await namesIn(owner);
+    for (const name of names.toSorted().reverse()) {
+      const file = path.join(owner, name);
+      const createdAt = Number((nameForm.exec(name) ?? temporaryForm.exec(name))?.[1]);
+      if (Number.isNaN(createdAt)) continue;
+      const { size = 0 } = await stat(file).catch(() => ({ size: undefined }));
+      if (nameForm.test(name)) {
+        runs += 1;
+        bytes += size;
+      }
+      const isLeftOver = temporaryForm.test(name) && createdAt + sweepEveryMs <= now();
+      if (isLeftOver || createdAt + ttlMs <= now() || runs > maxRuns || bytes > maxBytes)
+        await rm(file, { force: true });
+    }
+    // Fails, as it should, where there is still something in it.
+    if (runs === 0) await rmdir(owner).catch(() => undefined);
+  }
+
+  async #files(): Promise<RecordFile[]> {
+    const found: RecordFile[] = [];
+    for (const owner of await namesIn(this.#directory)) {
+      for (const name of await namesIn(path.join(this.#directory, owner))) {
+        const [, createdAt = "", runId = ""] = nameForm.exec(name) ?? [];
+        const file = { file: path.join(this.#directory, owner, name), createdAt: Number(createdAt), runId };
+        if (runId !== "" && this.#isFresh(file)) found.push(file);
+      }
+    }
+    return found;
+  }
+
+  #isFresh({ createdAt }: RecordFile): boolean {
+    return createdAt + this.#options.ttlMs > this.#options.now();
+  }
+
+  async #readRecord({ file, runId }: RecordFile): Promise<KeptRun | undefined> {
+    try {
+      const { process, ...run } = recordedRun.parse(JSON.parse(await readFile(file, "utf8")));
+      if (run.spec.runId === runId)
+        return process === undefined || isRunning(process) !== false ? run : { ...run, status: "interrupted" };
+      this.#options.log("warning", `The run record ${file} was skipped: it is that of another run.`);
+    } catch (error) {
+      // Removed meanwhile by another process.
+      if (systemCode(error) === "ENOENT") return undefined;
+      const why = error instanceof Error ? error.message : String(error);
+      this.#options.log(
+        "warning",
+        `The run record ${file} was skipped: it is damaged or cannot be read (${why.slice(0, 200)}).`,
+      );
+    }
+    return undefined;
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw new SkillsError("UNREADABLE", `The run records in ${directory} cannot be read: ${String(error)}`, {
+      cause: error,
+      facts: { path: directory },
+    });
+  }
+}

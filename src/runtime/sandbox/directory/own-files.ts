@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../../base/paths/url-of.ts";
+
+const place = (name: string): string => fileURLToPath(new URL(name, urlOf(import.meta)));
+
+/** Files of this package that other processes execute. */
+export const ownFiles = {
+  inside: place("../inside/"),
+  showProject: place("../processes/show_project.py"),
+  onlyWheels: place("../requirements/only_wheels.py"),
+} as const;
+
+/** An explanation if any of them is missing, as in a bundle. */
+export function missingOwnFiles(files: readonly string[] = Object.values(ownFiles)): string | undefined {
+  const missing = files.filter((file) => !existsSync(file));
+  if (missing.length === 0) return undefined;
+  const names = missing.map((file) => file.replace(/[\\/]$/, "")).join(", ");
+  return (
+    `Files of the package acp-skills are missing: ${names}. Bundlers do not copy them: mark acp-skills as external, ` +
+    `or copy the contents of its dist/runtime/sandbox to ${dirname(ownFiles.inside)}.`
+  );
+}

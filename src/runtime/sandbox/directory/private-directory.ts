@@ -1,0 +1,273 @@
+import { randomInt, randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeSync,
+} from "node:fs";
+import type { Dirent } from "node:fs";
+import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { Roots } from "../drive/drive-run.ts";
+import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../sandbox.ts";
+
+/** The directory of one sandbox, which only its user can enter. */
+export interface PrivateDirectory {
+  readonly path: string;
+  readonly skills: string;
+  readonly blobs: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Creates it. Only its `writable` directories belong to `user`: we write to the rest as root, and would follow symbolic links that
+ * another process of that user put there.
+ */
+export function makePrivateDirectory(
+  path: string,
+  user: number | undefined,
+  writable: readonly string[],
+): PrivateDirectory {
+  const directory = { path, skills: join(path, "skills"), blobs: join(path, "blobs") };
+  mkdirSync(path, { mode: 0o700 });
+  for (const one of [directory.skills, directory.blobs]) makeReadable(one);
+  for (const name of writable) mkdirSync(join(path, name), { mode: 0o700 });
+  if (user !== undefined) {
+    chownSync(path, -1, user);
+    chmodSync(path, 0o710);
+    for (const name of writable) chownSync(join(path, name), user, user);
+  }
+  return { ...directory, remove: () => removeTree(path) };
+}
+
+/** Without mount namespaces, these are in the private directory. */
+export const ownRootNames = ["workspace", "output", "temporary"] as const;
+
+/** Paths of a run that has only its private directory. */
+export function ownRoots(
+  { path, skills, blobs }: PrivateDirectory,
+  { project, packages }: { readonly project?: SandboxRun["project"]; readonly packages?: string | undefined },
+): Roots {
+  const [workspace, output, temporary] = ownRootNames.map((name) => join(path, name)) as [string, string, string];
+  return {
+    skills,
+    blobs,
+    workspace,
+    output,
+    temporary,
+    project: project?.directory ?? null,
+    packages: packages ?? null,
+  };
+}
+
+/** Independent of the umask. */
+function makeReadable(path: string): void {
+  mkdirSync(path);
+  chmodSync(path, 0o755);
+}
+
+/** Writes skills by name and blobs by id, with and without `blob:`. Throws for a name that leaves the directory, or a wrong size. */
+export async function layFiles(
+  directory: PrivateDirectory,
+  skills: readonly MountedSkill[],
+  blobs: readonly MountedBlob[],
+): Promise<void> {
+  for (const skill of skills) {
+    if (!isSegment(skill.name)) throw unfit(`Invalid skill name: ${JSON.stringify(skill.name)}.`);
+    await layTree(join(directory.skills, skill.name), skill.files);
+  }
+  for (const blob of blobs) {
+    if (!isBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
+    await layFile(blob.id, join(directory.blobs, blob.id), blob.size, blob.read());
+    symlinkSync(blob.id, join(directory.blobs, blob.id.slice("blob:".length)));
+  }
+}
+
+async function layTree(root: string, files: readonly MountedFile[]): Promise<void> {
+  const made = new Set<string>();
+  const make = (directory: string): void => {
+    if (made.has(directory)) return;
+    if (directory !== root) make(dirname(directory));
+    mkdirSync(directory, { mode: 0o700 });
+    made.add(directory);
+  };
+  make(root);
+  for (const file of files) {
+    const segments = file.path.split("/");
+    if (!segments.every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
+    const path = join(root, ...segments);
+    make(dirname(path));
+    await layFile(file.path, path, file.size, file.read());
+  }
+  for (const directory of made) chmodSync(directory, 0o555);
+}
+
+/** Synchronous writes: the thread pool would take longer than the disk. */
+async function layFile(label: string, path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = openSync(path, "wx");
+  let written = 0;
+  let isScript = false;
+  try {
+    for await (const piece of content) {
+      if (written === 0) isScript = piece[0] === 0x23 && piece[1] === 0x21;
+      if (written + piece.length > size) throw unfit(`${label} is larger than declared.`);
+      for (let at = 0; at < piece.length;) at += writeSync(file, piece, at);
+      written += piece.length;
+    }
+    if (written !== size) throw unfit(`${label} is smaller than declared.`);
+    fchmodSync(file, isScript ? 0o555 : 0o444);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether a name is one segment of a path. */
+export function isSegment(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= 255;
+}
+
+export function isBlobId(id: string): boolean {
+  return /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);
+}
+
+/** The error for files that do not fit into a sandbox. */
+export function unfit(message: string): SkillsError {
+  return new SkillsError("SANDBOX_UNAVAILABLE", message);
+}
+
+const firstFree = 0x7000_0000;
+const countFree = 0x0fff_0000;
+
+export interface SandboxUser {
+  /** `undefined`: the user of this process, which is not root. */
+  readonly id: number | undefined;
+  /** Only root can use the project: it must be mounted as if it were this user's. */
+  readonly isLent: boolean;
+}
+
+export interface Refusal {
+  readonly refusal: string;
+}
+
+/**
+ * An unused id, a different one for each sandbox: no file belongs to it, and per-user limits of the kernel count only that sandbox.
+ */
+function takeFreeUser(isLent = false): SandboxUser | Refusal {
+  const highest = highestUser();
+  if (highest < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
+  if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
+  // A container with few ids: the last ones.
+  return { id: randomInt(Math.max(1, highest - 4_000), highest), isLent };
+}
+
+/**
+ * The user a sandbox runs as: that of this process, unless it is root. For root, an unused id, or the owner of a project that other
+ * users may not use. Never root: the kernel lets uid 0 change many settings even without capabilities.
+ */
+export function chooseUser(project: SandboxRun["project"]): SandboxUser | Refusal {
+  if (process.getuid?.() !== 0) return { id: undefined, isLent: false };
+  if (project === undefined) return takeFreeUser();
+  const found = statSync(project.directory, { throwIfNoEntry: false });
+  if (found === undefined) return { refusal: `The project directory ${project.directory} does not exist.` };
+  if (!project.writable && everyoneMayEnter(project.directory)) return takeFreeUser();
+  return found.uid === 0 ? takeFreeUser(true) : { id: found.uid, isLent: false };
+}
+
+/** Whether every user can enter and list a directory, or reach and execute a program. */
+export function everyoneMayEnter(path: string): boolean {
+  return (statSync(path).mode & 0o005) === 0o005 && everyoneMayPass(dirname(path));
+}
+
+/** Whether every user can pass a directory and all above it. Those that do not exist are ignored. */
+export function everyoneMayPass(directory: string): boolean {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found !== undefined && (found.mode & 0o001) === 0) return false;
+  return directory === dirname(directory) || everyoneMayPass(dirname(directory));
+}
+
+function highestUser(): number {
+  try {
+    const ranges = readFileSync("/proc/self/uid_map", "utf8").trim().split("\n");
+    return Math.max(
+      ...ranges
+        .map((range) => range.trim().split(/\s+/).map(Number))
+        .map(([first = 0, , count = 0]) => first + count - 1),
+    );
+  } catch {
+    return 0xffff; // Not known: assume 16-bit ids.
+  }
+}
+
+const slash = Buffer.from("/");
+/** Files that are removed concurrently. */
+const portion = 64;
+
+/**
+ * Removes a directory that hostile code may have filled: trees deeper than the longest path, directories without permissions, names
+ * that are not UTF-8. Does not follow links. Nobody else may still write to it. An absent directory is not an error.
+ */
+export async function removeTree(directory: string): Promise<void> {
+  const root = Buffer.from(directory);
+  for (;;) {
+    const entries = await readWritable(root);
+    if (entries === undefined) return;
+    if (entries.length === 0) break;
+    await unlinkAll(root, entries);
+    for (const entry of entries.filter((one) => one.isDirectory())) {
+      const path = joined(root, entry.name);
+      const below = (await readWritable(path)) ?? [];
+      await unlinkAll(path, below);
+      // Subdirectories are moved up, so that no path gets longer than this one and two names.
+      for (const { name } of below.filter((one) => one.isDirectory())) {
+        await moveDirectory(joined(path, name), joined(root, Buffer.from(randomUUID())));
+      }
+      await rmdir(path);
+    }
+  }
+  await rmdir(root);
+}
+
+/**
+ * Moving a directory changes its `..` entry, which needs write permission on it, except for root. So root never changes the mode
+ * of a path that may have been replaced by a link.
+ */
+async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") throw error;
+    await chmod(from, 0o700);
+    await rename(from, to);
+  }
+}
+
+type Entry = Dirent<Buffer>;
+
+async function unlinkAll(directory: Buffer, entries: readonly Entry[]): Promise<void> {
+  const files = entries.filter((entry) => !entry.isDirectory());
+  for (let start = 0; start < files.length; start += portion) {
+    await Promise.all(files.slice(start, start + portion).map(({ name }) => unlink(joined(directory, name))));
+  }
+}
+
+async function readWritable(directory: Buffer): Promise<Entry[] | undefined> {
+  try {
+    await chmod(directory, 0o700);
+    return await readdir(directory, { encoding: "buffer", withFileTypes: true });
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function joined(directory: Buffer, name: Buffer): Buffer {
+  return Buffer.concat([directory, slash, name]);
+}

@@ -1,0 +1,270 @@
+import type { Server } from "node:net";
+import type { Duplex, Readable } from "node:stream";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import type { Frame, FrameReader } from "../frames/frames.ts";
+import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
+import { passFiles, passPrinted, serveProgram, tellSkipped } from "./serve-run.ts";
+import type { RunResult } from "./serve-run.ts";
+
+/** A started sandbox that waits for its one run. */
+export interface SandboxProcess {
+  /** Of the outermost process. */
+  readonly pid: number | undefined;
+  readonly control: Duplex;
+  readonly frames: FrameReader;
+  readonly program: Duplex;
+  /** What the program prints. They end with the last process of the run, even if the sandbox is still exiting. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly listener: { readonly server: Server; readonly port: number } | undefined;
+  /** Resolves when the outermost process is dead; with namespaces, all others are dead by then too. */
+  readonly exited: Promise<void>;
+  /** Exit code or signal; for people. */
+  readonly lastWords: () => string;
+  kill(): void;
+  /** Closes our ends. */
+  release(): void;
+  /** Whether it keeps this process alive. Initially it does not. */
+  keepAlive(wanted: boolean): void;
+}
+
+/** Paths inside the sandbox. */
+export interface Roots {
+  readonly skills: string;
+  readonly workspace: string;
+  readonly blobs: string;
+  readonly output: string;
+  readonly temporary: string;
+  readonly project: string | null;
+  readonly packages: string | null;
+}
+
+/** What a run frame needs to know about the tier. */
+export interface Surroundings {
+  /** Absent where the sandbox has a file system of its own: then these are the paths of the protocol. */
+  readonly roots?: Roots | undefined;
+  readonly proxyPort?: number | undefined;
+  readonly outside?: Outside | undefined;
+}
+
+/** What a program has without a sandbox, where it knows the real paths of `roots`. */
+export interface Outside {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Interpreters of scripts; Python is that of the sandbox. */
+  readonly interpreters: { readonly bash: string | null; readonly node: string };
+}
+
+type Stop = "timeout" | "cancelled" | "output" | "fault";
+
+/** How long a supervisor may take to kill all processes and exit, before the host kills the sandbox. */
+export const graceMs = 2_000;
+
+/**
+ * Drives the one run of a prepared sandbox; resolves when every process of the run is dead. The sandbox itself may still be
+ * exiting, unless it violated the protocol. What the host observed takes precedence over the supervisor's report, and that over the
+ * program's. Errors of `host.output` are passed on. Throws `SANDBOX_UNAVAILABLE` for code or arguments that exceed the limit of a frame.
+ */
+export async function driveRun(
+  sandbox: SandboxProcess,
+  run: SandboxRun,
+  surroundings: Surroundings,
+  host: RunHost,
+  signal: AbortSignal,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<RunEnd> {
+  const task = runFrame(run, surroundings);
+  const encodedTask = await encodeLongFrame(task).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${error.message}`);
+  });
+  let stopped: Stop | undefined;
+  const over = new AbortController();
+  const timers: (() => void)[] = [];
+  let reported = false;
+
+  const killAfter = (): void => void timers.push(clock.after(graceMs, () => sandbox.kill()));
+  const stop = (reason: Stop): void => {
+    if (stopped !== undefined) return;
+    stopped = reason;
+    sendFrame(sandbox.control, { type: "stop" });
+    killAfter();
+  };
+  const cancel = (): void => stop("cancelled");
+  const tooMuch = (): void => stop("output");
+  const clearTimers = (): void => {
+    for (const clear of timers.splice(0)) clear();
+  };
+
+  sandbox.keepAlive(true);
+  const printed = passOutput(sandbox, run.limits, host, tooMuch);
+  sendFrame(sandbox.control, { type: "start", roots: task["roots"], limits: task["limits"] });
+  sandbox.program.write(encodedTask);
+  timers.push(clock.after(run.limits.timeoutMs, () => stop("timeout")));
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+
+  const said = serveProgram(sandbox.program, run, host, over.signal, { log, clock, tooMuch }).catch(
+    (error: unknown) => {
+      // A program that violates the protocol is killed.
+      stop("fault");
+      return error instanceof FrameFault ? error : new FrameFault(String(error));
+    },
+  );
+  try {
+    // From the first frame of the report on, every process of the run is dead.
+    const report = await readReport(sandbox.frames, run.limits, host, clearTimers);
+    killAfter();
+    over.abort();
+    reported = report !== undefined && !(report instanceof FrameFault);
+    if (!reported) await sandbox.exited;
+    await printed;
+    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report, host);
+    return judge(run, stopped, report, await said, sandbox.lastWords());
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    over.abort();
+    if (!reported) {
+      sandbox.kill();
+      await sandbox.exited;
+    }
+    clearTimers();
+  }
+}
+
+/** Passes on what is printed until it is too much; resolves when nothing more can arrive. */
+function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, tooMuch: () => void): Promise<unknown> {
+  const pass = passPrinted(limits, host, tooMuch);
+  const ends = (["stdout", "stderr"] as const).map(
+    (name) =>
+      new Promise<void>((resolve) => {
+        const stream = sandbox[name];
+        stream.on("data", (bytes: Buffer) => pass(name, bytes)).on("close", resolve);
+        // A program that exited early may have closed it before.
+        if (stream.closed) resolve();
+      }),
+  );
+  return Promise.all(ends);
+}
+
+/**
+ * Passes the output files to the host until the supervisor's report. Returns the fault of an invalid report, and `undefined` if there
+ * is none. Errors of `host.output` are passed on.
+ */
+async function readReport(
+  frames: FrameReader,
+  limits: RunLimits,
+  host: RunHost,
+  allAreDead: () => void,
+): Promise<Frame["header"] | FrameFault | undefined> {
+  const passFile = passFiles(limits, host);
+  try {
+    for (;;) {
+      const frame = await frames.next();
+      allAreDead();
+      if (frame === undefined || frame.header.type === "end") return frame?.header;
+      if (frame.header.type === "dead") continue;
+      if (frame.header.type !== "file") throw new FrameFault("It sent an unknown frame.");
+      await passFile(frame);
+    }
+  } catch (error) {
+    if (error instanceof FrameFault) return error;
+    throw error;
+  }
+}
+
+function judge(
+  run: SandboxRun,
+  stopped: Stop | undefined,
+  report: Frame["header"] | FrameFault | undefined,
+  said: RunResult | FrameFault | undefined,
+  lastWords: string,
+): RunEnd {
+  if (stopped === "cancelled") return { type: "cancelled" };
+  if (stopped !== undefined && stopped !== "fault") return { type: "limit", limit: stopped };
+  if (report instanceof FrameFault)
+    return { type: "crashed", detail: `The supervisor violated the protocol: ${report.message}` };
+  if (report === undefined) return { type: "crashed", detail: `The sandbox exited without a result. ${lastWords}` };
+  const { killed } = report;
+  if (killed === "memory" || killed === "processes" || killed === "disk" || killed === "output")
+    return { type: "limit", limit: killed };
+  if (said instanceof FrameFault)
+    return { type: "crashed", detail: `The program violated the protocol: ${said.message}` };
+  if (said?.type === "raised" && said.error.type === "MemoryError") return { type: "limit", limit: "memory" };
+  if (said !== undefined) return said;
+  const exitCode = typeof report["exit_code"] === "number" ? report["exit_code"] : -1;
+  if (run.program.type === "script") return { type: "exited", exitCode };
+  return { type: "crashed", detail: `The program exited without a result; exit code ${exitCode}.` };
+}
+
+const protocolRoots = {
+  skills: "/skills",
+  workspace: "/workspace",
+  blobs: "/blobs",
+  output: "/output",
+  temporary: "/tmp",
+} as const;
+const mebibyte = 1024 * 1024;
+const gibibyte = 1024 * mebibyte;
+/** The supervisor's limit is exact; the kernel's limits per process are higher. */
+const memoryMargin = 256 * mebibyte;
+/** V8 reserves more memory than it uses. */
+const nodeMargin = 2 * gibibyte;
+const addressMargin = 4 * gibibyte;
+const nodeAddresses = 128 * gibibyte;
+const openFiles = 256;
+const processors = 64;
+
+/** The header of the frame that starts the program. */
+export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: Surroundings): Frame["header"] {
+  const { program, limits, project, packages } = run;
+  const { memoryBytes, processes } = limits;
+  const isNode = program.type === "script" && program.language === "node";
+  const at = roots ?? {
+    ...protocolRoots,
+    project: project === undefined ? null : "/project",
+    packages: packages === undefined ? null : "/packages",
+  };
+  return {
+    type: "run",
+    run_id: run.runId,
+    deadline_ms: limits.timeoutMs,
+    program,
+    skills: run.skills.map(({ name, entry }) => ({ name, entry })),
+    brokered: run.brokered,
+    blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),
+    secrets: run.secrets,
+    environment: { ...environmentOf(at, proxyPort), ...outside?.environment },
+    roots: at,
+    ...(outside !== undefined && { outside: outside.interpreters }),
+    limits: {
+      memory_bytes: memoryBytes,
+      processes,
+      // Processes and threads: runtimes such as Node start a dozen threads.
+      tasks: 2 * processes + 32,
+      disk_bytes: limits.diskBytes,
+      output_files: limits.outputFiles,
+      result_bytes: limits.resultBytes,
+      cpu_seconds: Math.ceil(limits.timeoutMs / 1000) * processors,
+      open_files: openFiles,
+      data_bytes: memoryBytes + (isNode ? nodeMargin : memoryMargin),
+      address_bytes: isNode ? nodeAddresses : memoryBytes + addressMargin,
+    },
+  };
+}
+
+function environmentOf({ workspace, temporary }: Roots, proxyPort: number | undefined): Record<string, string> {
+  const environment = {
+    // Directories that a tier does not have are skipped; the last one is that of Node.
+    PATH: "/usr/local/bin:/usr/bin:/bin:/opt/node/bin",
+    HOME: workspace,
+    LANG: "C.UTF-8",
+    TMPDIR: temporary,
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  if (proxyPort === undefined) return environment;
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  return { ...environment, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy };
+}

@@ -1,0 +1,189 @@
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { Server } from "node:net";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { spawnProcess } from "../../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import type { Ability, RunEnd, RunNeeds, Sandbox, Tier } from "../sandbox.ts";
+
+/** What a tier is opened with. */
+export interface TierOptions {
+  /** The Python interpreter to use; by default, the first suitable one on this machine. */
+  readonly python?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
+  readonly peersFrom?: readonly string[] | undefined;
+  /** For files that are reused by later processes. */
+  readonly cacheDirectory?: string | undefined;
+  /** How many prepared sandboxes are kept, and for how long after the last run. They make runs start faster. */
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
+  readonly egress?: Egress | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+
+/** The reasons of a tier that does not support these. */
+export function lacking(tier: Tier, ...abilities: readonly Ability[]): Sandbox["lacks"] {
+  return Object.fromEntries(abilities.map((ability) => [ability, `The ${tier} tier does not support ${ability}.`]));
+}
+
+/** What tiers without programs and a network of their own do not support. */
+export const beyondPython = ["network access", "scripts in bash", "scripts in Node"] as const;
+
+function abilitiesFor({ program, network, project, packages }: RunNeeds): readonly Ability[] {
+  const language = program.type === "script" ? program.language : "python";
+  return [
+    ...(network.length > 0 ? (["network access"] as const) : []),
+    ...(project === undefined ? [] : (["project access"] as const)),
+    ...(packages === undefined ? [] : (["installed packages"] as const)),
+    ...(language === "python" ? [] : ([language === "bash" ? "scripts in bash" : "scripts in Node"] as const)),
+  ];
+}
+
+/**
+ * Refuses what the tier refuses, and every run once closed. Closing aborts the signals of all runs, waits for them, and then closes
+ * the tier, once.
+ */
+export function closableSandbox(tier: Sandbox): Sandbox {
+  const closing = new AbortController();
+  const running = new Set<Promise<RunEnd>>();
+  let closed: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    closing.abort();
+    await Promise.allSettled(running);
+    await tier.close();
+  }
+
+  function refuses(run: RunNeeds): string | undefined {
+    if (tier.tier === "none" && run.isolation !== "none") return "Only code that may run without a sandbox runs in it.";
+    if (tier.tier !== "none" && run.isolation === "none") return `The ${tier.tier} tier isolates every run.`;
+    const lack = abilitiesFor(run).find((ability) => tier.lacks[ability] !== undefined);
+    return lack === undefined ? tier.refuses(run) : tier.lacks[lack];
+  }
+
+  return {
+    tier: tier.tier,
+    lacks: tier.lacks,
+    refuses,
+    async run(run, host, signal) {
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+      if (signal.aborted) return { type: "cancelled" };
+      // Not AbortSignal.any: listeners on `closing` would accumulate with every run.
+      const both = new AbortController();
+      const abort = (): void => both.abort();
+      for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);
+      const performed = tier.run(run, host, both.signal).finally(() => {
+        for (const one of [signal, closing.signal]) one.removeEventListener("abort", abort);
+        running.delete(performed);
+      });
+      running.add(performed);
+      return performed;
+    },
+    close: () => (closed ??= end()),
+  };
+}
+
+/** Single-use items that take long to create; some are created in advance. */
+export interface WarmPool<Item> {
+  /** Returns a prepared item, or a new one. Throws what creating it throws. */
+  take(): Promise<Item>;
+  /** Creates missing items in the background. Call it when no run is waiting. */
+  refill(): void;
+  /** Discards all items; no more are prepared. */
+  close(): Promise<void>;
+}
+
+export interface PoolOptions<Item> {
+  readonly size: number;
+  readonly idleMs: number;
+  readonly clock: Clock;
+  make(warm: boolean): Promise<Item>;
+  /** An item that is no longer usable is discarded. */
+  isAlive(item: Item): boolean;
+  discard(item: Item): Promise<void>;
+  /** Preparing an item failed. Must not throw. */
+  failed(error: unknown): void;
+}
+
+export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
+  const { size, idleMs, clock } = options;
+  const waiting: Item[] = [];
+  const busy = new Set<Promise<void>>();
+  let making = 0;
+  /** Not used for a while: no items are kept. */
+  let idle = true;
+  let closed = false;
+  let cancelDrain = (): void => undefined;
+
+  const track = (work: Promise<void>): void => {
+    const tracked = work.catch((error: unknown) => options.failed(error)).finally(() => busy.delete(tracked));
+    busy.add(tracked);
+  };
+  const drain = (): void => {
+    idle = true;
+    for (const item of waiting.splice(0)) track(options.discard(item));
+  };
+  /** Sequentially, because it competes with runs for the CPU. */
+  const fill = async (): Promise<void> => {
+    making += 1;
+    try {
+      const item = await options.make(true);
+      if (closed || idle) await options.discard(item);
+      else waiting.push(item);
+    } finally {
+      making -= 1;
+    }
+    restock();
+  };
+  const restock = (): void => {
+    if (!closed && !idle && making === 0 && waiting.length < size) track(fill());
+  };
+
+  return {
+    async take() {
+      cancelDrain();
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+        if (options.isAlive(item)) return item;
+        track(options.discard(item));
+      }
+      return options.make(false);
+    },
+    refill() {
+      cancelDrain();
+      if (closed) return;
+      idle = false;
+      cancelDrain = clock.after(idleMs, drain);
+      restock();
+    },
+    async close() {
+      closed = true;
+      cancelDrain();
+      drain();
+      while (busy.size > 0) await Promise.all(busy);
+    },
+  };
+}
+
+/** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE, or RUNTIME_BUSY where a retry may succeed. */
+export async function spawnSandbox(
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): Promise<ChildProcess> {
+  try {
+    return await spawnProcess(file, args, options);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${String(error)}`, { cause: error });
+  }
+}
+
+/** How a process ended; for people. */
+export function describeExit(code: number | null, signal: string | null): string {
+  return signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+}

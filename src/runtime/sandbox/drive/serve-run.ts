@@ -1,0 +1,224 @@
+import type { Duplex, Writable } from "node:stream";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import { encodeFrame, encodeLongFrame, FrameFault, frameLimits, openFramePace, readFrames } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
+import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
+
+/**
+ * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A
+ * result that is too large is reported by `tooMuch`. Throws a `FrameFault` for a protocol violation; `over` abandons a pending call.
+ */
+export async function serveProgram(
+  channel: Duplex,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  { log, clock, tooMuch }: { log: Log; clock: Clock; tooMuch: () => void },
+): Promise<RunResult | undefined> {
+  const frames = readFrames(channel);
+  const pace = openFramePace(clock);
+  const answer = answerCalls(channel, run, host, over, log);
+  for (;;) {
+    const frame = await frames.next();
+    if (frame === undefined) return undefined;
+    await pace(frame, over);
+    switch (frame.header.type) {
+      case "create_blob":
+      case "call_skill":
+        if (!(await answer(frame))) return undefined;
+        break;
+      case "returned":
+      case "raised": {
+        const result = readResult(frame, run.limits.resultBytes);
+        if (result.type === "too-large") {
+          tooMuch();
+          return undefined;
+        }
+        if ((await frames.next()) !== undefined) throw new FrameFault("The program continued after its result.");
+        return result;
+      }
+      default:
+        throw new FrameFault("The program sent an unknown frame.");
+    }
+  }
+}
+
+/**
+ * Answers the calls of a program over `channel`. The returned function answers one; `false` where the run was over before it was done.
+ * It throws a `FrameFault` for an invalid call.
+ */
+export function answerCalls(
+  channel: Writable,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  log: Log,
+): (frame: Frame) => Promise<boolean> {
+  const abandoned = new Promise<undefined>((resolve) => {
+    if (over.aborted) resolve(undefined);
+    else over.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  return async (frame) => {
+    const id = frame.header["id"];
+    if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has an invalid id.");
+    const performed = performCall(frame, run, host, over).then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        if (error instanceof FrameFault) throw error;
+        return { error: describeFailure(error, log) };
+      },
+    );
+    const answer = await Promise.race([performed, abandoned]);
+    if (answer === undefined) return false;
+    const reply = await encodeLongFrame({ type: "reply", id, ...answer }).catch((error: unknown) => {
+      if (!(error instanceof RangeError)) throw error;
+      const tooLarge = { type: "OutputLimitError", message: "The answer is too large." };
+      return encodeFrame({ type: "reply", id, error: tooLarge });
+    });
+    if (channel.writable) channel.write(reply);
+    return true;
+  };
+}
+
+async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal): Promise<Json> {
+  if (frame.header.type === "create_blob") {
+    const { kind } = frame.header;
+    if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has an invalid kind.");
+    return host.createBlob(kind, frame.payload);
+  }
+  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are nested too deeply.");
+  const { name, args } = frame.header;
+  if (typeof name !== "string" || args === undefined) throw new FrameFault("A call has no skill name or no arguments.");
+  if (!run.brokered.includes(name)) {
+    throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
+  }
+  return host.callSkill(name, args as Json, over);
+}
+
+/** Type and message only: neither stacks nor causes reach the program. */
+function describeFailure(error: unknown, log: Log): { type: string; message: string; run_id?: string } {
+  if (isSkillsError(error)) return { type: error.code, message: error.message };
+  const { type, message, runId } = (error ?? {}) as Record<string, unknown>;
+  if (typeof message !== "string") {
+    log("error", `A call of a program failed: ${String(error)}`);
+    return { type: "Error", message: "The call failed." };
+  }
+  const failure = { type: typeof type === "string" ? type : "Error", message };
+  return typeof runId === "string" ? { ...failure, run_id: runId } : failure;
+}
+
+/** A result within its limits. */
+export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
+
+export type ProgramResult = RunResult | { readonly type: "too-large" };
+
+const mostBlobs = 10_000;
+const mostNotes = 50;
+const longestName = 200;
+const longestText = 64 * 1024;
+
+/** Validates the result that an untrusted program reports. Throws a `FrameFault` if it is malformed. */
+export function readResult({ header, headerBytes, isTooDeep, size }: Frame, mostBytes: number): ProgramResult {
+  if (size > 0) throw new FrameFault("A result frame has a payload.");
+  if (isTooDeep) return { type: "raised", error: tooDeep };
+  if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
+  const { value, summary, output_blobs: outputBlobs } = header;
+  if (value === undefined) throw new FrameFault("A result frame has no value.");
+  if (summary !== undefined && typeof summary !== "string") throw new FrameFault("summary is not a string.");
+  if (outputBlobs !== undefined && !isListOfTexts(outputBlobs))
+    throw new FrameFault("output_blobs is not a list of strings.");
+  const rest = { type: header.type, value: 0, summary, output_blobs: outputBlobs };
+  if (headerBytes > mostBytes && headerBytes - Buffer.byteLength(JSON.stringify(rest)) + 1 > mostBytes)
+    return { type: "too-large" };
+  return {
+    type: "returned",
+    value: value as Json,
+    ...(summary === undefined ? {} : { summary: cut(summary, longestText) }),
+    ...(outputBlobs === undefined ? {} : { outputBlobs }),
+  };
+}
+
+const tooDeep: RunError = {
+  type: "OutputLimitError",
+  message: `The result is nested deeper than ${frameLimits.depth} levels.`,
+};
+
+function readError(error: unknown): RunError {
+  if (typeof error !== "object" || error === null) throw new FrameFault("error is not an object.");
+  const { type, message, details } = error as Record<string, unknown>;
+  if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("error has no type or message.");
+  const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
+  return {
+    type: cut(type, longestName),
+    message: cut(message, longestText),
+    ...(isObject ? { details: details as { [key: string]: Json } } : {}),
+  };
+}
+
+/** The `…` tells the secret mask that a truncated secret may precede it. */
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= mostBlobs && value.every((item) => typeof item === "string");
+}
+
+/** Passes on what a program prints until it exceeds its limit, which is reported by `tooMuch`. */
+export function passPrinted(
+  limits: RunLimits,
+  host: RunHost,
+  tooMuch: () => void,
+): (stream: "stdout" | "stderr", bytes: Uint8Array) => void {
+  let left = limits.printedBytes;
+  return (stream, bytes) => {
+    const passed = bytes.subarray(0, left);
+    left -= passed.length;
+    if (passed.length > 0) host.print(stream, passed);
+    if (passed.length < bytes.length) tooMuch();
+  };
+}
+
+/** Passes on the output files that arrive as frames. Throws a `FrameFault` for an invalid path, or where they exceed the limits. */
+export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => Promise<void> {
+  let files = 0;
+  let bytes = 0;
+  return async ({ header, size, payload }) => {
+    const { path } = header;
+    files += 1;
+    bytes += size;
+    if (typeof path !== "string" || !isInside(path)) throw new FrameFault("An output file has an invalid path.");
+    if (files > limits.outputFiles || bytes > limits.diskBytes)
+      throw new FrameFault("The output files exceed the limits.");
+    await host.output(path, size, payload);
+  };
+}
+
+function isInside(path: string): boolean {
+  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
+}
+
+/** Appends to stderr why output files were not kept, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
+export function tellSkipped({ skipped, undone }: Frame["header"], host: RunHost): void {
+  const lines = [
+    ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`),
+    ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path)} was removed: ${why}.\n`),
+  ];
+  if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
+}
+
+function notesIn(list: unknown): { path: string; why: string }[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, mostNotes).filter(isNote);
+}
+
+function isNote(note: unknown): note is { path: string; why: string } {
+  const { path, why } = (note ?? {}) as Record<string, unknown>;
+  return typeof path === "string" && typeof why === "string";
+}
+
+/** Names with unusual characters are shown as JSON. */
+function quoted(path: string): string {
+  return /^[\p{L}\p{N} ._/-]+$/u.test(path) ? path : JSON.stringify(path);
+}

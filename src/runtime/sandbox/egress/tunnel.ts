@@ -1,0 +1,172 @@
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { canonicalHost } from "../../../base/network/target.ts";
+import type { Target } from "../../../base/network/target.ts";
+
+export interface TunnelOptions {
+  /** Connects to the target; undefined if the client has been told that it is not reached. */
+  readonly reach: () => Promise<Socket | undefined>;
+  /** Called when the client asked TLS for another server than the one it connected to. Must not throw. */
+  readonly onFronting: (target: Target) => void;
+}
+
+/** A fatal TLS alert, `unrecognized_name`, which clients show by name. */
+const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+/**
+ * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for exactly the name that was
+ * allowed: behind the addresses of a CDN are thousands of hosts, and one allowed host would open all of them. For a literal address
+ * there is no name to compare. Nothing inside TLS is read.
+ */
+export async function openTunnel(
+  client: Duplex,
+  head: Buffer,
+  target: Target,
+  { reach, onFronting }: TunnelOptions,
+): Promise<void> {
+  const socket = await reach();
+  if (socket === undefined) return;
+  // Not destroyed: the last bytes may not be written yet. Still read, so that its end is noticed.
+  socket.once("close", () => client.end().resume());
+  client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+  const first = target.host.address === undefined ? await readHello(client, head, target) : head;
+  if (first === undefined) {
+    socket.destroy();
+    if (client.destroyed || client.readableEnded) return;
+    onFronting(target);
+    client.end(alert).resume();
+    return;
+  }
+  socket.write(first);
+  client.pipe(socket);
+  socket.pipe(client);
+}
+
+/**
+ * All bytes up to the end of a ClientHello for exactly this host; undefined for anything else. Waits as long as the client is
+ * connected.
+ */
+async function readHello(client: Duplex, head: Buffer, { host }: Target): Promise<Buffer | undefined> {
+  for (let bytes = head; ;) {
+    const hello = readClientHello(bytes);
+    if (hello.type === "invalid") return undefined;
+    if (hello.type === "read") {
+      const { serverName, encrypted } = hello;
+      const isAllowed = !encrypted && serverName !== undefined && canonicalHost(serverName)?.text === host.text;
+      return isAllowed ? bytes : undefined;
+    }
+    const more = client.destroyed ? undefined : await nextBytes(client);
+    if (more === undefined) return undefined;
+    bytes = Buffer.concat([bytes, more]);
+  }
+}
+
+function nextBytes(client: Duplex): Promise<Buffer | undefined> {
+  return new Promise((answerWith) => {
+    const stop = (): void => {
+      client.pause();
+      client.off("data", take).off("end", end).off("close", end);
+    };
+    const take = (bytes: Buffer): void => {
+      stop();
+      answerWith(bytes);
+    };
+    const end = (): void => {
+      stop();
+      answerWith(undefined);
+    };
+    client.on("data", take).on("end", end).on("close", end);
+    client.resume();
+  });
+}
+
+/** The beginning of a TLS connection, as far as it has arrived. */
+export type ClientHello =
+  | { readonly type: "incomplete" }
+  | { readonly type: "invalid" }
+  /** `encrypted`: with Encrypted Client Hello, so that the server name in plain text may be any. */
+  | { readonly type: "read"; readonly serverName: string | undefined; readonly encrypted: boolean };
+
+const handshakeRecord = 22;
+const clientHelloMessage = 1;
+const recordHeader = 5;
+const largestRecord = 16_384;
+const serverNameExtension = 0;
+const encryptedHelloExtension = 0xfe0d;
+
+/**
+ * Reads the server name that a TLS client asks for (RFC 8446 4.1.2, RFC 6066 3), from all the bytes it has sent so far. A
+ * ClientHello that does not fit into one record is invalid: no client that we know splits it.
+ */
+export function readClientHello(bytes: Buffer): ClientHello {
+  if ((bytes[0] ?? handshakeRecord) !== handshakeRecord || (bytes[1] ?? 3) !== 3) return { type: "invalid" };
+  if (bytes.length < recordHeader) return { type: "incomplete" };
+  const length = bytes.readUInt16BE(3);
+  if (length === 0 || length > largestRecord) return { type: "invalid" };
+  if (bytes.length < recordHeader + length) return { type: "incomplete" };
+  try {
+    return parseMessage(bytes.subarray(recordHeader, recordHeader + length));
+  } catch (error) {
+    if (error instanceof RangeError) return { type: "invalid" };
+    throw error;
+  }
+}
+
+function parseMessage(record: Buffer): ClientHello {
+  const message = new Fields(record);
+  if (message.number(1) !== clientHelloMessage) return { type: "invalid" };
+  const body = new Fields(message.vector(3));
+  body.take(2 + 32); // Version and random.
+  body.vector(1); // Session id.
+  body.vector(2); // Cipher suites.
+  body.vector(1); // Compression methods.
+  const extensions = new Fields(body.isAtEnd ? Buffer.alloc(0) : body.vector(2));
+  const names: string[] = [];
+  let encrypted = false;
+  while (!extensions.isAtEnd) {
+    const type = extensions.number(2);
+    const content = extensions.vector(2);
+    if (type === serverNameExtension) names.push(...parseServerNames(content));
+    if (type === encryptedHelloExtension) encrypted = true;
+  }
+  return names.length > 1 ? { type: "invalid" } : { type: "read", serverName: names[0], encrypted };
+}
+
+function parseServerNames(content: Buffer): string[] {
+  const list = new Fields(new Fields(content).vector(2));
+  const names: string[] = [];
+  while (!list.isAtEnd) {
+    list.take(1); // The type of the name; only host names are defined.
+    names.push(list.vector(2).toString("latin1"));
+  }
+  return names;
+}
+
+/** Reads TLS fields. Throws a `RangeError` past the end. */
+class Fields {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  take(length: number): Buffer {
+    if (this.#at + length > this.#bytes.length) throw new RangeError("The message is too short.");
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  number(bytes: number): number {
+    return this.take(bytes).readUIntBE(0, bytes);
+  }
+
+  /** Bytes preceded by their length, which takes `lengthBytes`. */
+  vector(lengthBytes: number): Buffer {
+    return this.take(this.number(lengthBytes));
+  }
+}

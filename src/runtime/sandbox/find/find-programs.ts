@@ -1,0 +1,65 @@
+import { homedir } from "node:os";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import { findProgram, searchPath } from "../../../base/processes/find-program.ts";
+import { runProgram } from "../../../base/processes/spawn-process.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+
+/** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
+export function findCommand(name: string, first: readonly string[] = []): string | undefined {
+  return findProgram([...first, ...searchPath()], name);
+}
+
+/** A Python interpreter for sandboxes. */
+export interface Python {
+  /** The real program, not a link or a shim. */
+  readonly executable: string;
+  readonly version: string;
+  /** `sys.base_prefix`: `/usr` for the system's Python. */
+  readonly prefix: string;
+}
+
+const names = ["python3", "python3.13", "python3.12", "python3.11", "python3.10", "python3.9"];
+const systemDirectories = ["/usr/bin", "/usr/local/bin"];
+const question = [
+  "import sys, os, json, ctypes",
+  "base = getattr(sys, '_base_executable', None) or sys.executable",
+  "print(json.dumps([sys.implementation.name, list(sys.version_info[:3]), os.path.realpath(base), sys.base_prefix]))",
+].join("\n");
+const patienceMs = 10_000;
+
+/** Finds CPython ≥ 3.9, preferably the system's, or returns why there is none. With `wanted`, only that one is considered. */
+export async function findPython(wanted?: string): Promise<Python | { readonly reason: string }> {
+  const candidates = wanted === undefined ? names.map((name) => findCommand(name, systemDirectories)) : [wanted];
+  const reasons: string[] = [];
+  for (const candidate of new Set(candidates.filter((path) => path !== undefined))) {
+    const found = await ask(candidate);
+    if (!("reason" in found)) return found;
+    reasons.push(found.reason);
+  }
+  return { reason: reasons[0] ?? "python3 is not installed." };
+}
+
+async function ask(command: string): Promise<Python | { readonly reason: string }> {
+  let answer: string;
+  try {
+    // Without the user's site-packages and environment, as it will run in the sandbox.
+    const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs };
+    answer = await runProgram(command, ["-I", "-S", "-c", question], options);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    return { reason: `${command} does not run, or its standard library is missing.` };
+  }
+  return readAnswer(command, answer);
+}
+
+/** Checks what an interpreter reported. The sandbox mounts its whole prefix, which must not contain a home directory. */
+export function readAnswer(command: string, answer: string, home = homedir()): Python | { readonly reason: string } {
+  const [implementation, version, executable, prefix] = JSON.parse(answer) as [string, number[], string, string];
+  const [major = 0, minor = 0] = version;
+  if (implementation !== "cpython") return { reason: `${command} is ${implementation}, not CPython.` };
+  if (major !== 3 || minor < 9)
+    return { reason: `${command} is Python ${version.join(".")}; 3.9 or later is required.` };
+  if (prefix !== "/usr" && isWithin(home, prefix))
+    return { reason: `${command} is installed in ${prefix}, which contains ${home}.` };
+  return { executable, version: version.join("."), prefix };
+}

@@ -1,0 +1,188 @@
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import { startOf } from "../../../base/processes/live-process.ts";
+import type { RunLimits } from "../sandbox.ts";
+
+/** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
+export interface Cgroup {
+  /** Takes effect immediately; if the kernel refuses, only the supervisor's limits apply. */
+  limit(limits: RunLimits): void;
+  /** Whether the kernel killed a process of this cgroup for exceeding the memory limit. */
+  ranOutOfMemory(): boolean;
+  /** For when its processes are dead. A cgroup that is still busy is removed together with the next one. */
+  remove(): void;
+}
+
+/** Where cgroups come from; tests replace it. */
+export interface CgroupSystem {
+  readonly root: string;
+  readonly proc: string;
+  readonly write: (file: string, content: string) => void;
+  readonly remove: (directory: string) => void;
+}
+
+export const systemCgroups: CgroupSystem = {
+  root: "/sys/fs/cgroup",
+  proc: "/proc",
+  write: writeFileSync,
+  remove: rmdirSync,
+};
+
+const controllers = ["memory", "pids"] as const;
+const prefix = "acp-skills-";
+/** For the supervisor, its startup, and what the kernel allocates per task. */
+const marginBytes = 128 * 1024 * 1024;
+const marginTasks = 16;
+/** Directories that a run can fill, each up to its disk limit. */
+const disks = 3;
+
+/** The nearest cgroup above this process that can hold cgroups with limits, or why there is none. Changes nothing. */
+export function findCgroups(
+  system: CgroupSystem = systemCgroups,
+): { readonly parent: string } | { readonly reason: string } {
+  const { root, proc } = system;
+  const path = /^0::(\/.*)$/m.exec(readOrNothing(join(proc, "self/cgroup")))?.[1];
+  if (path === undefined || !hasControllers(join(root, "cgroup.controllers")))
+    return {
+      reason: `No cgroup v2 hierarchy with the ${controllers.join(" and ")} controllers is mounted at ${root}.`,
+    };
+  const own = join(root, path);
+  for (let place = own; isWithin(place, root); place = dirname(place)) {
+    if (canHoldLimits(place, root)) return { parent: place };
+  }
+  return {
+    reason: `This user cannot write to ${own} or a cgroup above it. Start acp-skills with: systemd-run --user --scope`,
+  };
+}
+
+/** The cgroups of this process's sandboxes, all below `parent`. */
+export class CgroupParent {
+  readonly #system: CgroupSystem;
+  readonly #parent: string;
+  readonly #ours: string;
+
+  /** Enables the controllers for children of `parent` and removes cgroups of dead processes. Throws if the kernel refuses. */
+  constructor(parent: string, system: CgroupSystem = systemCgroups) {
+    this.#system = system;
+    this.#parent = parent;
+    this.#ours = `${prefix}${pidNamespace(system.proc)}-${process.pid}-${startOf(process.pid, system.proc)}-`;
+    const control = join(parent, "cgroup.subtree_control");
+    const missing = controllers.filter((one) => !wordsOf(control).includes(one));
+    if (missing.length > 0) system.write(control, missing.map((one) => `+${one}`).join(" "));
+    this.#removeAll((name) => isOfDeadProcess(name, system.proc));
+  }
+
+  /** Creates a cgroup with `pid` and all its descendants in it. Throws where the kernel refuses. */
+  open(pid: number): Cgroup {
+    const place = join(this.#parent, `${this.#ours}${pid}`);
+    mkdirSync(place);
+    const write = (file: string, value: number): void => this.#system.write(join(place, file), String(value));
+    try {
+      for (const one of [pid, ...descendants(this.#system.proc, pid)]) write("cgroup.procs", one);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    return {
+      limit({ memoryBytes, diskBytes, processes }) {
+        try {
+          write("memory.max", memoryBytes + disks * diskBytes + marginBytes);
+          write("pids.max", 2 * processes + 32 + marginTasks);
+        } catch {
+          // Another process removed it.
+        }
+      },
+      ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
+      // All of ours: a dead process leaves its cgroup slightly later than its parent is notified.
+      remove: () => this.close(),
+    };
+  }
+
+  /** Removes all cgroups of this process that are not in use. */
+  close(): void {
+    this.#removeAll((name) => name.startsWith(this.#ours));
+  }
+
+  #removeAll(isWanted: (name: string) => boolean): void {
+    for (const name of namesIn(this.#parent)) {
+      if (!name.startsWith(prefix) || !isWanted(name)) continue;
+      try {
+        this.#system.remove(join(this.#parent, name));
+      } catch {
+        // In use.
+      }
+    }
+  }
+}
+
+/** Whether the process that created a cgroup is certainly gone: a living one may be about to use one that is empty. */
+function isOfDeadProcess(name: string, proc: string): boolean {
+  const [namespace, pid, started] = name.slice(prefix.length).split("-");
+  return namespace === pidNamespace(proc) && startOf(Number(pid), proc) !== started;
+}
+
+/** Process ids of another namespace mean nothing here. */
+function pidNamespace(proc: string): string {
+  try {
+    return readlinkSync(join(proc, "self/ns/pid")).replaceAll(/\D/g, "");
+  } catch {
+    return ""; // Not known; equals only what was not known either.
+  }
+}
+
+function namesIn(place: string): string[] {
+  try {
+    return readdirSync(place);
+  } catch {
+    return []; // It no longer exists.
+  }
+}
+
+/** The kernel enables controllers for the children of a cgroup only if that has no processes itself, unless it is the root. */
+function canHoldLimits(place: string, root: string): boolean {
+  const control = join(place, "cgroup.subtree_control");
+  try {
+    for (const file of [place, join(place, "cgroup.procs")]) accessSync(file, constants.W_OK);
+    if (hasControllers(control)) return true;
+    accessSync(control, constants.W_OK);
+    return (
+      hasControllers(join(place, "cgroup.controllers")) &&
+      (place === root || wordsOf(join(place, "cgroup.procs")).length === 0)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function hasControllers(file: string): boolean {
+  const found = wordsOf(file);
+  return controllers.every((one) => found.includes(one));
+}
+
+function descendants(proc: string, pid: number): number[] {
+  const children = wordsOf(join(proc, `${pid}/task/${pid}/children`)).map(Number);
+  return children.flatMap((child) => [child, ...descendants(proc, child)]);
+}
+
+function wordsOf(file: string): string[] {
+  return readOrNothing(file).split(/\s+/).filter(Boolean);
+}
+
+/** The text of a file of the kernel; empty where it is absent. */
+export function readOrNothing(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return ""; // Not in this kernel, or gone.
+  }
+}

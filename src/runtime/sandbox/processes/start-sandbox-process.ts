@@ -1,0 +1,157 @@
+import type { ChildProcess } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import type { Server, Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import type { Clock } from "../../../base/clock.ts";
+import { readProcessStat } from "../../../base/processes/live-process.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { SandboxProcess } from "../drive/drive-run.ts";
+import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { readFrames } from "../frames/frames.ts";
+
+export interface Command {
+  readonly file: string;
+  readonly arguments: readonly string[];
+  /** User and group id to run as; needs root. */
+  readonly user: number | undefined;
+  /** Whether the sandbox sends a listener. */
+  readonly network: boolean;
+  /** Without a pid namespace: the process group of the program must be killed too. */
+  readonly alone: boolean;
+}
+
+const startupMs = 10_000;
+const mostWords = 2_000;
+
+/** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with its error output. */
+export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
+  const child = await spawnSandbox(command.file, command.arguments, {
+    stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
+    cwd: "/",
+    env: {},
+    // A new session: signals from the terminal reach only this process.
+    detached: true,
+    ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),
+  });
+  const started = follow(child);
+  const cancel = clock.after(startupMs, () => started.kill());
+  const handedOver = command.network ? receiveListener(child) : undefined;
+  // If starting fails, it is not awaited.
+  handedOver?.catch(() => undefined);
+  try {
+    const ready = await started.frames.next();
+    if (ready?.header.type !== "ready") throw new Error("It did not become ready.");
+    if (command.alone) started.endWith(Number(ready.header["program"]));
+    const port = Number(ready.header["proxy_port"]);
+    const listener = handedOver === undefined ? undefined : { server: await handedOver, port };
+    if (command.network) child.disconnect();
+    started.keepAlive(false);
+    return { ...started, listener };
+  } catch (error) {
+    started.kill();
+    await started.exited;
+    handedOver?.then(
+      (server) => server.close(),
+      () => undefined,
+    );
+    const words = readRest(started.words).trim();
+    const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
+  } finally {
+    cancel();
+  }
+}
+
+interface Followed extends Omit<SandboxProcess, "listener"> {
+  /** Stderr of the sandbox itself. */
+  readonly words: Readable;
+  endWith(group: number): void;
+}
+
+function follow(child: ChildProcess): Followed {
+  const streams = child.stdio.slice(2, 7) as Socket[];
+  const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
+  let lastWords = "";
+  let group: number | undefined;
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      // A supervisor that exits has killed all others, and their ids may be reused by now.
+      lastWords = describeExit(code, signal);
+      if (signal === null || group === undefined) resolve();
+      else void endGroup(group).then(resolve);
+    });
+  });
+  // The exit event reports it.
+  for (const stream of streams) stream.on("error", () => undefined);
+  return {
+    pid: child.pid,
+    control,
+    program,
+    stdout,
+    stderr,
+    words,
+    exited,
+    frames: readFrames(control),
+    lastWords: () => lastWords,
+    kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // First, while its id cannot be reused yet.
+      if (group !== undefined) signalGroup(group, "SIGKILL");
+      child.kill("SIGKILL");
+    },
+    endWith(wanted) {
+      if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It sent an invalid process id.");
+      group = wanted;
+    },
+    release() {
+      for (const stream of streams) stream.destroy();
+    },
+    keepAlive(wanted) {
+      for (const handle of [child, ...streams]) {
+        if (wanted) handle.ref();
+        else handle.unref();
+      }
+    },
+  };
+}
+
+function receiveListener(child: ChildProcess): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    child.once("message", (_message, handle) => resolve(handle as Server));
+    child.once("exit", () => reject(new Error("It exited before it sent its listener.")));
+  });
+}
+
+function readRest(stream: Readable): string {
+  return String(stream.read() ?? "").slice(0, mostWords);
+}
+
+const pollMs = 5;
+const mostWaitMs = 30_000;
+
+/** Kills a process group and waits until it is dead. */
+export async function endGroup(leader: number): Promise<void> {
+  // Repeatedly: a process that joins the group late does not receive the first signal.
+  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, "SIGKILL"); waited += pollMs) {
+    if (await isOnlyUnburied(leader)) return;
+    await setTimeout(pollMs);
+  }
+}
+
+/** Whether the group exists. */
+function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false; // Gone, or its id belongs to another user by now.
+  }
+}
+
+/** Zombies can be signalled forever: the first process of a container often does not reap orphans. */
+async function isOnlyUnburied(leader: number): Promise<boolean> {
+  const ids = await readdir("/proc").catch(() => []);
+  const stats = await Promise.all(ids.filter((id) => /^\d+$/.test(id)).map((id) => readProcessStat(Number(id))));
+  const members = stats.filter((stat) => stat?.group === leader);
+  return members.length > 0 && members.every((member) => member?.hasEnded);
+}

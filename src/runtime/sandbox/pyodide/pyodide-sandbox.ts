@@ -1,0 +1,163 @@
+import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmod, copyFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers";
+import { runProgram } from "../../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
+import { ownFiles } from "../directory/own-files.ts";
+import { chooseUser, removeTree } from "../directory/private-directory.ts";
+import { beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
+import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
+import { denoCommand, startPyodide } from "./pyodide-process.ts";
+import type { PyodideProcess } from "./pyodide-process.ts";
+
+/** The two parts of the pyodide tier. */
+export interface DenoParts {
+  /** The executable, not npm's wrapper script. */
+  readonly deno: string;
+  /** The directory of the package `pyodide`. */
+  readonly pyodide: string;
+}
+
+/**
+ * Without a cache directory, each process compiles its own standard library. Each prepared child takes about 190 MB, 60 of them shared.
+ */
+export interface PyodideSandboxOptions extends Omit<TierOptions, "python"> {
+  readonly parts: DenoParts;
+}
+
+interface Waiting {
+  readonly child: PyodideProcess;
+  alive: boolean;
+}
+
+/**
+ * The pyodide tier: Python compiled to WebAssembly, in a Deno process without permissions. Its files are in memory; it has no
+ * processes, no Python threads and no network access. Throws `SANDBOX_UNAVAILABLE` if Deno does not run.
+ */
+export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
+  const { clock, log } = options;
+  const directory = makeDirectory(options.temporaryDirectory ?? tmpdir());
+  const { parts, versions } = await reachParts(options.parts, directory.path).catch(async (error: unknown) => {
+    await removeTree(directory.path);
+    throw error;
+  });
+  const pool = openWarmPool<Waiting>({
+    ...options.pool,
+    clock,
+    make: start,
+    isAlive: ({ alive }) => alive,
+    discard: ({ child }) => child.end(),
+    failed: (error) => log("warning", `Preparing a sandbox failed: ${String(error)}`),
+  });
+  let library: Promise<string | undefined> | undefined;
+
+  async function start(): Promise<Waiting> {
+    library ??= prepareLibrary();
+    const child = await launch({ library: await library });
+    const waiting = { child, alive: true };
+    void child.exited.then(() => (waiting.alive = false));
+    return waiting;
+  }
+
+  function launch(more: { library?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
+    const user = chooseUser(undefined);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
+    const command = denoCommand({ ...parts, nowhere: directory.nowhere, ...more });
+    return startPyodide(command, directory.empty, user.id, clock);
+  }
+
+  /** Without a compiled library, starts are much slower. */
+  async function prepareLibrary(): Promise<string | undefined> {
+    try {
+      const kept = await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
+        const child = await launch({ making: true });
+        try {
+          return await readLibrary(child.first);
+        } finally {
+          await child.end();
+        }
+      });
+      return await show(kept);
+    } catch (error) {
+      log(
+        "warning",
+        `The Python standard library could not be precompiled; each start takes seconds: ${String(error)}`,
+      );
+      return undefined;
+    }
+  }
+
+  /** Started by root, children run as another user, who cannot read the cache. */
+  async function show(library: string): Promise<string> {
+    if (process.getuid?.() !== 0) return library;
+    const shown = join(directory.path, "library.zip");
+    await copyFile(library, shown);
+    await chmod(shown, 0o444);
+    return shown;
+  }
+
+  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const files = filesOf(run);
+    const waiting = await pool.take();
+    try {
+      if (signal.aborted) return { type: "cancelled" };
+      return await drivePyodideRun(waiting.child, run, files, host, signal, { clock, log });
+    } finally {
+      await waiting.child.end();
+      setImmediate(() => pool.refill());
+    }
+  }
+
+  return closableSandbox({
+    tier: "pyodide",
+    lacks: lacking("pyodide", "project access", "installed packages", ...beyondPython),
+    refuses: () => undefined,
+    run: perform,
+    async close() {
+      await pool.close();
+      await removeTree(directory.path);
+    },
+  });
+}
+
+/** Started by root, children run as another user: what that user cannot read is copied to `directory`. */
+async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
+  const inside = realpathSync(ownFiles.inside);
+  const parts = {
+    deno: await showAt(join(directory, "deno"), deno),
+    pyodide: await showAt(join(directory, "pyodide"), pyodide),
+    inside: await showAt(join(directory, "inside"), inside),
+  };
+  const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
+  return { parts, versions };
+}
+
+async function versionOf(deno: string): Promise<string> {
+  try {
+    return (await runProgram(deno, ["--version"], { env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" } })).trim();
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`, { cause: error });
+  }
+}
+
+function versionOfPackage(directory: string): string {
+  return (JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }).version;
+}
+
+/** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
+function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
+  const path = realpathSync(makeOwnedDirectory(parent));
+  const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
+  mkdirSync(directory.empty);
+  // Started by root, children run as another user.
+  chmodSync(directory.empty, 0o755);
+  writeFileSync(directory.nowhere, "");
+  return directory;
+}

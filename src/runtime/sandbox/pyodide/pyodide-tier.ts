@@ -1,0 +1,94 @@
+import { realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../../base/paths/url-of.ts";
+import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import { findCommand } from "../find/find-programs.ts";
+import { installRemedy } from "../find/install-remedy.ts";
+import { testSandbox } from "../find/self-probe.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
+import { openPyodideSandbox } from "./pyodide-sandbox.ts";
+import type { DenoParts } from "./pyodide-sandbox.ts";
+
+/** Prepared children use much memory. */
+const mostWaiting = 1;
+
+/** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
+export async function openPyodideTier(options: TierOptions): Promise<Sandbox | Explanation> {
+  const { pool, log } = options;
+  const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
+  const parts = findDenoParts(options.peersFrom);
+  if (typeof parts === "string") return { reason: parts, fix: [installRemedy(["deno", "pyodide"])] };
+  await sweepLeftovers(log, temporaryDirectory);
+  const sandbox = await openPyodideSandbox({
+    ...options,
+    parts,
+    temporaryDirectory,
+    pool: { ...pool, size: Math.min(pool.size, mostWaiting) },
+  });
+  return testSandbox(sandbox, temporaryDirectory);
+}
+
+const platforms: Readonly<Record<string, string>> = {
+  "linux x64": "linux-x64-glibc",
+  "linux arm64": "linux-arm64-glibc",
+  "darwin x64": "darwin-x64",
+  "darwin arm64": "darwin-arm64",
+  "win32 x64": "win32-x64",
+  "win32 arm64": "win32-arm64",
+};
+const ownDirectory = fileURLToPath(new URL(".", urlOf(import.meta)));
+const program = process.platform === "win32" ? "deno.exe" : "deno";
+
+/**
+ * Finds the npm packages `deno` and `pyodide`, installed with or without install scripts, next to this package or in `directories`, which
+ * must be trusted; `deno` also on PATH. Returns a string that names what is missing.
+ */
+export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
+  const from = [own, ...directories];
+  const pyodide = first(from, (directory) => packageDirectory("pyodide", directory));
+  const deno = first(from, denoOfPackage) ?? denoOnPath();
+  const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
+  if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} not found.`;
+  return { deno, pyodide };
+}
+
+/** The platform's package contains the executable; `deno` itself has a copy only if install scripts ran. */
+function denoOfPackage(directory: string): string | undefined {
+  const main = packageDirectory("deno", directory);
+  const platform = platforms[`${process.platform} ${process.arch}`];
+  if (main === undefined || platform === undefined) return undefined;
+  return first([packageDirectory(`@deno/${platform}`, main), main], (one) =>
+    one === undefined ? undefined : existing(join(one, program)),
+  );
+}
+
+function denoOnPath(): string | undefined {
+  const found = findCommand(program);
+  if (found === undefined) return undefined;
+  const real = realpathSync(found);
+  // A global npm installation: a wrapper script.
+  return basename(real) === "bin.cjs" ? denoOfPackage(dirname(real)) : real;
+}
+
+function packageDirectory(name: string, from: string): string | undefined {
+  try {
+    return dirname(realpathSync(createRequire(join(from, "package.json")).resolve(`${name}/package.json`)));
+  } catch {
+    return undefined; // Not installed there.
+  }
+}
+
+function existing(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
+}
+
+function first<From, To>(all: readonly From[], find: (one: From) => To | undefined): To | undefined {
+  for (const one of all) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

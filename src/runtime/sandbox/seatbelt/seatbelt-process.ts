@@ -1,0 +1,199 @@
+import { constants } from "node:fs";
+import type { Dirent } from "node:fs";
+import { lstat, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
+import type { Clock } from "../../../base/clock.ts";
+import { runProgram } from "../../../base/processes/spawn-process.ts";
+import type { SandboxProcess } from "../drive/drive-run.ts";
+import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { readFrames } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
+
+export interface SeatbeltCommand {
+  readonly argv: readonly string[];
+  /** Its writable directories; the files in `output` are output files. */
+  readonly output: string;
+  readonly writable: readonly string[];
+}
+
+interface Limits {
+  readonly memory_bytes: number;
+  readonly disk_bytes: number;
+}
+
+const lookEveryMs = 200;
+const mostEntries = 20_000;
+
+/**
+ * Starts the one process of a run and supervises it from outside: watches its memory and files, kills it on request, and reports its
+ * output files. It cannot fork, so there are no other processes.
+ */
+export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): Promise<SandboxProcess> {
+  const [file = "", ...rest] = command.argv;
+  const child = await spawnSandbox(file, rest, {
+    stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    detached: true,
+  });
+  const [, stdout, stderr, , program] = child.stdio as unknown as [null, Readable, Readable, null, Duplex];
+  const control = new PassThrough();
+  let end: { exit_code?: number | null; signal?: string | null; killed?: "memory" | "disk" } = {};
+  let lastWords = "";
+  let isOver = false;
+  const kill = (): void => void child.kill("SIGKILL");
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      end = { exit_code: code ?? 128, ...end };
+      lastWords = describeExit(code, signal);
+      resolve();
+    });
+  }).then(() => {
+    isOver = true;
+  });
+  for (const stream of [stdout, stderr, program]) stream.on("error", () => undefined);
+
+  async function obey(): Promise<void> {
+    const orders = readFrames(control);
+    for (let order = await orders.next(); order !== undefined; order = await orders.next()) {
+      if (order.header.type === "start") watch(order.header["limits"] as Limits);
+      else kill();
+    }
+  }
+
+  function watch(limits: Limits): void {
+    const look = async (): Promise<void> => {
+      const killed = await exceeded(limits, child.pid ?? 0, command.writable);
+      if (isOver) return;
+      if (killed === undefined) clock.after(lookEveryMs, () => void look());
+      else {
+        end = { killed };
+        kill();
+      }
+    };
+    void look();
+  }
+
+  async function* report(): AsyncGenerator<Frame> {
+    await exited;
+    yield* collectOutput(command.output, end);
+  }
+
+  void obey();
+  const frames = report();
+  return {
+    pid: child.pid,
+    control,
+    program,
+    stdout,
+    stderr,
+    exited,
+    kill,
+    listener: undefined,
+    frames: { next: async () => (await frames.next()).value as Frame | undefined },
+    lastWords: () => lastWords,
+    release: () => {
+      for (const stream of [stdout, stderr, program, control]) stream.destroy();
+    },
+    keepAlive: () => undefined,
+  };
+}
+
+async function exceeded(
+  limits: Limits,
+  pid: number,
+  directories: readonly string[],
+): Promise<"memory" | "disk" | undefined> {
+  if ((await residentBytes(pid)) > limits.memory_bytes) return "memory";
+  for (const directory of directories) if ((await usedBytes(directory)) > limits.disk_bytes) return "disk";
+  return undefined;
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  try {
+    const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
+    return Number(stdout.trim()) * 1024;
+  } catch {
+    return 0; // It has exited.
+  }
+}
+
+/** Infinite for more than a maximum number of entries. */
+async function usedBytes(root: string): Promise<number> {
+  let bytes = 0;
+  let entries = 0;
+  const left = [root];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const name of await readdir(at).catch(() => [])) {
+      entries += 1;
+      if (entries > mostEntries) return Infinity;
+      const path = join(at, name);
+      const found = await lstat(path).catch(() => undefined);
+      if (found?.isDirectory() === true) left.push(path);
+      else bytes += (found?.blocks ?? 0) * 512;
+    }
+  }
+  return bytes;
+}
+
+const longestPath = 1_000;
+
+/**
+ * The output files of a dead program as frames, then a frame `end` with the fields of `end`. Follows no links and opens nothing that
+ * could block; files that are not kept are listed in `skipped`.
+ */
+export async function* collectOutput(directory: string, end: Readonly<Record<string, unknown>>): AsyncGenerator<Frame> {
+  const skipped: { path: string; why: string }[] = [];
+  const left = [""];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const entry of await list(join(directory, at))) {
+      const path = at === "" ? entry.name : `${at}/${entry.name}`;
+      if (path.includes("\ufffd")) skipped.push({ path, why: "its name is not UTF-8" });
+      else if (Buffer.byteLength(path) > longestPath)
+        skipped.push({ path: `${path.slice(0, 100)}…`, why: "its name is too long" });
+      else if (entry.isDirectory()) left.push(path);
+      else {
+        const taken = entry.isFile() ? await take(directory, path) : "it is not a regular file";
+        if (typeof taken === "string") skipped.push({ path, why: taken });
+        else yield taken;
+      }
+    }
+  }
+  yield frameOf({ type: "end", ...end, skipped }, 0, nothing());
+}
+
+async function list(directory: string): Promise<Dirent[]> {
+  try {
+    return (await readdir(directory, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return []; // The program removed its own permission.
+  }
+}
+
+async function take(directory: string, path: string): Promise<Frame | string> {
+  const full = join(directory, path);
+  try {
+    const { nlink, size } = await lstat(full);
+    if (nlink !== 1) return "it has several hard links";
+    return frameOf({ type: "file", path, bytes: size }, size, read(full, size));
+  } catch {
+    return "it cannot be read";
+  }
+}
+
+async function* read(path: string, size: number): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  // Closes the file.
+  yield* file.createReadStream({ end: size - 1 }) as AsyncIterable<Buffer>;
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Empty.
+}
+
+function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<Uint8Array>): Frame {
+  return { header, headerBytes: 0, isTooDeep: false, size, payload };
+}

@@ -1,0 +1,142 @@
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { urlOf } from "../../../base/paths/url-of.ts";
+import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
+import type { HostDirectory } from "../directory/host-directory.ts";
+import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
+import { driveRun } from "../drive/drive-run.ts";
+import { beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import { findPython } from "../find/find-programs.ts";
+import type { Python } from "../find/find-programs.ts";
+import { installRemedy } from "../find/install-remedy.ts";
+import { testSandbox } from "../find/self-probe.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
+import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
+import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
+import { startSeatbeltProcess } from "./seatbelt-process.ts";
+
+/** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
+export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | Explanation> {
+  const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
+  if (process.platform !== "darwin") return { reason: "Seatbelt is available on macOS only.", fix: [] };
+  if (process.getuid?.() === 0)
+    return { reason: "Seatbelt is not available as root: root's processes cannot be prevented from forking.", fix: [] };
+  const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", urlOf(import.meta))), ...peersFrom]);
+  if (runtime === undefined)
+    return {
+      reason: "@anthropic-ai/sandbox-runtime is not installed.",
+      fix: [installRemedy(["@anthropic-ai/sandbox-runtime"])],
+    };
+  const python = await findPython(options.python);
+  if ("reason" in python) return { reason: python.reason, fix: ["xcode-select --install"] };
+  await sweepLeftovers(log, temporaryDirectory);
+  const host = await makeHostDirectory(python, temporaryDirectory);
+  try {
+    return await testSandbox(await openSeatbeltSandbox({ runtime, python, host, clock, log }), temporaryDirectory);
+  } catch (error) {
+    await removeTree(host.path);
+    throw error;
+  }
+}
+
+/** Loads the runtime from the `node_modules` of one of `directories`, which must be trusted; `undefined` if it is not installed. */
+async function loadSeatbeltRuntime(directories: readonly string[]): Promise<SeatbeltRuntime | undefined> {
+  for (const directory of directories) {
+    let path: string;
+    try {
+      path = createRequire(join(directory, "package.json")).resolve("@anthropic-ai/sandbox-runtime");
+    } catch {
+      continue; // Not installed there.
+    }
+    return (await import(pathToFileURL(path).href)) as SeatbeltRuntime;
+  }
+  return undefined;
+}
+
+/** The part we use of the documented interface of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer. */
+export interface SeatbeltRuntime {
+  /** Writable for every program unless denied. */
+  getDefaultWritePaths(): readonly string[];
+  readonly SandboxManager: {
+    initialize(configuration: SeatbeltConfiguration): Promise<void>;
+    wrapWithSandboxArgv(
+      command: string,
+      shell: string,
+      configuration: SeatbeltConfiguration,
+    ): Promise<{ readonly argv: readonly string[] }>;
+    reset(): Promise<void>;
+  };
+}
+
+export interface SeatbeltOptions extends Pick<TierOptions, "clock" | "log"> {
+  readonly runtime: SeatbeltRuntime;
+  readonly python: Python;
+  readonly host: HostDirectory;
+}
+
+/**
+ * The macOS tier: CPython under Seatbelt, set up by `sandbox-runtime` with a strict configuration and a clean environment. A run is
+ * one process, which cannot fork, so it supports Python only, without network access. The runtime's profile allows POSIX shared memory
+ * that outlives a run, seeing which directories exist, and reading the process list. Not tested on macOS: the profile, the process
+ * limit, and measuring memory with `ps`.
+ */
+export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
+  const { runtime, python, host, clock, log } = options;
+  const manager = runtime.SandboxManager;
+  let made = 0;
+  await manager.initialize(configurationFor({ readable: [], writable: [] }));
+
+  function configurationFor(places: {
+    readable: readonly string[];
+    writable: readonly string[];
+  }): SeatbeltConfiguration {
+    return seatbeltConfiguration(places, runtime.getDefaultWritePaths());
+  }
+
+  async function close(): Promise<void> {
+    await manager.reset();
+    await removeTree(host.path);
+  }
+
+  async function perform(...[run, runHost, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
+    const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, ownRootNames);
+    try {
+      await layFiles(directory, run.skills, run.blobs);
+      if (signal.aborted) return { type: "cancelled" };
+      const roots = ownRoots(directory, run);
+      const { workspace, output, temporary, packages } = roots;
+      const readable = [
+        host.inside,
+        python.prefix,
+        roots.skills,
+        roots.blobs,
+        ...(packages === null ? [] : [packages]),
+      ];
+      const writable = [workspace, output, temporary];
+      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoted).join(" ");
+      const { argv } = await manager.wrapWithSandboxArgv(
+        `exec ${command}`,
+        "/bin/bash",
+        configurationFor({ readable, writable }),
+      );
+      const started = await startSeatbeltProcess({ argv, output, writable }, clock);
+      return await driveRun(started, run, { roots }, runHost, signal, { clock, log });
+    } finally {
+      await directory.remove();
+    }
+  }
+
+  return closableSandbox({
+    tier: "seatbelt",
+    lacks: lacking("seatbelt", "project access", ...beyondPython),
+    refuses: () => undefined,
+    run: perform,
+    close,
+  });
+}
+
+const launch =
+  "import sys; sys.path.insert(0, sys.argv[1]); import program_process; program_process.main_under_seatbelt()";

@@ -1,0 +1,211 @@
+import { SkillsError } from "../../base/errors.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import { findNeedles, prepareNeedles } from "./find-needles.ts";
+import type { Needles } from "./find-needles.ts";
+import { toSecretForms } from "./secret-forms.ts";
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * Replaces secret values in the output of a run by `***`, also prefixes of them before a `…`, which marks truncated text.
+ */
+export interface SecretMask {
+  /** Synchronous: for short texts. */
+  readonly text: (text: string) => string;
+  /** Yields regularly: for texts of any length. */
+  readonly longText: (text: string) => Promise<string>;
+  /** Masks strings, keys, and numbers whose digits are a secret. Yields regularly, does not recurse. */
+  readonly json: (value: Json) => Promise<Json>;
+  /** One stream of bytes, such as the stdout of a run. */
+  readonly openStream: () => MaskedStream;
+}
+
+export interface MaskedStream {
+  /** Returns what is decided: everything except a suffix that may still become a secret. */
+  push(bytes: Uint8Array): Uint8Array;
+  /** Returns the rest. */
+  end(): Uint8Array;
+}
+
+/** Masking shorter values would garble logs and reveal the value. */
+const shortestValue = 4;
+
+/**
+ * Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked.
+ */
+export function maskSecrets(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): SecretMask {
+  const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
+  if (short.length > 0) {
+    throw new SkillsError(
+      "INVALID_OPTIONS",
+      `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`,
+      { facts: { names: short } },
+    );
+  }
+  const needles = prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms));
+  const now = (): number => performance.now();
+  return {
+    text: (plain) => maskText(plain, needles),
+    longText: (plain) => runInSlices(maskLongText(plain, needles), { now, slice }),
+    json: (value) => runInSlices(maskJson(value, needles), { now, slice }),
+    openStream: () => openStream(needles),
+  };
+}
+
+/** Milliseconds of this process's time without yielding. */
+const slice = 3;
+/** Characters, and JSON values, between two yields. */
+const pieceLength = 32 * 1024;
+const stride = 500;
+
+function maskText(plain: string, needles: Needles): string {
+  // A UTF-16 unit takes at most three bytes.
+  if (plain.length * 3 < needles.shortest) return plain;
+  const stream = openStream(needles);
+  const masked = Buffer.concat([stream.push(Buffer.from(plain)), stream.end()]);
+  return stream.masked ? masked.toString() : plain;
+}
+
+function* maskLongText(plain: string, needles: Needles): Steps<string> {
+  if (plain.length <= pieceLength) return maskText(plain, needles);
+  const stream = openStream(needles);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, end = 0; at < plain.length; at = end) {
+    end = Math.min(plain.length, at + pieceLength);
+    // Do not split a surrogate pair.
+    if (end < plain.length && (plain.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
+    pieces.push(stream.push(Buffer.from(plain.slice(at, end))));
+    yield;
+  }
+  pieces.push(stream.end());
+  return stream.masked ? Buffer.concat(pieces).toString() : plain;
+}
+
+type Container = readonly Json[] | { readonly [key: string]: Json };
+
+/** Copies level by level: `waiting` are the containers that are not copied yet. */
+function* maskJson(value: Json, needles: Needles): Steps<Json> {
+  const result: Json[] = [];
+  const waiting: { readonly from: Container; readonly to: Json[] | { [key: string]: Json } }[] = [];
+  waiting.push({ from: [value], to: result });
+  let steps = 0;
+  for (const { from, to } of waiting) {
+    for (const [key, item] of isList(from) ? from.entries() : Object.entries(from)) {
+      if (++steps % stride === 0) yield;
+      let masked: Json;
+      if (typeof item === "object" && item !== null) {
+        const copy: Json[] | { [key: string]: Json } = isList(item) ? [] : {};
+        waiting.push({ from: item, to: copy });
+        masked = copy;
+      } else masked = yield* maskLeaf(item, needles);
+      if (Array.isArray(to)) to.push(masked);
+      else setField(to, yield* maskLongText(String(key), needles), masked);
+    }
+  }
+  return result[0] ?? null;
+}
+
+function* maskLeaf(value: null | boolean | number | string, needles: Needles): Steps<Json> {
+  if (typeof value === "string") return yield* maskLongText(value, needles);
+  if (typeof value !== "number") return value;
+  const digits = String(value);
+  const shown = maskText(digits, needles);
+  return shown === digits ? value : shown;
+}
+
+function setField(object: { [key: string]: Json }, key: string, value: Json): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function isList(value: Container): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+const stars = Buffer.from("***");
+const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number, number, number];
+/** Shorter prefixes reveal nothing. */
+const shortestBeginning = 4;
+
+interface Range {
+  from: number;
+  readonly to: number;
+}
+
+/** Offsets are from the start of the stream. */
+function openStream(needles: Needles): MaskedStream & { readonly masked: boolean } {
+  const finder = findNeedles(needles);
+  /** Found and not yet written; ordered and disjoint. */
+  const ranges: Range[] = [];
+  let kept: Buffer = Buffer.alloc(0);
+  /** Everything before is written or masked; `kept` starts here. */
+  let written = 0;
+  let read = 0;
+  /** The end of the last written mask: an adjacent one is merged with it. */
+  let lastMask = -1;
+  /** Length of a secret's prefix before a `…`, and how many bytes of that `…` were read. */
+  let beginning = 0;
+  let cut = 0;
+
+  const mark = (start: number, end: number): void => {
+    let [from, to] = [start, end];
+    for (let last = ranges.at(-1); last !== undefined && last.to >= from; last = ranges.at(-1)) {
+      from = Math.min(from, last.from);
+      to = Math.max(to, last.to);
+      ranges.pop();
+    }
+    ranges.push({ from, to });
+  };
+  const watchForCut = (byte: number, begun: number): void => {
+    if (byte === cutFirst) {
+      beginning = begun;
+      cut = begun >= shortestBeginning ? 1 : 0;
+    } else if (cut === 1 && byte === cutSecond) cut = 2;
+    else {
+      if (cut === 2 && byte === cutThird) mark(read - 3 - beginning, read - 3);
+      cut = 0;
+    }
+  };
+  const write = (decided: number): Buffer => {
+    const pieces: Buffer[] = [];
+    const start = written;
+    const later = ranges.findIndex(({ from }) => from > decided);
+    // Later ranges may still become part of a longer one.
+    for (const { from, to } of ranges.splice(0, later < 0 ? ranges.length : later)) {
+      if (from > written) pieces.push(kept.subarray(written - start, from - start));
+      if (from > lastMask) pieces.push(stars);
+      written = lastMask = to;
+    }
+    if (decided > written) {
+      pieces.push(kept.subarray(written - start, decided - start));
+      written = decided;
+    }
+    kept = kept.subarray(written - start);
+    return Buffer.concat(pieces);
+  };
+  return {
+    push(bytes) {
+      kept = kept.length === 0 ? Buffer.from(bytes) : Buffer.concat([kept, bytes]);
+      for (let at = 0; at < bytes.length; at++) {
+        const { begun } = finder;
+        if (begun === 0 && cut === 0) {
+          const next = needles.nextStart(bytes, at);
+          read += next - at;
+          at = next;
+        }
+        const byte = bytes[at];
+        if (byte === undefined) break;
+        const found = finder.step(byte);
+        read += 1;
+        if (found > 0) mark(read - found, read);
+        if (cut > 0 || byte === cutFirst) watchForCut(byte, begun);
+      }
+      return write(read - Math.max(finder.begun, cut > 0 ? cut + beginning : 0));
+    },
+    end: () => write(read),
+    get masked() {
+      return lastMask >= 0;
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { CORE_SCHEMA, load } from "js-yaml";
+import * as z from "zod";
+import { isWithin } from "../../base/paths/is-within.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { cleanValue } from "../../skills/text/control-characters.ts";
+import { findFrontmatter, isYaml } from "../../skills/text/frontmatter.ts";
+import { withoutTags } from "../../skills/text/invisible-characters.ts";
+import { readYaml } from "../../skills/yaml/yaml.ts";
+import { toContent } from "./view/content.ts";
+import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
+import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
+import { callsOf } from "../runs/plan/dependencies.ts";
+import { isScript } from "../../skills/skill.ts";
+import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import { defineTool } from "./tool.ts";
+import type { FilePart, SkillSource } from "../../skills/files/skill-files.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+const calledSkill = z.strictObject({
+  skill: z.string(),
+  network: z.array(z.string()),
+  secrets: z.array(z.string()),
+  project: z.enum(["none", "read", "write"]),
+  isolation: z.literal("none").optional().describe("Its code runs without a sandbox"),
+});
+const hashedFile = z.strictObject({ path: z.string(), size_bytes: z.number(), sha256: z.string() });
+
+export const describeSkill = defineTool({
+  name: "describe_skill",
+  description: "Retrieve a skill's manifest and documentation frontmatter.",
+  input: z.strictObject({
+    name: z.string().describe("Skill name (e.g., 'salesforce.leads.sync')"),
+    version: z.string().optional().describe("Skill version (omit for latest)"),
+    detail: z.enum(["manifest", "summary", "full"]).default("summary").describe("Level of detail to return"),
+  }),
+  output: z.strictObject({
+    skill: z.strictObject({
+      manifest: jsonObject,
+      calls: z.array(calledSkill).optional().describe("Skills that its code can call, with their own permissions"),
+      skill_md_frontmatter: jsonObject.optional(),
+      versions: z.array(z.string()).max(maxListedVersions).optional().describe("Newest first"),
+      files: z.array(hashedFile).max(maxListedFiles).optional(),
+      files_truncated: z.literal(true).optional().describe("Present if not all files are listed"),
+      files_problem: z.string().optional().describe("Why no files are listed"),
+      digest: z.string().optional().describe("Digest of all files; absent if they are too large"),
+      scripts: z
+        .array(z.string())
+        .max(maxListedFiles)
+        .optional()
+        .describe("Files that execute_skill can run as script"),
+      skill_md_content: z.string().optional(),
+      skill_md_truncated: z
+        .literal(true)
+        .optional()
+        .describe("Present if skill_md_content is only the beginning of SKILL.md"),
+    }),
+  }),
+  async run({ skills, sourceOf, hashFiles, mayRead }, { name, version, detail }, signal) {
+    const { skill, versions } = skills.find(name, version);
+    if (detail === "full") await mayRead(skill, signal);
+    const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
+      ...rest,
+      network: [...network],
+      secrets: [...secrets],
+    }));
+    const described = { manifest: toManifest(skill), ...(calls.length > 0 && { calls }) };
+    if (detail === "manifest") return { output: { skill: described }, skill };
+    const hashed = await hashFiles(skill, signal);
+    const skillMd = readSkillMd(sourceOf(skill), skill);
+    const summary = {
+      ...described,
+      skill_md_frontmatter: skillMd === undefined ? {} : typedFrontmatter(skillMd.bytes),
+      versions: versions.slice(0, maxListedVersions).map((other) => other.version),
+      ...filesOf(skill, hashed),
+    };
+    if (detail === "summary" || skillMd === undefined) return { output: { skill: summary }, skill };
+    return { output: { skill: { ...summary, ...textOf(skillMd) } }, skill };
+  },
+});
+
+/** Undefined if it does not exist or a link points outside the skill's directory. */
+function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
+  const real = files.resolve(file);
+  return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;
+}
+
+function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md_truncated?: true } {
+  const isCut = bytes.length < size;
+  const { content, encoding } = toContent(bytes, { end: isCut });
+  const text = encoding === "utf-8" ? content : Buffer.from(bytes).toString("utf8");
+  return { skill_md_content: withoutTags(text), ...(isCut && { skill_md_truncated: true }) };
+}
+
+const filesTooLarge = `The skill's files are larger than ${maxMountedBytes / 1024 / 1024} MiB together, so they are not listed or hashed and the skill cannot be run. read_skill_file can read them.`;
+
+function filesOf(
+  { dialect }: Skill,
+  { files, digest, tooLarge }: HashedSkill,
+): Record<string, unknown> & { files: HashedSkill["files"][number][] } {
+  const listed = files.slice(0, maxListedFiles);
+  const scripts = dialect === "agent-skills" ? listed.map(({ path }) => path).filter(isScript) : [];
+  return {
+    files: listed,
+    ...((listed.length < files.length || tooLarge) && { files_truncated: true }),
+    ...(tooLarge && { files_problem: filesTooLarge }),
+    ...(digest !== undefined && { digest }),
+    ...(scripts.length > 0 && { scripts }),
+  };
+}
+
+/** A skill's manifest as new JSON (CONTRACT C-3.2): from `skill.toml`, or composed from the frontmatter. */
+function toManifest(skill: Skill): Record<string, unknown> {
+  const { manifest, name, version, description, kind, namespace, tags, license, compatibility } = skill;
+  if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
+  const { network, secrets, project, isolation } = permissionsOf(skill);
+  // What `metadata` requests (C-1.4).
+  const permissions = {
+    ...(network.length > 0 && { network }),
+    ...(secrets.length > 0 && { secrets }),
+    ...(project !== "none" && { project }),
+    ...(isolation !== undefined && { isolation }),
+  };
+  return toJsonObject({
+    name,
+    version,
+    description,
+    kind,
+    namespace,
+    tags,
+    license,
+    compatibility,
+    allowed_tools: skill.allowedTools,
+    ...(Object.keys(permissions).length > 0 && { permissions }),
+  });
+}
+
+/** As in the catalog's reader: few aliases and little depth, so that the expanded document stays small. */
+const bounds = { maxAliases: 10, maxDepth: 20 };
+
+/**
+ * The frontmatter of a SKILL.md with the types of YAML's core schema; dates stay strings. Never throws: of invalid YAML, what can be
+ * recovered is returned as strings. Empty without YAML frontmatter.
+ */
+export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
+  const found = findFrontmatter(bytes, true);
+  if (found.kind !== "found" || !isYaml(found.language)) return {};
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", found.start, found.end);
+  let values: unknown;
+  try {
+    values = load(text, { schema: CORE_SCHEMA, ...bounds });
+  } catch {
+    // The catalog reports the syntax error.
+    values = readYaml(text).values;
+  }
+  return toJsonObject(cleanValue(values, withoutTags).value);
+}
+
+/**
+ * A JSON copy of a value, so that every door returns the same: dates and bigints become strings, infinities null. A value that is not a
+ * mapping becomes an empty object.
+ */
+function toJsonObject(value: unknown): Record<string, unknown> {
+  const json = toJson(value);
+  return typeof json === "object" && json !== null && !Array.isArray(json) ? (json as Record<string, unknown>) : {};
+}
+
+function toJson(value: unknown): unknown {
+  const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) as
+    string | undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
+}

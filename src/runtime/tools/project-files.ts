@@ -1,0 +1,262 @@
+import { randomBytes } from "node:crypto";
+import { constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { invalidInput } from "../../base/failures/invalid-input.ts";
+import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { unseenCharacters } from "../../base/text/unseen-characters.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { skillPathFault } from "../../skills/hash/walk-skill.ts";
+import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
+
+/** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
+export interface ProjectFiles {
+  /** Reads a regular file of at most `maxBytes`; it is opened with the first read. */
+  read(path: string, maxBytes: number): AsyncIterable<Uint8Array>;
+  /** Writes a file atomically. An existing file needs `overwrite`. */
+  write(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options: { readonly overwrite: boolean; readonly signal: AbortSignal },
+  ): Promise<void>;
+}
+
+const chunkBytes = 256 * 1024;
+const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+const createMode = 0o666;
+
+interface ProjectLimits {
+  /** The directory that the project was when the session was opened. */
+  readonly identity?: DirectoryIdentity | undefined;
+  /** A directory whose files are never part of the project. */
+  readonly keepOut?: string | undefined;
+}
+
+/**
+ * Links inside the project are followed to targets that could be named themselves. Another process may replace a path at any moment:
+ * the real path of an open file is checked after opening, and files are created relative to an open directory.
+ */
+export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
+  const root = realPathOf(project, ".");
+  if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw directoryReplaced(project);
+
+  /** The real path of a path of the project. */
+  function locate(path: string, use: "read" | "written", asked = path): string {
+    const real = realPathOf(join(root, ...path.split("/")), asked);
+    if (!isWithin(real, root)) throw notInProject(asked, "leads outside the project");
+    const inside = relative(root, real).split(sep).join("/");
+    const fault = inside === "" ? undefined : projectPathFault(inside, use);
+    if (fault !== undefined) throw notInProject(asked, `leads to a path that ${fault}`);
+    if (use === "written" && leadsIntoGit(real, root)) throw notInProject(asked, "leads into a repository of git");
+    if (keepOut !== undefined && isWithin(real, whereItLies(keepOut))) {
+      throw notInProject(asked, "leads to the data directory of acp-skills");
+    }
+    return real;
+  }
+
+  function check(path: string, use: "read" | "written"): void {
+    const fault = projectPathFault(path, use);
+    if (fault !== undefined) throw notInProject(path, fault);
+  }
+
+  return {
+    async *read(path, maxBytes) {
+      check(path, "read");
+      const handle = await refusalOfDisk(path, () => openHandleAtRealPath(locate(path, "read")));
+      try {
+        const stats = await handle.stat();
+        if (!stats.isFile()) throw notInProject(path, "is not a regular file");
+        if (stats.size > maxBytes) throw tooLarge(path, maxBytes);
+        yield* chunksOf(handle, path);
+      } finally {
+        await handle.close();
+      }
+    },
+
+    async write(path, content, { overwrite, signal }) {
+      check(path, "written");
+      const segments = path.split("/");
+      const name = segments.pop() ?? "";
+      await refusalOfDisk(path, async () => {
+        const directory = holdDirectory(locate(segments.join("/") || ".", "written", path));
+        try {
+          await writeIn(directory.path, name, { path, content, overwrite, signal });
+        } finally {
+          directory.close();
+        }
+      });
+    },
+  };
+}
+
+interface Writing {
+  readonly path: string;
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly overwrite: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function writeIn(directory: string, name: string, { path, content, overwrite, signal }: Writing): Promise<void> {
+  const target = join(directory, name);
+  const there = lstatSync(target, { throwIfNoEntry: false });
+  if (there !== undefined && !overwrite) throw fileTaken(path);
+  if (there !== undefined && !there.isFile()) throw notInProject(path, "is not a regular file");
+  const temporary = join(directory, `.${name.slice(0, 60)}.${randomBytes(6).toString("hex")}.tmp`);
+  const handle = await open(temporary, createFlags, createMode);
+  try {
+    try {
+      for await (const chunk of content) {
+        signal.throwIfAborted();
+        await handle.writeFile(chunk);
+      }
+      if (there !== undefined) await handle.chmod(there.mode & 0o777);
+    } finally {
+      await handle.close();
+    }
+    if (overwrite) renameSync(temporary, target);
+    else moveToNew(temporary, target, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Unlike a rename, a hard link fails if the file was created meanwhile. */
+function moveToNew(from: string, to: string, path: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") throw fileTaken(path);
+    // A file system without hard links.
+    if (isThere(to)) throw fileTaken(path);
+    renameSync(from, to);
+  }
+}
+
+function isThere(path: string): boolean {
+  const stats: Stats | undefined = lstatSync(path, { throwIfNoEntry: false });
+  return stats !== undefined;
+}
+
+async function* chunksOf(handle: FileHandle, path: string): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const buffer = new Uint8Array(chunkBytes);
+    const { bytesRead } = await refusalOfDisk(path, () => handle.read(buffer, 0, chunkBytes, null));
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function realPathOf(path: string, asked: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    const hint = "Paths are relative to the session's directory; directories are not created.";
+    throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(asked)} does not exist in the project.`, {
+      cause: error,
+      facts: { hint },
+    });
+  }
+}
+
+function whereItLies(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // It does not exist, so nothing leads into it.
+  }
+}
+
+/** Files that make editors and CI systems run commands, besides dot-files. */
+const settings =
+  /^(?:jenkinsfile|(?:azure|bitbucket)-pipelines\.ya?ml|appveyor\.ya?ml|.*\.(?:code-workspace|sublime-(?:project|workspace)|iml|ipr|iws))$/i;
+/** Some file systems ignore these characters in names, so that `.git` has many spellings. */
+const unseen = new RegExp(`[${unseenCharacters}]`, "u");
+const unfitForWindows = /[<>:"|?*]|[. ]$/;
+
+/**
+ * Why a path cannot name a file of a project, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT C-4.2).
+ * Pure: links are not followed.
+ */
+export function projectPathFault(
+  path: string,
+  use: "read" | "written",
+  platform = process.platform,
+): string | undefined {
+  const fault = skillPathFault(path, "the project's directory");
+  if (fault !== undefined) return fault;
+  const segments = path.split("/");
+  const hidden = segments.find((segment) => segment.startsWith("."));
+  if (hidden !== undefined)
+    return `contains ${hidden}; files and directories whose names start with a dot cannot be ${use}`;
+  if (segments.some((segment) => unseen.test(segment))) return "contains invisible characters";
+  if (platform === "win32" && segments.some((segment) => unfitForWindows.test(segment)))
+    return "is not a valid path on Windows";
+  const name = segments.at(-1) ?? "";
+  if (use === "written" && settings.test(name)) {
+    return `names ${name}; configuration of editors and CI systems cannot be written`;
+  }
+  return undefined;
+}
+
+/** A path that names no file the caller may use; `fault` ends a sentence that starts with "The path". */
+function notInProject(path: string, fault: string): SkillsError {
+  const hint = "Use the path of a regular file, relative to the session's directory, with / as separator.";
+  return new SkillsError("INVALID_PATH", `The path ${JSON.stringify(path.slice(0, longestShown))} ${fault}.`, {
+    facts: { hint },
+  });
+}
+
+function fileTaken(path: string): SkillsError {
+  const expected = "the path of a new file, or overwrite: true";
+  return invalidInput("read_blob", [{ field: "/save_as", expected, actual: path.slice(0, longestShown) }]);
+}
+
+function tooLarge(path: string, limitBytes: number): SkillsError {
+  const message = `${JSON.stringify(path)} is too large; the limit for a blob is ${limitBytes} bytes.`;
+  return new SkillsError("BLOB_TOO_LARGE", message, { facts: { limitBytes, hint: "Store a part of it." } });
+}
+
+/** Converts file system errors about a file of the project; other errors pass unchanged. */
+async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSkillsError(error)) {
+      // The file was replaced by a link after the check.
+      throw error.code === "UNREADABLE" ? notInProject(path, "was replaced while it was being opened") : error;
+    }
+    const code = systemCode(error);
+    const reason = reasons[code];
+    if (reason !== undefined) throw reason(JSON.stringify(path), error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw notInProject(path, "was replaced while it was being opened");
+    if (code === "ENAMETOOLONG") throw notInProject(path, "is too long for this file system");
+    if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR") throw notInProject(path, "is not a regular file");
+    throw error;
+  }
+}
+
+const longestShown = 133;
+
+const denied = (why: string) => (path: string, cause: unknown) =>
+  new SkillsError("PERMISSION_DENIED", `Cannot use ${path} of the project: ${why}.`, { cause });
+const full = (path: string, cause: unknown) =>
+  new SkillsError("QUOTA_EXCEEDED", `Cannot write ${path} of the project: the disk is full.`, {
+    cause,
+    facts: { limit: "disk", hint: "The user has to free space on the project's disk." },
+  });
+
+const reasons: Readonly<Record<string, (path: string, cause: unknown) => SkillsError>> = {
+  EACCES: denied("permission denied"),
+  EPERM: denied("the operation is not permitted"),
+  EROFS: denied("the file system is read-only"),
+  ENOSPC: full,
+  EDQUOT: full,
+};

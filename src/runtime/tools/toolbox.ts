@@ -1,0 +1,238 @@
+import { toInternalError } from "../../base/failures/internal-error.ts";
+import type { Log } from "../../base/log.ts";
+import { asAvailable, nearest } from "../../base/text/nearest.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import type { LedgerEntry } from "../ledger/ledger.ts";
+import { denied } from "../runs/authorize/authorize.ts";
+import { subjectOf } from "../runs/authorize/trust-request.ts";
+import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import type { Replay } from "../runs/replay/replay-run.ts";
+import type { RunListener } from "../runs/run-event.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { SkillSource } from "../../skills/files/skill-files.ts";
+import type { SkillHasher } from "../../skills/hash/hash-skill.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Trust } from "../trust/trust.ts";
+import { guideSkill, openGuides } from "./guide/guide.ts";
+import type { Guide } from "./guide/guide.ts";
+import { checkInput } from "./input/check-input.ts";
+import { defaultLimits } from "./input/limits.ts";
+import type { ToolLimits } from "./input/limits.ts";
+import { projectFiles } from "./project-files.ts";
+import type { ProjectFiles } from "./project-files.ts";
+import { endingOf, openCallReporter } from "./report-calls.ts";
+import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
+import { availableTools } from "./tools.ts";
+import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
+
+export interface ToolboxOptions {
+  readonly blobs: BlobStore;
+  /** Reads the files of skills. */
+  readonly source: SkillSource;
+  readonly hasher: SkillHasher;
+  readonly log: Log;
+  readonly trust: Pick<Trust, "mayRead" | "policyFor">;
+  /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
+  readonly runs?: Runs;
+  /** Called once for each call, however it ended, and for each skill that code inside a run called. */
+  readonly onUse?: (use: LedgerEntry) => void;
+  /** Our data directory, whose files are never part of a project. */
+  readonly dataDirectory?: string;
+  /** The limits of the blob store. */
+  readonly limits?: ToolLimits;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly newErrorId?: () => string;
+}
+
+/** The meta-tools, independent of any door. */
+export interface Toolbox {
+  /**
+   * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is
+   * aborted. Our own failures are INTERNAL with an id; their details are in the log.
+   */
+  call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
+  /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
+  check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
+  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
+  mayRead(skill: Skill, context: ToolCaller, signal: AbortSignal): Promise<void>;
+  /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
+  replay(runId: string, context: ToolCaller, signal?: AbortSignal): Promise<Replay>;
+}
+
+const never = new AbortController().signal;
+
+export function openToolbox(options: ToolboxOptions): Toolbox {
+  const { blobs, source, hasher, log, trust, runs, limits = defaultLimits, now = Date.now } = options;
+  const guideFor = openGuides(limits);
+  const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
+
+  function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
+    const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets, digest } = caller;
+    const visible = visibleIn(caller, trust);
+    const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
+    const reportSkillCalls = reporter.skillCalls(caller);
+    let seen: SkillSource | undefined;
+    const sourceOf: RunContext["sourceOf"] = (skill) =>
+      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
+    const view = viewSkills(skills.snapshot, visible);
+    const asker = { owner, directory: project, door, sessionId, ask, grants };
+    return {
+      owner,
+      door,
+      sessionId,
+      label,
+      ask,
+      grants,
+      secrets,
+      digest,
+      skills: view,
+      mayRead: async (skill, signal) => {
+        if (!isDoorOfModels(door) || skill === guideSkill.skill) return;
+        const { directory } = skill;
+        const authorization = await trust.mayRead(
+          { ...subjectOf(skill, { skills: view, sourceOf }), directory },
+          asker,
+          signal,
+        );
+        if (!authorization.allowed) throw denied(authorization);
+      },
+      blobs,
+      limits,
+      guide,
+      sourceOf,
+      hashFiles: (skill, signal) =>
+        hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
+      runs: () => {
+        if (runs === undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", "Code execution is disabled.");
+        return runs;
+      },
+      project,
+      projectIdentity,
+      projectFiles: () => filesOf(caller, options.dataDirectory),
+      onEvent: (event) => {
+        reportSkillCalls(event);
+        onEvent?.(event);
+      },
+    };
+  }
+
+  /** A tool, its validated input, and what it works with once the caller's skills are known. */
+  async function prepare(
+    name: string,
+    args: unknown,
+    caller: ToolCaller,
+    signal: AbortSignal,
+    onEvent = caller.onEvent,
+  ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
+    const tool = findTool(name, caller.tools);
+    const input = checkInput(tool, args);
+    return { tool, input, context: await openContext(caller, signal, onEvent) };
+  }
+
+  async function openContext(
+    caller: ToolCaller,
+    signal: AbortSignal,
+    onEvent: RunListener | undefined,
+  ): Promise<RunContext> {
+    signal.throwIfAborted();
+    await caller.skills.ready;
+    signal.throwIfAborted();
+    const context = toRunContext(caller, onEvent);
+    await runs?.notice(caller.skills.snapshot, context);
+    return context;
+  }
+
+  const toCallError = openCallErrors(log, toInternal);
+  const reporter = openCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
+
+  return {
+    async mayRead(skill, caller, signal) {
+      try {
+        await toRunContext(caller, undefined).mayRead(skill, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw toCallError(error);
+      }
+    },
+    async check(name, args, caller) {
+      try {
+        const { tool, input, context } = await prepare(name, args, caller, never);
+        return await tool.check?.(context, input, never);
+      } catch (error) {
+        throw toCallError(error);
+      }
+    },
+    call: async (name, args, caller, signal = never) =>
+      await reporter.reported(
+        { name, caller, signal, named: () => skillNamed(args, caller, trust) },
+        async (onEvent) => {
+          const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
+          const { output, skill } = await tool.run(context, input, signal);
+          checkOutput(tool, output);
+          return { output, ending: endingOf(output), skill };
+        },
+      ),
+    replay: async (runId, caller, signal = never) =>
+      await reporter.reported({ name: "replay", caller, signal, named: () => undefined }, async (onEvent) => {
+        const context = await openContext(caller, signal, onEvent);
+        const output = await context.runs().replay(runId, context, signal);
+        return { output, ending: endingOf(output.result), skill: output.spec.skill };
+      }),
+  };
+}
+
+/** Throws PERMISSION_DENIED if the session has no directory. */
+function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | undefined): ProjectFiles {
+  if (project !== undefined) return projectFiles(project, { identity: projectIdentity, keepOut });
+  const hint = "Open a session with a directory.";
+  throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
+}
+
+/** The errors for the caller: refusals of tools and blobs unchanged, everything else without details. */
+function openCallErrors(log: Log, toInternal: (error: unknown) => SkillsError): (error: unknown) => SkillsError {
+  return (error) => {
+    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
+    // The system's message, with its path, is for the user's log only.
+    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
+    if (error.code !== "UNREADABLE") return error;
+    log("warning", error.message);
+    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
+  };
+}
+
+/** Which versions of skills the caller sees now. */
+function visibleIn(
+  { door, skills, visible, project }: ToolCaller,
+  trust: ToolboxOptions["trust"],
+): ReturnType<typeof visibleTo> {
+  return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
+}
+
+/** The skill that a refused call names, if the caller sees it. */
+function skillNamed(args: unknown, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
+  const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
+  if (typeof name !== "string") return undefined;
+  try {
+    return viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill;
+  } catch {
+    return undefined; // Unknown.
+  }
+}
+
+function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
+  const available = availableTools(tools);
+  const tool = available.find((other) => other.name === name);
+  if (tool !== undefined) return tool;
+  const names = available.map((other) => other.name);
+  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, {
+    facts: { available: nearest(name, names, asAvailable) },
+  });
+}
+
+function checkOutput({ name, output: schema }: Tool, output: unknown): void {
+  const { error } = schema.safeParse(output);
+  if (error !== undefined)
+    throw new Error(`${name} returned a result that violates its output schema`, { cause: error });
+}

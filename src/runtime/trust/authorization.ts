@@ -1,0 +1,69 @@
+import type { CopiedFile } from "../../skills/files/copied-files.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+import type { ConfiguredGrants } from "./grants/configured-grants.ts";
+import type { Subject } from "./grants/grant.ts";
+import type { Ask } from "./asking/question.ts";
+
+/** Whether something may be done: by what, or why not and what the user can do. */
+export type Authorization =
+  /** `by`: `sandbox`, `own`, `source`, `once`, `consent`, `session`, `policy`, `--grant`, or the id of a grant. */
+  | { readonly allowed: true; readonly by: string }
+  | { readonly allowed: false; readonly why: string; readonly hint: string };
+
+/** Who wants something, and how a person can be asked. */
+export interface Asker {
+  /** Approvals for a session are those of its owner. */
+  readonly owner: string;
+  /** The session's directory. */
+  readonly directory?: string | undefined;
+  readonly door: string;
+  readonly sessionId?: string | undefined;
+  /** Absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
+  /** Of a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
+  readonly grants?: ConfiguredGrants | undefined;
+}
+
+/** A skill whose code calls another one. */
+export interface CallingSkill {
+  readonly name: string;
+  readonly digest: string;
+  /** It is in one of the person's own roots. */
+  readonly isOwn: boolean;
+}
+
+/** What a skill wants to do. */
+export interface TrustRequest {
+  readonly subject: Subject;
+  /** What this call needs. */
+  readonly needs: Capabilities;
+  /** Everything that the skill declares: what a question states and a grant covers. */
+  readonly wants: Capabilities;
+  /** Absent: a person or a model calls. */
+  readonly calledBy?: CallingSkill | undefined;
+  /** Another skill whose name looks the same. */
+  readonly lookAlike?: (() => string | undefined) | undefined;
+  /** Tools of the agent that the skill's author expects: shown, never granted. */
+  readonly expects?: readonly string[] | undefined;
+}
+
+/** A request about which a person can be asked. */
+export interface FullTrustRequest extends TrustRequest {
+  /** The skill's files, for showing what changed. Throws SKILL_NOT_READY if they are no longer those of the digest. */
+  readonly files: () => Promise<readonly CopiedFile[]>;
+}
+
+/** A question, its answer, or a refusal without asking, for the record. */
+export interface TrustEvent {
+  readonly type: "asked" | "answered" | "refused";
+  /** Of an answer: whether it allows what was asked. */
+  readonly allowed?: boolean;
+  readonly asker: Pick<Asker, "door" | "sessionId">;
+  readonly about: "run" | "read";
+  /** Without a digest where only its name counts. */
+  readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
+  /** The answer, or why there is none. */
+  readonly answer?: string;
+  /** The question; the grant, `once` or `session`; or the reason of a refusal. */
+  readonly detail?: string;
+}

@@ -1,0 +1,221 @@
+import path from "node:path";
+import type { Log } from "../../base/log.ts";
+import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
+import type { Asker } from "./authorization.ts";
+import { blocks, kindOf } from "./grants/grant.ts";
+import type { Block, Grant, Subject } from "./grants/grant.ts";
+import type { Policy } from "./policy/policy.ts";
+import type { Reply } from "./asking/question.ts";
+import { directoryOf, enoughAsked } from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
+import { onlyOnce } from "./asking/questions.ts";
+import { ofRepository } from "./project-repository.ts";
+import { SessionTrusts } from "./session-trust.ts";
+
+export interface DecisionsOptions {
+  readonly store: ApprovalStore;
+  /** The project that a directory belongs to, as a path; without git `without`, if given, else the directory. */
+  readonly projectOf: (directory: string, worktrees: Policy["worktrees"], without?: string) => string;
+  /** Which repository is at the path of a project. */
+  readonly repositoryAt: (project: string) => string | undefined;
+  /** The user's name on this machine. */
+  readonly who: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Answers that are not a yes, in one turn. */
+const mostRefusals = 3;
+
+/** A skill whose bytes do not count. */
+type Versionless = Omit<Subject, "digest">;
+
+/** What the person has decided: in the files of each scope, and for the sessions of this process. */
+export class Decisions {
+  readonly sessions = new SessionTrusts();
+  readonly #options: DecisionsOptions;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: DecisionsOptions) {
+    this.#options = options;
+  }
+
+  /** What is stored for a session in a directory. */
+  async stored(directory: string | undefined, policy: Policy): Promise<readonly Approvals[]> {
+    const { projectOf } = this.#options;
+    const project = directory === undefined ? undefined : projectOf(directory, policy.worktrees);
+    return await Promise.all([this.read("everywhere"), ...(project === undefined ? [] : [this.read({ project })])]);
+  }
+
+  /** What is stored for a scope and counts now. */
+  async read(scope: ApprovalScope): Promise<Approvals> {
+    return this.#counting(scope, await this.#options.store.read(scope));
+  }
+
+  #counting(scope: ApprovalScope, approvals: Approvals): Approvals {
+    return scope === "everywhere" ? approvals : ofRepository(approvals, this.#options.repositoryAt(scope.project));
+  }
+
+  /** A block of a skill of a project is in that project's scope, which may have been another directory above the skill then. */
+  async isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
+    return (await this.blockedOf([subject], stored, policy)).has(subject);
+  }
+
+  /** Those that are blocked. */
+  async blockedOf<Skill extends Versionless>(
+    subjects: readonly Skill[],
+    stored: readonly Approvals[],
+    policy: Policy,
+  ): Promise<ReadonlySet<Skill>> {
+    const blocked = new Set<Skill>();
+    const above = memoized((directory: string) =>
+      Promise.all(this.#placesAbove(directory, policy).map((project) => this.read({ project }))),
+    );
+    for (const subject of subjects) {
+      const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
+      const places = kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
+      if (stored.some(isIn) || (await Promise.all(places.map(above))).flat().some(isIn)) blocked.add(subject);
+    }
+    return blocked;
+  }
+
+  /** The directories above the skills of a directory, and their project. */
+  #placesAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
+    const start = directoryOf(directory);
+    const places = [this.#options.projectOf(start, worktrees), start];
+    for (let place = start; place !== path.dirname(place); places.push(place)) place = path.dirname(place);
+    return places;
+  }
+
+  scopeOf(reach: "project" | "everywhere", directory: string | undefined, policy: Policy): ApprovalScope {
+    if (reach === "everywhere" || directory === undefined) return "everywhere";
+    return { project: this.#options.projectOf(directory, policy.worktrees) };
+  }
+
+  /** Who decides, and when. */
+  signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
+    const { who, now } = this.#options;
+    return { who, when: new Date(now()).toISOString(), via: door };
+  }
+
+  /** `tell` is called before the change is in force. Throws as `ApprovalStore.change`. */
+  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<void> {
+    await this.#options.store.change(scope, (stored) => {
+      tell?.();
+      const before = this.#counting(scope, stored);
+      const after = change(before);
+      return after === before ? stored : after;
+    });
+    this.tellChange();
+  }
+
+  /** Whether it could be stored; what cannot be stored counts for the session only. */
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<boolean> {
+    const { log } = this.#options;
+    try {
+      await this.store(scope, change, tell);
+      return true;
+    } catch (error) {
+      log(
+        "warning",
+        `An answer was not stored, and counts for this session only: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return false;
+    }
+  }
+
+  /** How many more questions a person may refuse in this turn. */
+  left(owner: string): number {
+    return mostRefusals - (this.sessions.get(owner)?.refusals ?? 0);
+  }
+
+  /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
+  enough(owner: string): Refusal | undefined {
+    return this.left(owner) > 0 ? undefined : enoughAsked;
+  }
+
+  /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `placeOf`. */
+  async refuse(
+    place: string,
+    subject: Versionless,
+    asker: Asker,
+    reply: Reply,
+    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
+  ): Promise<void> {
+    if (reply.answer === undefined && reply.missing === "nobody") return;
+    const session = this.sessions.of(asker.owner);
+    const { refused } = session;
+    // What a person blocks by themselves is no answer to a question.
+    if (asker.ask !== undefined && ++session.refusals === mostRefusals) this.#options.log("warning", enoughAsked.why);
+    if (reply.answer !== "block") {
+      refused.set(place, reply);
+      return;
+    }
+    const { name } = subject;
+    const block = { skill: name, from: kindOf(subject), ...this.signature(asker) } as const;
+    // Where the skill is, also for those of further directories of a session.
+    const scope = this.scopeOf(
+      block.from === "project" ? "project" : "everywhere",
+      directoryOf(subject.source),
+      policy,
+    );
+    const change = ({ blocks: before, ...approvals }: Approvals): Approvals => ({
+      ...approvals,
+      blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],
+    });
+    if (!(await this.change(scope, change, tell))) refused.set(place, reply);
+  }
+
+  /** Removes a grant, or the blocks of a skill, also from what counts for the session only: see `Trust.takeBack`. */
+  async takeBack(
+    what: { readonly grant: string } | { readonly blocksOf: Versionless },
+    { directory, owner }: Pick<Asker, "directory" | "owner">,
+    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
+  ): Promise<boolean> {
+    const isKept = {
+      grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
+      block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
+    };
+    const places = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
+    const above = places.flatMap((place) => this.#placesAbove(place, policy)).map((project) => ({ project }));
+    const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
+    const told = onlyOnce(tell);
+    let isFound = false;
+    for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
+      const { grants, blocks: blocked } = await this.#options.store.read(scope);
+      if (grants.every(isKept.grant) && blocked.every(isKept.block)) continue;
+      isFound = true;
+      await this.#options.store.change(scope, (before) => {
+        told();
+        return { ...before, grants: before.grants.filter(isKept.grant), blocks: before.blocks.filter(isKept.block) };
+      });
+    }
+    const session = this.sessions.get(owner);
+    const place = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
+    if (place >= 0) session?.grants.splice(place, 1);
+    if ("blocksOf" in what) session?.refused.clear();
+    this.tellChange();
+    if (place >= 0) told();
+    return isFound || place >= 0;
+  }
+
+  tellChange(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Calls back when an answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
+
+function memoized<Result>(find: (key: string) => Result): (key: string) => Result {
+  const known = new Map<string, Result>();
+  return (key) => {
+    const found = known.get(key) ?? find(key);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,244 @@
+import { nearest } from "../../../base/text/nearest.ts";
+import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { contradictionsIn } from "./layers/contradictions.ts";
+import { nodeAt } from "../../../base/json-file/node-at.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../../base/json-file/json-text.ts";
+import type { JsonEntry, JsonNode } from "../../../base/json-file/json-text.ts";
+import { commitForm, digestForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
+import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
+import type { PolicyProblem, Report } from "./policy-problem.ts";
+
+/** A policy file's text, read. */
+export interface CheckedPolicy {
+  /** Undefined if there is an error. */
+  readonly policy: PolicyFile | undefined;
+  readonly problems: readonly PolicyProblem[];
+  /** Where the value with this path is; else what encloses it. */
+  readonly placeOf: (
+    path: readonly (string | number)[],
+  ) => Omit<PolicyProblem, "code" | "severity" | "message" | "fix">;
+}
+
+/** Problems after these are not reported. */
+const maxProblems = 50;
+
+/** Reads and validates the text of a policy file. `home` is what `~` stands for. */
+export function checkPolicy(file: string, content: string, home: string): CheckedPolicy {
+  const text = content.replace(/^\uFEFF/, "");
+  const problems: PolicyProblem[] = [];
+  const report: Report = (code, place, message, fix, severity = "error") => {
+    if (problems.length < maxProblems) problems.push({ code, severity, file, ...rangeOf(text, place), message, fix });
+  };
+  const root = parseJsonNode(text);
+  if ("fault" in root) {
+    report("policy-syntax", root.fault, root.fault.message, root.fault.fix);
+    return { policy: undefined, problems, placeOf: () => ({ file, line: 1, column: 1 }) };
+  }
+  checkFile(root, report);
+  const hasErrors = (): boolean => problems.some(({ severity }) => severity === "error");
+  const policy = hasErrors() ? undefined : toPolicy(valueOf(root) as Written);
+  if (policy !== undefined) contradictionsIn(policy, { home, report, nodeAt: (path) => nodeAt(root, path) });
+  return {
+    policy: hasErrors() ? undefined : policy,
+    problems,
+    placeOf: (path) => ({ file, ...rangeOf(text, nodeAt(root, path)) }),
+  };
+}
+
+/** What a valid file contains, before defaults are filled in. */
+type Written = Omit<PolicyFile, "grants"> & {
+  readonly grants?: readonly { readonly capabilities?: Partial<Capabilities> }[];
+};
+
+function toPolicy({ grants, ...rest }: Written): PolicyFile {
+  if (grants === undefined) return rest;
+  return {
+    ...rest,
+    grants: grants.map((grant) => {
+      const { network = [], secrets = [], project = "none", isolation } = grant.capabilities ?? {};
+      const capabilities = { network, secrets, project, ...(isolation !== undefined && { isolation }) };
+      return { ...grant, capabilities };
+    }),
+  };
+}
+
+type Check = (entry: JsonEntry, report: Report) => void;
+
+function checkFile(root: JsonNode, report: Report): void {
+  const ofSettings = Object.keys(settings).map((key): [string, Check] => [key, checkSetting]);
+  const ofLists = Object.keys(lists).map((key): [string, Check] => [key, checkRules]);
+  const others: [string, Check][] = [["grants", checkGrants], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
+  const known = new Map<string, Check>([...ofSettings, ...ofLists, ...others]);
+  checkObject(root, "a policy", known, report);
+}
+
+/** Reports unknown and repeated keys, and checks the values of the others. */
+function checkObject(node: JsonNode, what: string, known: ReadonlyMap<string, Check>, report: Report): void {
+  if (node.type !== "object") {
+    report("policy-value-invalid", node, `${what} is an object`, 'Write { "key": value }.');
+    return;
+  }
+  const seen = new Set<string>();
+  for (const entry of node.entries) {
+    const check = known.get(entry.key);
+    if (check === undefined) {
+      const [close] = nearest(entry.key, known.keys());
+      const names = [...known.keys()].filter((key) => !key.startsWith("$"));
+      const fix = close === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean "${close}"?`;
+      report("policy-key-unknown", entry, `unknown key ${JSON.stringify(entry.key.slice(0, 128))} in ${what}`, fix);
+    } else if (seen.has(entry.key)) {
+      report("policy-key-duplicate", entry, `the key "${entry.key}" occurs twice`, "Keep one of them.");
+    } else {
+      check(entry, report);
+    }
+    seen.add(entry.key);
+  }
+}
+
+function checkSetting({ key, node }: JsonEntry, report: Report): void {
+  oneOf(settings[key as SettingName].values, key, node, report);
+}
+
+function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNode, report: Report): void {
+  const given = node.type === "scalar" ? node.value : undefined;
+  if (values.some((value) => value === given)) return;
+  const choices = values.map((value) => JSON.stringify(value));
+  const [close] =
+    typeof given === "string"
+      ? nearest(
+          given,
+          values.filter((value) => typeof value === "string"),
+        )
+      : [];
+  const fix = close === undefined ? `Write ${choices.join(" or ")}.` : `Did you mean "${close}"?`;
+  report("policy-value-invalid", node, `"${key}" is ${choices.join(" or ")}`, fix);
+}
+
+function checkText(form = /^/, expected = "a string"): Check {
+  return ({ key, node }, report) => {
+    const isValid = node.type === "scalar" && typeof node.value === "string" && form.test(node.value);
+    if (!isValid) report("policy-value-invalid", node, `invalid value of "${key}"`, `Write ${expected}.`);
+  };
+}
+
+function checkRules({ key: list, node }: JsonEntry, report: Report): void {
+  const check: Check = ({ key, node: entries }, tell) => {
+    checkEntries(list as ListName, `${list}.${key}`, entries, tell);
+  };
+  checkObject(node, `"${list}"`, new Map([["allow", check], ["deny", check]]), report); // prettier-ignore
+}
+
+function checkEntries(list: ListName, name: string, node: JsonNode, report: Report): void {
+  const { expected } = lists[list];
+  const fault = (entry: string): string | undefined => entryFault(list, entry);
+  const entries = checkTexts({ name, node, expected, fault, most: policyLimits.entries }, report);
+  const surplus = entries.filter(({ text }) => text.includes("*"))[policyLimits.patterns];
+  if (surplus === undefined) return;
+  const message = `${name} has more than ${policyLimits.patterns} entries with wildcards`;
+  report("policy-value-invalid", surplus.item, message, "Use fewer, wider patterns, or names.");
+}
+
+interface TextList {
+  readonly name: string;
+  readonly node: JsonNode;
+  readonly expected: string;
+  readonly fault: (entry: string) => string | undefined;
+  readonly most: number;
+}
+
+/** The items that are strings; reports those that are not, or have a fault. */
+function checkTexts({ name, node, expected, fault, most }: TextList, report: Report): readonly TextItem[] {
+  return itemsOf({ name, node, most }, report).flatMap((item) => {
+    const text = item.type === "scalar" && typeof item.value === "string" ? item.value : undefined;
+    const found = text === undefined ? "" : fault(text);
+    if (found !== undefined) {
+      const why = found === "" ? "" : `: ${found}`;
+      report("policy-value-invalid", item, `invalid entry in ${name}${why}`, `Write ${expected}.`);
+    }
+    return text === undefined ? [] : [{ text, item }];
+  });
+}
+
+interface TextItem {
+  readonly text: string;
+  readonly item: JsonNode;
+}
+
+function itemsOf({ name, node, most }: Pick<TextList, "name" | "node" | "most">, report: Report): readonly JsonNode[] {
+  if (node.type !== "array") {
+    report("policy-value-invalid", node, `${name} is a list`, "Write [ … ].");
+    return [];
+  }
+  if (node.items.length <= most) return node.items;
+  const message = `${name} has ${node.items.length} entries; the limit is ${most}`;
+  report("policy-value-invalid", node, message, "Use fewer entries, with patterns where they are possible.");
+  return [];
+}
+
+/** Of older policies. */
+function checkTools(entry: JsonEntry, report: Report): void {
+  const message = '"tools" has no effect: acp-skills answers no request of the agent for its own tools';
+  report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");
+}
+
+const checkDigest = checkText(
+  digestForm,
+  "a digest such as sha256:… (64 hexadecimal digits), as acp-skills show prints it",
+);
+const checkCommit = checkText(commitForm, "a full commit id: 40 or 64 hexadecimal digits");
+
+function checkGrants({ node }: JsonEntry, report: Report): void {
+  for (const item of itemsOf({ name: "grants", node, most: policyLimits.grants }, report)) {
+    const skill: Check = (entry, tell) => {
+      checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")(entry, tell);
+    };
+    const known = new Map<string, Check>([
+      ["skill", skill],
+      ["digest", checkDigest],
+      ["source", checkText(/^https?:\/\/[^/\s]/, "the start of a URL")],
+      ["commit", checkCommit],
+      ["capabilities", checkCapabilities],
+    ]);
+    checkObject(item, "a grant", known, report);
+    checkGrantKeys(item, report);
+  }
+}
+
+/** A grant names a skill and a digest, or a source and a commit. */
+function checkGrantKeys(node: JsonNode, report: Report): void {
+  if (node.type !== "object") return;
+  const has = (key: string): boolean => node.entries.some((entry) => entry.key === key);
+  const isByDigest = has("skill") && has("digest") && !has("source") && !has("commit");
+  const isByCommit = has("source") && has("commit") && !has("digest");
+  const name = node.entries.find(({ key }) => key === "skill")?.node;
+  const isPattern = name?.type === "scalar" && typeof name.value === "string" && name.value.includes("*");
+  if (!isByDigest && !isByCommit) {
+    const fix = 'Write {"skill": …, "digest": …, "capabilities": …} or {"source": …, "commit": …, "capabilities": …}.';
+    report("policy-value-invalid", node, "a grant names a skill and its digest, or a source and its commit", fix);
+  } else if (isByDigest && isPattern) {
+    report("policy-value-invalid", name, "a grant to a digest names one skill", "Write the name of the skill.");
+  }
+}
+
+function checkCapabilities({ node }: JsonEntry, report: Report): void {
+  const entriesOf = (list: keyof typeof grantedLists): Check => {
+    const { expected, accepts } = grantedLists[list];
+    const fault = (entry: string): string | undefined => (accepts(entry) ? undefined : "");
+    return ({ key, node: entries }, tell) => {
+      checkTexts({ name: `capabilities.${key}`, node: entries, expected, fault, most: policyLimits.entries }, tell);
+    };
+  };
+  const choice = (...values: readonly string[]): Check => {
+    return ({ key, node: value }, tell) => {
+      oneOf(values, key, value, tell);
+    };
+  };
+  const known = new Map<string, Check>([
+    ["network", entriesOf("network")],
+    ["secrets", entriesOf("secrets")],
+    ["project", choice("none", "read", "write")],
+    ["isolation", choice("none")],
+    ["tools", checkTools],
+  ]);
+  checkObject(node, '"capabilities"', known, report);
+}

@@ -1,0 +1,63 @@
+import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
+import type { JsonNode } from "../../../../base/json-file/json-text.ts";
+import { defaultSettings, lists } from "../policy-file.ts";
+import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
+import type { Report } from "../policy-problem.ts";
+import { matching } from "../rules/matching.ts";
+
+interface Context {
+  readonly home: string;
+  readonly report: Report;
+  readonly nodeAt: (path: readonly (string | number)[]) => JsonNode;
+}
+
+/** Reports what a policy both allows and denies. Such a policy is not used: which of the two was meant cannot be known. */
+export function contradictionsIn(policy: PolicyFile, context: Context): void {
+  const { report, nodeAt } = context;
+  for (const list of Object.keys(lists) as ListName[]) allowedAndDenied(policy, list, context);
+  (policy.grants ?? []).forEach((grant, index) => {
+    const why = whyIdle(policy, grant, context.home);
+    if (why === undefined) return;
+    report("policy-contradiction", nodeAt(["grants", index]), `the grant has no effect: ${why}`, "Remove one of them.");
+  });
+  if (policy.prompts === false && policy.approvals === "once") {
+    const message = '"approvals" is "once", which only a prompt can give, and "prompts" is false';
+    report("policy-contradiction", nodeAt(["approvals"]), message, 'Set "approvals" to "none", or "prompts" to true.');
+  }
+}
+
+function allowedAndDenied(policy: PolicyFile, list: ListName, { home, report, nodeAt }: Context): void {
+  const { allow = [], deny = [] } = policy[list] ?? {};
+  allow.forEach((entry, index) => {
+    const denied = deny.find((other) => matching[list].contains(other, entry, home));
+    if (denied === undefined) return;
+    const message = `${list}.allow has "${entry}", which ${list}.deny has as "${denied}"`;
+    report("policy-contradiction", nodeAt([list, "allow", index]), message, "Remove one of them.");
+  });
+}
+
+/** Why a grant would never count, as the rest of the policy denies it. */
+function whyIdle(policy: PolicyFile, { skill, capabilities }: PolicyGrant, home: string): string | undefined {
+  if (policy.scripts === false) return '"scripts" is false';
+  const isDenied = skill !== undefined && deniedBy(policy, "skills", skill, home);
+  return isDenied ? `the policy denies the skill ${skill}` : deniedCapability(policy, capabilities, home);
+}
+
+function deniedCapability(policy: PolicyFile, capabilities: Capabilities, home: string): string | undefined {
+  const { isolation, project } = { ...defaultSettings, ...policy };
+  if (capabilities.isolation !== undefined && isolation === "sandbox") return '"isolation" is "sandbox"';
+  if (capabilities.project === "write" && project !== "write") return `"project" is "${project}"`;
+  if (capabilities.project === "read" && project === "none") return '"project" is "none"';
+  const asked = [
+    ...capabilities.network.map((name) => ["hosts", "host", name] as const),
+    ...capabilities.secrets.map((name) => ["secrets", "secret", name] as const),
+  ];
+  const denied = asked.find(([list, , name]) => deniedBy(policy, list, name, home));
+  return denied && `the policy denies the ${denied[1]} ${denied[2]}`;
+}
+
+function deniedBy(policy: PolicyFile, list: ListName, name: string, home: string): boolean {
+  const { allow, deny = [] } = policy[list] ?? {};
+  const isAllowed = allow?.some((entry) => matching[list].contains(entry, name, home)) !== false;
+  return !isAllowed || deny.some((entry) => matching[list].overlaps(entry, name));
+}

@@ -1,0 +1,138 @@
+import { together } from "../../../../skills/manifest/capabilities.ts";
+import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
+import type { Denial, PolicyLayer } from "./layer.ts";
+import { defaultSettings, settings } from "../policy-file.ts";
+import type { PolicyGrant, SettingName, Settings } from "../policy-file.ts";
+import type { Policy, PolicyRefusal } from "../policy.ts";
+import { matchesGlob } from "../rules/name-glob.ts";
+import { sourceContains } from "../rules/source-rule.ts";
+
+/** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
+export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {
+  const settled = settledIn(layers);
+  const setting = <Name extends SettingName>(name: Name): Settings[Name] => settled[name].value;
+  const scripts = settled.scripts.value ? undefined : settled.scripts.layer;
+  return {
+    runs: setting("runs"),
+    reads: setting("reads"),
+    approvals: setting("approvals"),
+    prompts: setting("prompts"),
+    answers: setting("answers"),
+    worktrees: setting("worktrees"),
+    code:
+      scripts &&
+      toRefusal({ layer: scripts, verdict: "denies running code", rule: "scripts is false", path: ["scripts"] }),
+    denies(subject, wants) {
+      for (const layer of layers)
+        for (const denial of denialsOf(layer, { subject, wants, home })) return toRefusal(denial);
+      return undefined;
+    },
+    hides: layers.some(hidesAny)
+      ? (skill, license) => {
+          for (const layer of layers) {
+            const [denial = license === undefined ? undefined : licenseDenial(layer, license)] = skillDenialsOf(
+              layer,
+              skill,
+              home,
+            );
+            if (denial !== undefined) return toRefusal(denial);
+          }
+          return undefined;
+        }
+      : undefined,
+    deniesLicense(license) {
+      const denials = layers.flatMap((layer) => licenseDenial(layer, license) ?? []);
+      return denials[0] && toRefusal(denials[0]);
+    },
+    grants(subject) {
+      const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));
+      return (
+        given[0] && { capabilities: together(given.map(({ grant }) => grant.capabilities)), file: given[0].layer.file }
+      );
+    },
+  };
+}
+
+function hidesAny({ policy, origin }: PolicyLayer): boolean {
+  if (policy === undefined) return origin === "project";
+  return policy.skills !== undefined || policy.sources !== undefined || policy.licenses !== undefined;
+}
+
+/** What each setting is, and which file decides it; without a file it is the default. */
+export function settledIn(layers: readonly PolicyLayer[]): {
+  readonly [Name in SettingName]: { readonly value: Settings[Name]; readonly layer: PolicyLayer | undefined };
+} {
+  const names = Object.keys(settings) as SettingName[];
+  // Each value is of the type of its setting.
+  return Object.fromEntries(names.map((name) => [name, settle(name, layers)])) as ReturnType<typeof settledIn>;
+}
+
+interface Settled {
+  readonly value: Settings[SettingName];
+  readonly layer: PolicyLayer | undefined;
+}
+
+/** The strictest value that is stated; where only projects state one, the default counts as well. */
+function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
+  const stated = (isProject: boolean): readonly Settled[] =>
+    layers.flatMap((layer) => {
+      const value = statedBy(layer)[name];
+      return value === undefined || (layer.origin === "project") !== isProject ? [] : [{ value, layer }];
+    });
+  const strictest = (all: readonly Settled[], first: Settled): Settled =>
+    all.reduce((best, other) => (strictness(name, other.value) > strictness(name, best.value) ? other : best), first);
+  const [first = { value: defaultSettings[name], layer: undefined }, ...others] = stated(false);
+  return strictest(stated(true), strictest(others, first));
+}
+
+/** Of a file that cannot be used, what it may have said. */
+function statedBy({ policy }: PolicyLayer): Partial<Settings> {
+  return policy ?? { approvals: "none", answers: false };
+}
+
+/** The place of a value among those of its setting. */
+export function strictness(name: SettingName, value: Settings[SettingName]): number {
+  return (settings[name].values as readonly unknown[]).indexOf(value);
+}
+
+interface GivenGrant {
+  readonly grant: PolicyGrant;
+  readonly layer: PolicyLayer;
+}
+
+/** Grants of the organisation, and of the configuration unless the organisation limits approvals. */
+function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
+  const organisation = layers.filter(({ origin }) => origin === "organisation");
+  const isFree = settledIn(organisation).approvals.value === "everywhere";
+  return layers
+    .filter(({ origin }) => origin === "organisation" || (origin === "configuration" && isFree))
+    .flatMap((layer) => (layer.policy?.grants ?? []).map((grant) => ({ grant, layer })));
+}
+
+function isFor(grant: PolicyGrant, { name, digest, origin }: Parameters<Policy["grants"]>[0], home: string): boolean {
+  if (grant.digest !== undefined) return grant.digest === digest && grant.skill === name;
+  const commit = origin?.commit;
+  if (commit === undefined || grant.commit !== commit.id || digest !== commit.digest) return false;
+  if (origin === undefined || grant.source === undefined) return false;
+  return sourceContains(grant.source, origin.source, home) && matchesGlob(grant.skill ?? "*", name);
+}
+
+const authors: Readonly<Record<PolicyLayer["origin"], string>> = {
+  organisation: "The policy of your organisation",
+  configuration: "The policy in $ACP_SKILLS_POLICY",
+  project: "The policy of this project",
+};
+
+function toRefusal({ layer, verdict, rule }: Denial): PolicyRefusal {
+  const { origin, file, policy, problems } = layer;
+  const fixing = origin === "organisation" ? "An administrator of this machine" : "The user";
+  const [fault] = problems.filter(({ severity }) => severity === "error");
+  if (policy === undefined && fault !== undefined) {
+    const where = `${fault.file}:${fault.line}:${fault.column}`;
+    return {
+      why: `${authors[origin]} is invalid, so that it ${verdict}. ${where}: ${fault.message}.`,
+      hint: `${fixing} can correct it: ${fault.fix}`,
+    };
+  }
+  return { why: `${authors[origin]} (${file}) ${verdict}: ${rule}.`, hint: `${fixing} can change that file.` };
+}

@@ -1,0 +1,98 @@
+import { LimitedMap } from "../../../base/limited-map.ts";
+import type { Log } from "../../../base/log.ts";
+import { checkPolicy } from "./check-policy.ts";
+import type { PolicyLayer } from "./layers/layer.ts";
+import { looseningsOf } from "./layers/loosenings.ts";
+import { mergePolicies } from "./layers/merge-policies.ts";
+import { organisationPolicy, policyPlaces, stampOf } from "./policy-places.ts";
+import type { Place } from "./policy-places.ts";
+import { noPolicy } from "./policy.ts";
+import type { Policy } from "./policy.ts";
+import { readPolicyText } from "./read-policy-file.ts";
+
+/** The policies of this machine. */
+export interface Policies {
+  /** What counts in a session with this directory; without one, what counts everywhere. Files are read when they change. Never throws. */
+  readonly policyFor: (directory: string | undefined) => Policy;
+  /** The files that it is made from, with their problems; those that do not exist are left out. */
+  readonly layersFor: (directory: string | undefined) => readonly PolicyLayer[];
+}
+
+export interface PoliciesOptions {
+  /** The policy file of the configuration. */
+  readonly given: string | undefined;
+  readonly home: string;
+  readonly log: Log;
+  /** The organisation's file. Default: the platform's fixed place. */
+  readonly organisation?: string;
+}
+
+const keptDirectories = 256;
+
+export function openPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
+  const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(keptDirectories);
+  const merged = new LimitedMap<string, Merged>(keptDirectories);
+  function readLayer(place: Place, stamp: string): PolicyLayer {
+    const known = read.get(place.file);
+    if (known?.stamp === stamp) return known.layer;
+    const layer = toLayer(place, home);
+    read.set(place.file, { stamp, layer });
+    return layer;
+  }
+
+  function mergedFor(directory: string | undefined): Merged {
+    const places = policyPlaces(directory, { given, organisation });
+    const stamps = places.map(
+      ({ file, origin }) => stampOf(file) ?? (file === given ? `missing ${origin}` : undefined),
+    );
+    const stamp = stamps.join("\n");
+    const known = merged.get(directory ?? "");
+    if (known?.stamp === stamp && known.places === places.length) return known;
+    const found = places.flatMap((place, index) => {
+      const own = stamps[index];
+      return own === undefined ? [] : [readLayer(place, own)];
+    });
+    const layers = found.map((layer, index) => {
+      const loosenings = looseningsOf(layer, found.slice(0, index), home);
+      return loosenings.length === 0 ? layer : { ...layer, problems: [...layer.problems, ...loosenings] };
+    });
+    const policy = layers.length === 0 ? noPolicy : mergePolicies(layers, home);
+    const next: Merged = { stamp, places: places.length, layers, policy };
+    merged.set(directory ?? "", next);
+    tell(layers, known?.layers ?? []);
+    return next;
+  }
+
+  /** Logs the problems of files that are new or have changed. */
+  function tell(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
+    const told = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
+    for (const { problems } of layers)
+      for (const problem of problems) if (!told.has(toLine(problem))) log(problem.severity, toLine(problem));
+  }
+
+  return {
+    policyFor: (directory) => mergedFor(directory).policy,
+    layersFor: (directory) => mergedFor(directory).layers,
+  };
+}
+
+interface Merged {
+  readonly stamp: string;
+  readonly places: number;
+  readonly layers: readonly PolicyLayer[];
+  readonly policy: Policy;
+}
+
+function toLine({ file, line, column, message, fix }: PolicyLayer["problems"][number]): string {
+  return `${file}:${line}:${column}: ${message}. ${fix}`;
+}
+
+/** Reads one file. */
+export function toLayer({ file, origin }: Place, home: string): PolicyLayer {
+  const found = readPolicyText(file, origin);
+  if ("text" in found) return { file, origin, ...checkPolicy(file, found.text, home) };
+  const start = { file, line: 1, column: 1 };
+  const { fault: message, fix } = found;
+  const problem = { code: "policy-unreadable", severity: "error", ...start, message, fix } as const;
+  return { file, origin, policy: undefined, problems: [problem], placeOf: () => start };
+}

@@ -1,0 +1,87 @@
+import { lstatSync, statSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { isRepository } from "../project-of.ts";
+
+/** The name of a policy file, everywhere. */
+export const policyFileName = "acp-skills.policy.json";
+
+/** Where an organisation puts its policy: a place that only administrators can write to. */
+export function organisationPolicy(
+  platform: NodeJS.Platform = process.platform,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): string {
+  if (platform === "darwin") return `/Library/Application Support/acp-skills/${policyFileName}`;
+  // Unlike %ProgramData%, where all users may create directories.
+  if (platform === "win32")
+    return path.win32.join(env.ProgramFiles ?? "C:\\Program Files", "acp-skills", policyFileName);
+  return `/etc/acp-skills/${policyFileName}`;
+}
+
+/** Where a policy file may be. */
+export interface Place {
+  readonly file: string;
+  readonly origin: "organisation" | "configuration" | "project";
+}
+
+/**
+ * All places of the policies that count in a directory; without one, of those that count everywhere. `given`: the file of the
+ * configuration.
+ */
+export function policyPlaces(
+  directory: string | undefined,
+  {
+    given,
+    organisation = organisationPolicy(),
+  }: { readonly given: string | undefined; readonly organisation?: string },
+): readonly Place[] {
+  return [
+    { file: organisation, origin: "organisation" },
+    ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
+    ...(directory === undefined ? [] : placesIn(directory)),
+  ];
+}
+
+/** Whether any policy counts in a directory, without reading it. A file that the configuration names counts also where it is missing. */
+export function hasPolicies(directory: string, given: string | undefined): boolean {
+  return policyPlaces(directory, { given }).some(({ file }) => file === given || stampOf(file) !== undefined);
+}
+
+/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
+export function stampOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
+  } catch (error) {
+    return `unreadable: ${systemCode(error)}`;
+  }
+}
+
+/** A project's files: in the directory of the session, and at the root of the repository that contains it. */
+function placesIn(directory: string): readonly Place[] {
+  const root = repositoryRoot(directory);
+  return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
+    file: path.join(place, policyFileName),
+    origin: "project",
+  }));
+}
+
+/** The nearest directory with a repository of git that another user cannot have put there. */
+function repositoryRoot(directory: string): string | undefined {
+  const user = process.getuid?.();
+  for (let place = directory; ; place = path.dirname(place)) {
+    const git = path.join(place, ".git");
+    const owner = ownerOf(git);
+    const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
+    if (isOurs && isRepository(git)) return place;
+    if (place === path.dirname(place)) return undefined;
+  }
+}
+
+function ownerOf(file: string): number | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined; // In a directory that cannot be searched.
+  }
+}

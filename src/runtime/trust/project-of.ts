@@ -1,0 +1,134 @@
+import { closeSync, fstatSync, lstatSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
+
+/** The longest path of Linux, and some text around it. */
+const maxFileBytes = 8 * 1024;
+
+/**
+ * The project of a directory, as a path. Without git it is the directory. In a repository it is the top directory, also for subdirectories (a
+ * `.git` that git does not take for a repository is none, so that an empty one does not move a project);
+ * all worktrees of a repository share the one of its main worktree (a bare repository's is itself), unless they are `separate`. A submodule
+ * is a project of its own. A repository in the home directory, or above it, is not the project of the directories below it: they are
+ * too many and too different.
+ *
+ * Reads git's files and never runs it, because a project's configuration can make git run programs. A worktree is believed only if the
+ * repository names it, too, so that no project can pass for another one. `without` stands for the directory where there is no git. Not cached, because a directory may be replaced; takes a few
+ * system calls.
+ */
+export function projectOf(
+  directory: string,
+  worktrees: "shared" | "separate",
+  home = homedir(),
+  without?: string,
+): string {
+  const real = realPathOf(directory);
+  if (real === undefined) return without ?? path.resolve(directory);
+  for (let top = real; ; top = path.dirname(top)) {
+    const git = joinPath(top, ".git");
+    const found = lookAt(git);
+    if (found === "not ours" || (found !== "missing" && isRepository(git))) {
+      const isOfAll = top !== real && isWithin(realPathOf(home) ?? home, top);
+      if (isOfAll || found === "not ours") return without ?? real;
+      return (worktrees === "shared" && found.isFile() ? mainOf(top, git) : undefined) ?? top;
+    }
+    if (path.dirname(top) === top) return without ?? real;
+  }
+}
+
+/** Whether git takes a `.git`, a directory or a file that leads to one, for a repository: it has `HEAD`, `objects` and `refs`. */
+export function isRepository(git: string): boolean {
+  const real = realPathOf(git);
+  if (real === undefined) return false;
+  const own = followGitFile(real, path.dirname(git), "gitdir: ") ?? real;
+  const shared = followGitFile(joinPath(own, "commondir"), own) ?? own;
+  const head = joinPath(own, "HEAD");
+  // Formerly a link.
+  const isHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(readSmallFile(head, "anyone's") ?? linkAt(head) ?? "");
+  return isHead && ["objects", "refs"].every((name) => isDirectory(joinPath(shared, name)));
+}
+
+function linkAt(place: string): string | undefined {
+  try {
+    return `ref: ${readlinkSync(place)}`;
+  } catch {
+    return undefined; // Missing, or no link.
+  }
+}
+
+function isDirectory(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false; // Missing, or it cannot be reached.
+  }
+}
+
+/** The project of a worktree's repository; undefined if it is none, or the repository does not name it. */
+function mainOf(top: string, git: string): string | undefined {
+  const own = followGitFile(git, top, "gitdir: ");
+  if (own === undefined) return undefined;
+  const room = path.dirname(own);
+  const common = path.dirname(room);
+  if (path.basename(room) !== "worktrees" || followGitFile(joinPath(own, "commondir"), own) !== common)
+    return undefined;
+  // This file is the repository's, because it lies in it.
+  if (followGitFile(joinPath(own, "gitdir"), own) !== git || lookAt(common) === "not ours") return undefined;
+  return path.basename(common) === ".git" ? path.dirname(common) : common;
+}
+
+/** The real path that a file of git contains, which may be relative to a directory. */
+function followGitFile(file: string, base: string, prefix = ""): string | undefined {
+  const text = readSmallFile(file);
+  if (text?.startsWith(prefix) !== true) return undefined;
+  let end = text.length;
+  while (text[end - 1] === "\n" || text[end - 1] === "\r") end -= 1;
+  const target = text.slice(prefix.length, end);
+  // Windows would connect to the server of a UNC path.
+  if (target === "" || target.includes("\0") || /^[\\/]{2}/.test(target)) return undefined;
+  return realPathOf(path.resolve(base, target));
+}
+
+/** The text of a file at a real path; undefined for anything else. Does not follow a link or block. */
+function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): string | undefined {
+  try {
+    const descriptor = openAtRealPath(file);
+    try {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile() || (whose === "ours" && !isOurs(stats)) || stats.size > maxFileBytes) return undefined;
+      const buffer = Buffer.alloc(maxFileBytes);
+      return buffer.toString("utf8", 0, readSync(descriptor, buffer));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined; // Missing, unreadable, or replaced by a link: git would not find a worktree either.
+  }
+}
+
+/** Undefined if it is missing or cannot be reached. */
+function realPathOf(file: string): string | undefined {
+  try {
+    return realpathSync.native(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is at a path, links not followed. Git does not believe the repositories of other users either. */
+function lookAt(file: string): Stats | "missing" | "not ours" {
+  try {
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return "missing";
+    return isOurs(found) ? found : "not ours";
+  } catch {
+    return "not ours"; // Its directory may not be searched.
+  }
+}
+
+function isOurs({ uid }: Stats): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}

@@ -1,0 +1,137 @@
+import type { Asker, Authorization } from "./authorization.ts";
+import { noCapabilities } from "../../skills/manifest/capabilities.ts";
+import type { ConfiguredGrants } from "./grants/configured-grants.ts";
+import type { Decisions, DecisionsOptions } from "./decisions.ts";
+import type { Subject } from "./grants/grant.ts";
+import type { Policy } from "./policy/policy.ts";
+import { askAboutProject } from "./asking/question.ts";
+import type { Question, Reply } from "./asking/question.ts";
+import { onlyOnce } from "./asking/questions.ts";
+import type { Questions, TellOutcome } from "./asking/questions.ts";
+import type { Approvals } from "./grants/approvals.ts";
+import { least, reachIndex } from "./grants/reach.ts";
+import { placeOf } from "./session-trust.ts";
+import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
+
+/** A skill that a model wants to read. `directory`: of the skill. */
+export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };
+
+export interface ProjectReadingOptions {
+  readonly policyFor: (directory: string | undefined) => Policy;
+  readonly projectOf: DecisionsOptions["projectOf"];
+  readonly repositoryAt: (project: string) => string | undefined;
+  readonly configured: ConfiguredGrants;
+  readonly decisions: Decisions;
+  readonly questions: Questions;
+}
+
+/** Which projects a person lets models read the skills of: their instructions are what an attacker would write. */
+export class ProjectReading {
+  readonly #options: ProjectReadingOptions;
+
+  constructor(options: ProjectReadingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a model may read a skill; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
+  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    const wish = this.#wishFor(skill, asker);
+    return await this.#options.questions.settle({
+      key: wish.key,
+      asker,
+      signal,
+      event: { about: "read", subject: skill },
+      decide: async () => (await this.#decide(wish, asker)) ?? this.#options.decisions.enough(asker.owner),
+      ask: () => Promise.resolve(questionOf(wish, asker)),
+      keep: async (reply, tell) => {
+        const told = onlyOnce(tell);
+        const outcome = await this.#keep(wish, asker, reply, told);
+        told(outcome);
+        return outcome;
+      },
+    });
+  }
+
+  /** Whether that is decided, and how; nobody is asked. */
+  async decideReading(skill: ReadSkill, asker: Asker): Promise<Authorization | undefined> {
+    return await this.#decide(this.#wishFor(skill, asker), asker);
+  }
+
+  #wishFor(skill: ReadSkill, { directory }: Asker): Wish {
+    const { policyFor, projectOf, repositoryAt } = this.#options;
+    const policy = policyFor(directory);
+    // Of the skill: another directory of the session may be another project.
+    // A repository inside the project, or one that a link leads to, is not what a person trusted.
+    const around = projectOf(directoryOf(skill.source), policy.worktrees);
+    const project = projectOf(skill.directory, policy.worktrees, around);
+    return { skill, project, policy, key: JSON.stringify(["read", project, repositoryAt(project) ?? null]) };
+  }
+
+  /** A person lets models read the skills that came with the project of a directory. */
+  async trust(directory: string, asker: Asker): Promise<Authorization> {
+    const { policyFor, projectOf, decisions } = this.#options;
+    const policy = policyFor(directory);
+    if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
+    const scope = { project: projectOf(directory, policy.worktrees) };
+    await decisions.store(scope, (approvals) => ({ ...approvals, trusted: decisions.signature(asker) }));
+    return { allowed: true, by: "project" };
+  }
+
+  async #decide({ skill, project, policy, key }: Wish, asker: Asker): Promise<Authorization | undefined> {
+    const { configured, decisions } = this.#options;
+    const refusal = policy.denies(skill, noCapabilities);
+    if (refusal !== undefined) return { allowed: false, ...refusal };
+    const stored = await decisions.stored(asker.directory, policy);
+    if (await decisions.isBlocked(skill, stored, policy)) return blocked(skill);
+    if (skill.isOwn) return { allowed: true, by: "own" };
+    // Only a person names sources, and thereby whose instructions models read.
+    if (skill.origin !== undefined) return { allowed: true, by: "source" };
+    const session = decisions.sessions.get(asker.owner);
+    if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
+    if (policy.reads === "allow") return { allowed: true, by: "policy" };
+    if (configured.trusts(project)) return { allowed: true, by: "--grant" };
+    if (session?.projects.has(key) === true || session?.readable.has(key) === true)
+      return { allowed: true, by: "session" };
+    if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
+    const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
+    if (isLasting && (await decisions.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
+    const refused = session?.refused.get(placeOf("read", project));
+    return refused && unreadable(skill, project, whyRefused(refused));
+  }
+
+  async #keep(wish: Wish, asker: Asker, reply: Reply, tell: TellOutcome): Promise<Authorization> {
+    const { decisions } = this.#options;
+    const { skill, project, policy, key } = wish;
+    const { answer } = reply;
+    if (answer !== "once" && answer !== "trust") {
+      const refusal = answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
+      await decisions.refuse(placeOf("read", project), skill, asker, reply, { policy, tell: () => tell(refusal) });
+      return refusal;
+    }
+    // Another window may have blocked it meanwhile.
+    const decided = await this.#decide(wish, asker);
+    if (decided?.allowed === false) return decided;
+    const session = decisions.sessions.of(asker.owner);
+    const trusted = decisions.signature(asker);
+    const allowed = { allowed: true, by: answer === "once" ? "once" : "project" } as const;
+    const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
+    if (answer === "once") session.readable.add(key);
+    else if (least("project", policy.approvals) === "session") session.projects.add(key);
+    else if (!(await decisions.change({ project }, trust, () => tell(allowed)))) session.projects.add(key);
+    return allowed;
+  }
+}
+
+interface Wish {
+  readonly skill: ReadSkill;
+  /** The project that the skill came with. */
+  readonly project: string;
+  readonly policy: Policy;
+  /** Of what is asked: the repository that is there now. */
+  readonly key: string;
+}
+
+function questionOf({ skill, project, policy }: Wish, { ask }: Asker): Question | undefined {
+  if (!policy.prompts || ask === undefined) return undefined;
+  return askAboutProject(project, skill, least("project", policy.approvals));
+}

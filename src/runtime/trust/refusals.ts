@@ -1,0 +1,90 @@
+import { shellWord } from "../../base/text/shell-word.ts";
+import type { Authorization, TrustRequest } from "./authorization.ts";
+import { inOnePhrase, isNothing } from "../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+import type { Subject } from "./grants/grant.ts";
+import type { Reply } from "./asking/question.ts";
+
+export type Refusal = Extract<Authorization, { readonly allowed: false }>;
+
+export const enoughAsked: Refusal = {
+  allowed: false,
+  why: "Three questions of this turn were not answered with yes: no more are asked until the user writes again.",
+  hint: "Go on without it, or tell the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
+};
+
+export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): Refusal {
+  const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
+  return {
+    allowed: false,
+    why: `The user blocked the skill ${name}${isOwn ? "" : from}.`,
+    hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
+  };
+}
+
+export function onlyPolicy(what: string): Refusal {
+  return {
+    allowed: false,
+    why: `A policy does not let users approve ${what}.`,
+    hint: "acp-skills policy explain NAME shows which rule decides.",
+  };
+}
+
+/** A caller from elsewhere, for whom only the configuration of the server decides. */
+export function notGranted({ name, digest }: Pick<Subject, "name" | "digest">, needs: Capabilities): Refusal {
+  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  return {
+    allowed: false,
+    why: `The skill ${name} is not granted to this caller, and needs approval to ${wish}.`,
+    hint: `Whoever runs this server can add ${name}@${digest.replace(/^sha256:/, "")} to the caller's grants.`,
+  };
+}
+
+export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
+  const { subject, needs, calledBy } = request;
+  if (reply.answer === "block") return blocked(subject);
+  const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
+  const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
+  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  const again =
+    reply.answer === undefined ? "" : ` They are asked again in this session if they write /${subject.slug}.`;
+  return {
+    allowed: false,
+    why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}${again && `.${again}`}`,
+  };
+}
+
+export function unreadable({ name, slug }: Pick<Subject, "name" | "slug">, project: string, why: string): Refusal {
+  return {
+    allowed: false,
+    why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
+    hint: `The user can invoke it with /${slug}, or trust the project's skills with: acp-skills approvals grant --project --cwd ${shellWord(project)}`,
+  };
+}
+
+/** The option that names the project or the source of a skill, because the command is copied to wherever a terminal is. */
+function placeOf({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
+  if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
+  return isOwn ? "" : ` --cwd ${shellWord(directoryOf(source))}`;
+}
+
+/** The directory of a session that a root of skills is in. */
+export function directoryOf(root: string): string {
+  return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
+}
+
+export function whyRefused(reply: Reply): string {
+  if (reply.answer !== undefined)
+    return reply.answer === "block" ? "The user blocked it." : "The user answered: not now.";
+  switch (reply.missing) {
+    case "nobody":
+      return "There is nobody to ask here.";
+    case "cancelled":
+      return "The question was cancelled.";
+    case "timeout":
+      return "The user did not answer in time.";
+    case "failed":
+      return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
+  }
+}

@@ -1,0 +1,127 @@
+import { localOwner } from "../../runtime/caller.ts";
+import type { McpCaller } from "../../mcp/mcp-door.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
+import { createConfiguredGrants } from "../../runtime/trust/grants/configured-grants.ts";
+import { bearerToken, tokenFinder } from "../../wire/http/token.ts";
+import type { CallerConfig, ServeConfig } from "../config/serve-config.ts";
+import { localCaller } from "../config/with-local-caller.ts";
+import type { HttpCaller } from "../http-caller.ts";
+import { isNamedIn } from "../publish/publication.ts";
+import type { Publication } from "../publish/publication.ts";
+import { openLimiter } from "./limiter.ts";
+import type { Limiter } from "./limiter.ts";
+
+/** A caller with credentials, and how much it uses. */
+interface KnownCaller {
+  readonly caller: HttpCaller;
+  readonly limiter: Limiter;
+}
+
+/** Who may call, by bearer token. */
+export interface Callers {
+  /**
+   * The caller of an `Authorization` header; undefined if it has no token of a caller. A connection is remembered with the header by which
+   * it was recognised: hashing it anew for each request would cost more than the rest of admission.
+   */
+  recognise(authorization: string, connection: object): KnownCaller | undefined;
+  readonly anonymous: HttpCaller;
+}
+
+/** Reading JSON blocks for as long as it is large: nobody without credentials can do that for seconds. */
+const maxAnonymousBytes = 512 * 1024;
+
+/** The callers of a configuration. `onEvent` gets the events of each caller's runs. */
+export function createCallers(
+  config: Pick<ServeConfig, "callers" | "anonymous" | "limits">,
+  {
+    session,
+    publication,
+    now,
+    onRunEvent,
+  }: {
+    readonly session: Pick<SessionSkills, "catalog" | "directory" | "identity">;
+    readonly publication: () => Publication;
+    /** Milliseconds. */
+    readonly now: () => number;
+    readonly onRunEvent: (caller: string) => McpCaller["onEvent"];
+  },
+): Callers {
+  const known: (KnownCaller & Pick<CallerConfig, "tokenDigest">)[] = [];
+  const skills = session.catalog;
+  const { requestBytes } = config.limits;
+
+  function toolsOf(
+    name: string,
+    facts: Pick<McpCaller, "visible" | "tools" | "grants" | "secrets" | "project" | "projectIdentity">,
+  ): McpCaller {
+    const onEvent = onRunEvent(name);
+    return {
+      door: "http",
+      owner: name === localCaller ? localOwner : `http:${name}`,
+      label: name,
+      skills,
+      ...(onEvent && { onEvent }),
+      ...facts,
+    };
+  }
+
+  for (const { name, tokenDigest, skills: patterns, tools, grants, secrets, limits } of config.callers) {
+    const isForAll = patterns.includes("*");
+    const sees = (skill: Skill): boolean => isForAll || isNamedIn(patterns, skill);
+    const isLocal = name === localCaller;
+    const caller: HttpCaller = Object.freeze<HttpCaller>({
+      name,
+      isAnonymous: false,
+      requestBytes,
+      tools: toolsOf(name, {
+        ...(!isForAll && { visible: sees }),
+        ...(tools && { tools }),
+        ...(isLocal ? projectOf(session) : { grants: createConfiguredGrants(grants), secrets }),
+      }),
+      discovers: ({ skill }) => sees(skill),
+      invokes: ({ skill }) => sees(skill),
+      view: isForAll ? "all" : JSON.stringify([...patterns].sort()),
+    });
+    known.push({ caller, tokenDigest, limiter: openLimiter(limits, now) });
+  }
+
+  const find = tokenFinder(known);
+  const recognised = new WeakMap<object, { readonly authorization: string; readonly found: KnownCaller }>();
+
+  const isPublic = (skill: Skill): boolean => publication().bySlug.get(skill.slug)?.access === "public";
+  const anonymous: HttpCaller = Object.freeze<HttpCaller>({
+    name: "anonymous",
+    isAnonymous: true,
+    requestBytes: Math.min(requestBytes, maxAnonymousBytes),
+    tools: toolsOf("anonymous", {
+      visible: isPublic,
+      tools: config.anonymous.tools,
+      grants: createConfiguredGrants([]),
+      secrets: [],
+    }),
+    discovers: ({ access }) => access !== "private",
+    invokes: ({ access }) => access === "public",
+    view: "anonymous",
+  });
+
+  return {
+    recognise(authorization, connection) {
+      const before = recognised.get(connection);
+      if (before?.authorization === authorization) return before.found;
+      const token = bearerToken(authorization);
+      const found = token === undefined ? undefined : find(token);
+      if (found !== undefined) recognised.set(connection, { authorization, found });
+      return found;
+    },
+    anonymous,
+  };
+}
+
+/** The user of this machine has a project; callers from elsewhere have none. */
+function projectOf({
+  directory,
+  identity,
+}: Pick<SessionSkills, "directory" | "identity">): Pick<McpCaller, "project" | "projectIdentity"> {
+  return directory === undefined ? {} : { project: directory, projectIdentity: identity };
+}

@@ -1,0 +1,60 @@
+import { maxJsonValues } from "../base/network/json-values.ts";
+import { isSkillsError } from "../base/errors.ts";
+import type { McpDoor } from "../mcp/mcp-door.ts";
+import { openHttpMcp } from "../mcp/streamable-http.ts";
+import type { HttpMcp } from "../mcp/streamable-http.ts";
+import { onlyPost, refuse } from "../wire/http/refusal.ts";
+import type { Answer, HttpDoor } from "./http-door.ts";
+
+/** One MCP server for each caller, made at its first request. */
+export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" | "config" | "metrics">): {
+  readonly answer: Answer;
+  readonly close: () => Promise<void>;
+} {
+  const servers = new Map<string, HttpMcp>();
+  const { source, hasher, log, clock, policyFor, version } = app;
+  const door: McpDoor = {
+    ...{ source, hasher, log, clock, policyFor, version },
+    toolbox: {
+      mayRead: (...given) => app.toolbox.mayRead(...given),
+      async call(name, ...given) {
+        const startedAt = performance.now();
+        let code: string | undefined = "INTERNAL";
+        try {
+          const output = await app.toolbox.call(name, ...given);
+          code = undefined;
+          return output;
+        } catch (error) {
+          if (isSkillsError(error)) ({ code } = error);
+          throw error;
+        } finally {
+          metrics.callEnded(name, code, performance.now() - startedAt);
+        }
+      },
+    },
+  };
+  return {
+    async answer(request, response, caller) {
+      if (request.method !== "POST") {
+        refuse(response, onlyPost());
+        return;
+      }
+      let server = servers.get(caller.name);
+      if (server === undefined) {
+        // Models call through this door.
+        const options = {
+          maxBytes: caller.requestBytes,
+          maxValues: maxJsonValues,
+          maxBatch: config.limits.batch,
+          isOneClient: !caller.isAnonymous,
+        };
+        server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
+        servers.set(caller.name, server);
+      }
+      await server.answer(request, response);
+    },
+    async close() {
+      await Promise.all([...servers.values()].map((server) => server.close()));
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { openGate } from "../../skills/hash/gate.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import type { App } from "../../runtime/app.ts";
+import type { SkillFile } from "../../sources/skill-bytes.ts";
+import type { Audience } from "./audience.ts";
+import type { Publication, PublishedSkill } from "./publication.ts";
+import { isLeftOut, readContents, stampSkill } from "./read-contents.ts";
+import type { LeftOut } from "./read-contents.ts";
+
+/** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
+export interface MadeOfSkills<Made> {
+  /** Of one skill. */
+  of(published: PublishedSkill): Promise<Made | LeftOut>;
+  /** The same, made anew even if nothing changed. */
+  again(published: PublishedSkill): Promise<Made | LeftOut>;
+  /** Of all skills of an audience, by slug, without those that are left out. The same map as long as nothing changed. */
+  ofAll(publication: Publication, audience: Pick<Audience, "view" | "mayHave">): Promise<ReadonlyMap<string, Made>>;
+}
+
+interface Kept<Made> {
+  readonly of: PublishedSkill;
+  readonly stamp: string | undefined;
+  readonly made: Made | LeftOut;
+  /** When it was last seen to be what is on disk. */
+  checkedAt: number;
+}
+
+interface MadeOfAll<Made> {
+  readonly publication: Publication;
+  readonly made: ReadonlyMap<string, Made>;
+  readonly checkAgainAt: number;
+}
+
+/** Views whose results are kept. */
+const maxViews = 32;
+/** Where only a script changed, nobody says so: files are compared again after this time, by their times and sizes. */
+export const recheckMs = 2_000;
+/** All skills are compared less often where that takes long: a tenth of the time, so that whoever asks for an index again and again costs little. */
+const maxRecheckMs = 30_000;
+/** Skills that are read at a time, each for all of them and for single requests: while one is compressed, another one is read. */
+const maxAtOnce = 2;
+/** Progress of long work is logged this often, in skills. */
+const progressEvery = 1_000;
+
+/**
+ * Nothing is read before it is asked for, and the event loop is yielded to every few milliseconds. `what`: what is made, for the log,
+ * such as "archive".
+ */
+export function openMadeOfSkills<Made extends object>(
+  { source, log, clock }: Pick<App, "source" | "log" | "clock">,
+  {
+    what,
+    make,
+  }: {
+    readonly what: string;
+    readonly make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | LeftOut>;
+  },
+): MadeOfSkills<Made> {
+  /** By directory. */
+  const kept = new Map<string, Kept<Made>>();
+  /** The directories of skills with files that are not handed out. */
+  const withHidden = new Set<string>();
+  let isHiddenTold = false;
+  const enter = openGate(maxAtOnce);
+  /** By view. */
+  const views = new LimitedMap<string, MadeOfAll<Made>>(maxViews);
+  const running = new Map<string, { readonly publication: Publication; readonly made: Promise<MadeOfAll<Made>> }>();
+
+  function* check(published: PublishedSkill): Steps<Made | LeftOut> {
+    const { directory } = published.skill;
+    const known = kept.get(directory);
+    const startedAt = clock.now();
+    if (known?.of.skill === published.skill) {
+      if (startedAt - known.checkedAt < recheckMs) return known.made;
+      const stamp = yield* stampSkill(source, published.skill);
+      if (typeof stamp === "string" && stamp === known.stamp) {
+        known.checkedAt = startedAt;
+        return known.made;
+      }
+    }
+    const contents = yield* readContents(source, published.skill);
+    if (!isLeftOut(contents) && contents.hasHidden) withHidden.add(directory);
+    const made = isLeftOut(contents) ? contents : yield* make(contents.files, published);
+    const why = isLeftOut(made) ? made.why : undefined;
+    if (why !== undefined && !(known !== undefined && isLeftOut(known.made) && known.made.why === why))
+      log("warning", `${published.skill.slug} gets no ${what}: it ${why}.`);
+    const stamp = isLeftOut(contents) ? undefined : contents.stamp;
+    kept.set(directory, { of: published, stamp, made, checkedAt: startedAt });
+    return made;
+  }
+
+  async function makeAll(
+    publication: Publication,
+    { view, mayHave }: Pick<Audience, "view" | "mayHave">,
+  ): Promise<MadeOfAll<Made>> {
+    const startedAt = clock.now();
+    const before = views.get(view);
+    const skills = publication.skills.filter(mayHave);
+    const made = new Map<string, Made>();
+    let next = 0;
+    const isFirst = before === undefined && skills.length > progressEvery;
+    function* work(): Steps<void> {
+      for (let published = skills[next++]; published !== undefined; published = skills[next++]) {
+        const one = yield* check(published);
+        if (!isLeftOut(one)) made.set(published.skill.slug, one);
+        if (isFirst && next % progressEvery === 0) log("info", `Made ${next} of ${skills.length} ${what}s.`);
+        yield;
+      }
+    }
+    // Not in turn with single skills, which would have to wait for all.
+    await Promise.all(Array.from({ length: maxAtOnce }, () => runInSlices(work())));
+    forget(publication);
+    if (withHidden.size > 0 && !isHiddenTold)
+      log("info", `Hidden files of ${withHidden.size} skills are in no ${what}.`);
+    isHiddenTold = true;
+    const ordered = new Map(
+      skills.flatMap(({ skill: { slug } }) => (made.has(slug) ? [[slug, made.get(slug) as Made]] : [])),
+    );
+    const isSame = before?.publication === publication && isEqual(before.made, ordered);
+    const took = clock.now() - startedAt;
+    const checkAgainAt = startedAt + Math.min(Math.max(recheckMs, took * 10), maxRecheckMs);
+    const all = { publication, made: isSame ? before.made : ordered, checkAgainAt };
+    views.delete(view);
+    views.set(view, all);
+    return all;
+  }
+
+  /** What is no longer published. */
+  function forget({ skills }: Publication): void {
+    if (kept.size <= skills.length) return;
+    const directories = new Set(skills.map(({ skill }) => skill.directory));
+    for (const directory of kept.keys()) if (!directories.has(directory)) kept.delete(directory);
+  }
+
+  async function inTurn<Value>(steps: Steps<Value>): Promise<Value> {
+    const leave = await enter();
+    try {
+      return await runInSlices(steps);
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    of: (published) => inTurn(check(published)),
+    again(published) {
+      kept.delete(published.skill.directory);
+      return inTurn(check(published));
+    },
+    async ofAll(publication, audience) {
+      const { view } = audience;
+      const known = views.get(view);
+      if (known?.publication === publication && clock.now() < known.checkAgainAt) return known.made;
+      let current = running.get(view);
+      if (current?.publication !== publication) {
+        const made = makeAll(publication, audience).finally(() => {
+          if (running.get(view)?.made === made) running.delete(view);
+        });
+        running.set(view, (current = { publication, made }));
+      }
+      return (await current.made).made;
+    },
+  };
+}
+
+function isEqual<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): boolean {
+  return one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
+}

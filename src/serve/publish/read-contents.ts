@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import type { Steps } from "../../base/promises/slices.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import { skillLimits } from "../../sources/skill-bytes.ts";
+import type { SkillFile } from "../../sources/skill-bytes.ts";
+import type { FileStamp, SkillSource } from "../../skills/files/skill-files.ts";
+import { walkSkill } from "../../skills/hash/walk-skill.ts";
+import type { Walk, WalkedFile } from "../../skills/hash/walk-skill.ts";
+import type { Skill } from "../../skills/skill.ts";
+
+/** Why a skill is not handed out: the end of a sentence that starts with its name. */
+export interface LeftOut {
+  readonly why: string;
+}
+
+/** All files of a skill as they were at one moment, SKILL.md first; then by code point. */
+export interface SkillContents {
+  readonly files: readonly SkillFile[];
+  /** Equal stamps mean equal files; undefined right after a write, where that is uncertain. */
+  readonly stamp: string | undefined;
+  /** Whether it has files that are not handed out, because their names are hidden. */
+  readonly hasHidden: boolean;
+}
+
+/** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
+export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | LeftOut> {
+  return yield* orLeftOut(function* () {
+    const walked = yield* walkPublished(source, skill);
+    return isLeftOut(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
+  });
+}
+
+/** Of a file, before its size is known: what turns out to be too large for a skill is not read for nothing. */
+const maxReadUnseen = 1024 * 1024;
+/** A skill that is being written is read again this often. */
+const maxReadings = 3;
+
+/** Reads a skill for others: never part of one version with part of another. */
+export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | LeftOut> {
+  return yield* orLeftOut(function* () {
+    for (let left = maxReadings; left > 0; left--) {
+      const walk = yield* walkPublished(source, skill);
+      if (isLeftOut(walk)) return walk;
+      const { files: walked, hasHidden } = walk;
+      const stamps = new Map<string, FileStamp>();
+      const files = yield* readFiles(source, skill, walked, stamps);
+      if (files === undefined) continue;
+      if (isLeftOut(files)) return files;
+      const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
+      const stamp = yield* stampFiles(walked, source.bytes);
+      if (before === stamp) return { files, stamp, hasHidden };
+    }
+    return { why: "is being changed" };
+  });
+}
+
+export function isLeftOut(value: unknown): value is LeftOut {
+  return typeof value === "object" && value !== null && "why" in value;
+}
+
+function* walkPublished({ files }: SkillSource, { directory }: Skill): Steps<Walk | LeftOut> {
+  if (files.resolve(directory) !== directory) return { why: "has moved" };
+  const walk = yield* walkSkill(files, directory);
+  if (!walk.complete || walk.files.length > skillLimits.files)
+    return { why: `has more than ${skillLimits.files} files` };
+  return walk;
+}
+
+function* stampFiles(
+  walked: readonly WalkedFile[],
+  { stamp: stampOf }: Pick<SkillSource["bytes"], "stamp">,
+): Steps<string | undefined> {
+  const stamps = createHash("sha256");
+  let isCertain = true;
+  for (const { path: name, real } of walked) {
+    const stamp = stampOf(real);
+    if (stamp !== undefined && stamp.version === undefined) isCertain = false;
+    stamps.update(`${name}\0${stamp?.version ?? ""}\0`);
+    yield;
+  }
+  return isCertain ? stamps.digest("base64") : undefined;
+}
+
+/** Undefined if a file disappeared or changed its size meanwhile. Adds the stamps of what was read, by real path. */
+function* readFiles(
+  { bytes }: SkillSource,
+  { file, directory }: Skill,
+  walked: readonly WalkedFile[],
+  stamps: Map<string, FileStamp>,
+): Steps<readonly SkillFile[] | LeftOut | undefined> {
+  const manifest = path.relative(directory, file);
+  const read: SkillFile[] = [];
+  let left: number = skillLimits.bytes;
+  for (const { path: name, real } of walked) {
+    let part = bytes.head(real, Math.min(left, maxReadUnseen));
+    if (part !== undefined && part.size > left)
+      return { why: `has more than ${skillLimits.bytes / 1024 / 1024} MiB of files` };
+    if (part !== undefined && part.size > maxReadUnseen) part = bytes.head(real, left);
+    if (part === undefined || part.bytes.length !== part.size) return undefined;
+    stamps.set(real, { size: part.size, version: part.version });
+    left -= part.size;
+    // Others look for exactly this spelling.
+    const isManifest = name === manifest;
+    const entry = { path: isManifest ? skillFileName : name, bytes: part.bytes, executable: isProgram(part.bytes) };
+    if (isManifest) read.unshift(entry);
+    else read.push(entry);
+    yield;
+  }
+  if (read[0]?.path !== skillFileName) return { why: "has its SKILL.md outside its directory" };
+  return read;
+}
+
+const skillFileName = "SKILL.md";
+
+/** Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere. */
+function isProgram(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x23 && bytes[1] === 0x21;
+}
+
+function* orLeftOut<Value>(read: () => Steps<Value | LeftOut>): Steps<Value | LeftOut> {
+  try {
+    return yield* read();
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "UNREADABLE") return { why: `cannot be read: ${error.message}` };
+    throw error;
+  }
+}

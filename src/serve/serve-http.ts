@@ -1,0 +1,143 @@
+import { setMaxListeners } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { App } from "../runtime/app.ts";
+import { SkillsError } from "../base/errors.ts";
+import type { RunEvent } from "../runtime/runs/run-event.ts";
+import type { SessionSkills } from "../skills/skillset.ts";
+import { isArtifactPath } from "./agent-skills/artifact-path.ts";
+import { openArtifacts } from "./agent-skills/artifacts.ts";
+import type { AdmissionRules } from "./admission/admit.ts";
+import { createCallers } from "./admission/callers.ts";
+import { openAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
+import { answerRequests } from "./server/answer-requests.ts";
+import { closeServer } from "./server/close-server.ts";
+import type { ServeConfig } from "./config/serve-config.ts";
+import type { Answer, HttpDoor } from "./http-door.ts";
+import { hostsOf, isLoopbackHost, listen } from "./server/listen.ts";
+import type { ListenOptions } from "./server/listen.ts";
+import { openMcpOfCallers } from "./mcp.ts";
+import { openRoutes } from "./server/open-routes.ts";
+import { createShares } from "./publish/audience.ts";
+import { openPublications } from "./publish/publications.ts";
+import { openRpc } from "./rpc/rpc.ts";
+import { openListings } from "./sharing/listing.ts";
+import { healthPaths } from "./telemetry/health-routes.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { openRequestFacts } from "./telemetry/request-facts.ts";
+
+/** A server that listens. */
+export interface HttpServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /**
+   * Stops accepting, lets requests and runs go on for `limits.shutdownSeconds`, then cancels them. Idempotent; never throws. Resolves
+   * with the number of requests that were cancelled.
+   */
+  close(): Promise<number>;
+}
+
+/**
+ * Opens the HTTP door. Throws INVALID_OPTIONS for a port in use, an address that cannot be bound, and for a host that others can reach
+ * without callers that have tokens.
+ */
+export async function serveHttp(
+  app: App,
+  session: SessionSkills,
+  config: ServeConfig,
+  address: ListenOptions,
+): Promise<HttpServer> {
+  const isLoopback = isLoopbackHost(address.host);
+  if (!isLoopback && config.callers.length === 0)
+    throw new SkillsError(
+      "INVALID_OPTIONS",
+      `--host ${address.host} lets other machines connect, so that callers with tokens are needed: list them in the file of --config.`,
+    );
+  const { limits } = config;
+  const draining = new AbortController();
+  const stopped = new AbortController();
+  // Every call listens; from the eleventh on, Node would warn of a leak.
+  setMaxListeners(0, stopped.signal);
+  const running = new Set<ServerResponse>();
+  const held = new Set<Promise<void>>();
+  const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
+  const metrics = createMetrics();
+  const publication = openPublications(app, session, config);
+  const callers = createCallers(config, {
+    session,
+    publication,
+    now: () => performance.now(),
+    onRunEvent: (caller) => (event) => {
+      if (event.type === "ended") metrics.runEnded(event.status);
+      for (const listener of runListeners) listener(caller, event);
+    },
+  });
+  let url = "";
+  const baseUrl = (): string => config.publicUrl ?? url;
+  const listings = openListings(publication, () => ({ provider: config.provider, baseUrl: baseUrl() }));
+  const door: HttpDoor = {
+    app,
+    config,
+    session,
+    anonymous: callers.anonymous,
+    publication,
+    artifacts: openArtifacts(app),
+    shares: createShares(config),
+    unread: openUnreadBytes(limits.unreadBytes),
+    listings,
+    baseUrl,
+    isLocal: isLoopback && config.publicUrl === undefined,
+    draining: draining.signal,
+    stopped: stopped.signal,
+    hold: (work) => {
+      held.add(work);
+      void work.finally(() => held.delete(work));
+    },
+    metrics,
+    onRun: (listener) => void runListeners.push(listener),
+  };
+  const mcp = openMcpOfCallers(door);
+  const answerRoutes = openRoutes(door);
+  /** Those that hono does not route. */
+  const direct: Readonly<Record<string, Answer>> = { "/rpc": openRpc(door), "/mcp": mcp.answer };
+  const factsOf = openRequestFacts({
+    metrics,
+    anonymous: door.anonymous,
+    requestEnded: address.requestEnded,
+    ended(response, { limiter }) {
+      running.delete(response);
+      limiter?.leave();
+    },
+  });
+  const rules: AdmissionRules = {
+    callers,
+    anonymousLimiter: openAddressLimiters(config.anonymous.limits, () => performance.now()),
+    // Nobody can know them before the port is known.
+    hosts: [],
+    origins: [],
+    isOpen: (path) => healthPaths.includes(path),
+    isUnlimited: isArtifactPath,
+  };
+
+  const answer = answerRequests({ door, direct, answerRoutes, factsOf, rules, running });
+  const listening = await listen(address, { limits, app, answer });
+  url = listening.url;
+  Object.assign(rules, hostsOf(address.host, listening.port, config.publicUrl));
+
+  let closing: Promise<number> | undefined;
+  async function close(): Promise<number> {
+    draining.abort();
+    const cancelled = await closeServer(listening.server, {
+      clock: app.clock,
+      seconds: limits.shutdownSeconds,
+      running,
+      held,
+      cancel: () => {
+        stopped.abort();
+      },
+    });
+    stopped.abort();
+    await mcp.close();
+    return cancelled;
+  }
+  return { url, close: () => (closing ??= close()) };
+}

@@ -1,0 +1,49 @@
+import { SkillsError } from "../../base/errors.ts";
+import type { Artifact } from "../agent-skills/artifacts.ts";
+import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
+import type { KeptAnswer } from "../answer/kept-answer.ts";
+import { withSharingErrors } from "../answer/sharing-error.ts";
+import type { MountRoutes } from "../http-door.ts";
+import type { PublishedSkill } from "../publish/publication.ts";
+import { findDiscovered } from "./find-discovered.ts";
+import { indexPath } from "./answer-index.ts";
+import { isInvoked, toDescriptor } from "./to-entry.ts";
+
+/** Discovery of Skill Sharing (CONTRACT C-6.1 to C-6.3): the index, the same as a registry, and the descriptors. */
+export const mountSharing: MountRoutes = (routes, door) => {
+  const { app, config, listings } = door;
+  const publisher = () => ({ provider: config.provider, baseUrl: door.baseUrl() });
+  const descriptors = new WeakMap<PublishedSkill, { readonly of: Artifact | undefined; readonly answer: KeptAnswer }>();
+
+  async function describe(published: PublishedSkill): Promise<KeptAnswer> {
+    const artifact = isInvoked(published) ? undefined : await downloadOf(published);
+    const known = descriptors.get(published);
+    // Files of a skill may change while the rest stays as it was.
+    if (known !== undefined && known.of === artifact) return known.answer;
+    const answer = keepAnswer(JSON.stringify(toDescriptor(published, publisher(), artifact)));
+    descriptors.set(published, { of: artifact, answer });
+    return answer;
+  }
+
+  async function downloadOf(published: PublishedSkill): Promise<Artifact> {
+    const artifact = await door.artifacts.of(published);
+    if (artifact !== undefined) return artifact;
+    throw new SkillsError(
+      "SKILL_NOT_READY",
+      "The files of this skill cannot be downloaded; the server's log says why.",
+    );
+  }
+
+  const list = (form: "index" | "registry") =>
+    withSharingErrors(app.log, (context) => {
+      const { req, env } = context;
+      const query = { type: req.query("type"), cursor: req.query("cursor"), limit: req.query("limit") };
+      return answerKept(context, listings.page(form, query, env.caller));
+    });
+  routes.get(indexPath, list("index"));
+  routes.get("/skills", list("registry"));
+  routes.get(
+    "/skills/:slug/descriptor.json",
+    withSharingErrors(app.log, async (context) => answerKept(context, await describe(findDiscovered(door, context)))),
+  );
+};

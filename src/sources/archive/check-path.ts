@@ -1,0 +1,86 @@
+import { isGitName } from "../../base/paths/guarded-names.ts";
+import { unseenCharacters } from "../../base/text/unseen-characters.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { skillLimits } from "../skill-bytes.ts";
+
+/** Of one segment, in bytes of UTF-8; what file systems take. */
+const segmentBytes = 255;
+const unseen = new RegExp(`[${unseenCharacters}]`, "u");
+const unfitForWindows = /[<>:"|?*]|[. ]$/;
+const windowsDevice = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*)?$/i;
+
+/**
+ * Why a path cannot name a file of a skill from elsewhere, as the end of a sentence that starts with "The path"; undefined if it can. The
+ * same for every platform, so that a skill that can be installed on one can be installed on all.
+ */
+export function remotePathFault(path: string): string | undefined {
+  if (path === "") return "is empty";
+  if (path.length > skillLimits.pathLength) return `has more than ${skillLimits.pathLength} characters`;
+  if (path.includes("\\")) return "contains a backslash";
+  if (path.startsWith("/")) return "is absolute";
+  if (/^[A-Za-z]:/.test(path)) return "starts with a drive letter";
+  if (unseen.test(path)) return "contains a control character or an invisible one";
+  for (const segment of path.split("/")) {
+    const fault = segmentFault(segment);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function segmentFault(segment: string): string | undefined {
+  if (segment === "") return "has an empty segment";
+  if (segment === "." || segment === "..") return `has a segment ${segment}`;
+  if (isGitName(segment)) return "leads into a directory of git";
+  if (unfitForWindows.test(segment))
+    return `has the segment ${JSON.stringify(segment)}, which is not a valid name on Windows`;
+  if (windowsDevice.test(segment)) return `has the segment ${JSON.stringify(segment)}, which is a device on Windows`;
+  if (segment.length * 3 > segmentBytes && Buffer.byteLength(segment) > segmentBytes)
+    return `has a segment of more than ${segmentBytes} bytes`;
+  return undefined;
+}
+
+/** Throws SOURCE_INVALID for a path that cannot name a file; `container` is "archive" and the like. */
+export function checkPath(path: string, container: string): string {
+  const fault = remotePathFault(path);
+  if (fault === undefined) return path;
+  throw new SkillsError("SOURCE_INVALID", `The ${container} has an unusable path: ${quote(path)} ${fault}.`);
+}
+
+interface Directory {
+  readonly names: Map<string, { readonly name: string; readonly below: Directory | undefined }>;
+}
+
+/**
+ * Throws SOURCE_INVALID if two paths would name the same file on a file system that ignores case or the normalisation of Unicode, or one
+ * path is a directory of another.
+ */
+export function checkCollisions(paths: readonly string[], container: string): void {
+  const root: Directory = { names: new Map() };
+  for (const path of paths) {
+    let directory = root;
+    const segments = path.split("/");
+    for (const [index, segment] of segments.entries()) {
+      const isFile = index === segments.length - 1;
+      const known = directory.names.get(foldName(segment));
+      if (known !== undefined && (known.name !== segment || isFile || known.below === undefined)) {
+        const same =
+          known.name === segment
+            ? "is there twice"
+            : `names the same file as ${quote(known.name)} on some file systems`;
+        throw new SkillsError("SOURCE_INVALID", `The ${container} has an unusable path: ${quote(path)} ${same}.`);
+      }
+      const below: Directory | undefined = isFile ? undefined : (known?.below ?? { names: new Map() });
+      if (known === undefined) directory.names.set(foldName(segment), { name: segment, below });
+      if (below !== undefined) directory = below;
+    }
+  }
+}
+
+/** Upper case in between also folds letters such as ß, which have no upper case of one letter; ẞ is ß first. */
+function foldName(name: string): string {
+  return name.normalize("NFKD").toLowerCase().toUpperCase().toLowerCase().normalize("NFKD");
+}
+
+function quote(path: string): string {
+  return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
+}

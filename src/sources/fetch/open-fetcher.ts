@@ -1,0 +1,199 @@
+import { setMaxListeners } from "node:events";
+import { connect as connectSocket } from "node:net";
+import type { Agent, Dispatcher } from "undici";
+import { systemClock } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Connect } from "../../base/network/reach.ts";
+import { systemAddresses, sharedResolver } from "../../base/network/resolve.ts";
+import type { Resolve } from "../../base/network/resolve.ts";
+import { toAuthority } from "../../base/network/target.ts";
+import type { Target } from "../../base/network/target.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
+import { version } from "../../base/version.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { addressRules, refused } from "./address-rules.ts";
+import type { AddressRules } from "./address-rules.ts";
+import { connectChecked } from "./connect-checked.ts";
+import { toFetchFailure } from "./fetch-failure.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetcher.ts";
+import { readAnswer, toHeaders } from "./read-answer.ts";
+
+export interface FetcherOptions {
+  /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
+  readonly allowPrivate: readonly string[];
+  /** URLs that a person typed, as sources. Those on loopback are allowed, also over http, with exactly their port. */
+  readonly typed?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly connect?: Connect;
+  readonly clock?: Clock;
+  readonly ownAddresses?: () => readonly string[];
+  /** Trusted instead of the usual certificate authorities, as PEM. */
+  readonly certificateAuthority?: string;
+}
+
+const redirectsFollowed = 5;
+const headerBytes = 16 * 1024;
+const connectionsOfHost = 4;
+const keptConnection = 30_000;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Of the request; all others may hold what only the first host may know. */
+const headersForOthers: ReadonlySet<string> = new Set(["accept", "if-none-match"]);
+const ownHeaders = { "user-agent": `acp-skills/${version}`, "accept-encoding": "identity" };
+
+/** The fetcher of this process. Loads nothing and connects to nothing before the first request. Throws INVALID_OPTIONS. */
+export function openFetcher(options: FetcherOptions): Fetcher {
+  const { clock = systemClock, ownAddresses = systemAddresses } = options;
+  const rules = addressRules({ ...options, ownAddresses });
+  const closed = new AbortController();
+  let agent: Promise<Agent> | undefined;
+  setMaxListeners(0, closed.signal);
+
+  return {
+    async fetch(request, signal) {
+      signal.throwIfAborted();
+      // Many requests at a time are no leak.
+      setMaxListeners(0, signal);
+      const url = parseUrl(request.url);
+      const host = toAuthority(rules.targetOf(url));
+      closed.signal.throwIfAborted();
+      agent ??= openAgent(options, rules, clock, closed.signal);
+      const stop = new AbortController();
+      const leave = (): void => stop.abort(signal.reason);
+      const cancel = clock.after(request.timeoutMs, () => stop.abort(tookTooLong(host, request.timeoutMs)));
+      const close = (): void => stop.abort(closed.signal.reason);
+      signal.addEventListener("abort", leave);
+      closed.signal.addEventListener("abort", close);
+      try {
+        return await follow(request, url, { rules, agent: await agent, signal: stop.signal });
+      } finally {
+        cancel();
+        signal.removeEventListener("abort", leave);
+        closed.signal.removeEventListener("abort", close);
+      }
+    },
+    leadsInside(from, to) {
+      try {
+        return rules.isAllowed(rules.targetOf(new URL(to))) && !rules.isAllowed(rules.targetOf(new URL(from)));
+      } catch {
+        return false; // What may not be asked at all is refused when it is asked.
+      }
+    },
+    async close() {
+      closed.abort(new SkillsError("CLOSED", "The fetcher is closed."));
+      await (await agent)?.destroy();
+    },
+  };
+}
+
+/** One Agent for one set of rules: connections that one person allowed are not shared with others. */
+async function openAgent(
+  { resolve = sharedResolver, connect = connectTo, certificateAuthority }: FetcherOptions,
+  rules: AddressRules,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Agent> {
+  const undici = await import("undici");
+  const secure = undici.buildConnector(certificateAuthority === undefined ? {} : { ca: certificateAuthority });
+  return new undici.Agent({
+    connections: connectionsOfHost,
+    maxHeaderSize: headerBytes,
+    keepAliveMaxTimeout: keptConnection,
+    // The deadline of the request covers both, to the millisecond.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: connectChecked({ rules, resolve, connect, clock, secure, signal }),
+  });
+}
+
+interface Asking {
+  readonly rules: AddressRules;
+  readonly agent: Dispatcher;
+  readonly signal: AbortSignal;
+}
+
+async function follow(request: RemoteRequest, first: URL, asking: Asking): Promise<RemoteAnswer> {
+  const { rules } = asking;
+  const method = request.method ?? "GET";
+  let headers = lowerCased(request.headers);
+  let url = first;
+  let target = rules.targetOf(url);
+  for (let left = redirectsFollowed; ; left -= 1) {
+    const answer = await ask(request, url, toAuthority(target), headers, asking);
+    const next = method === "GET" && redirects.has(answer.status) ? answer.headers.location : undefined;
+    if (next === undefined) return answer;
+    const from = toAuthority(target);
+    if (left === 0)
+      throw refused(`${toAuthority(rules.targetOf(first))} redirects more than ${redirectsFollowed} times`);
+    if (!URL.canParse(next, url.href)) throw refused(`${from} redirects to an invalid URL`);
+    const nextUrl = withoutHash(new URL(next, url.href));
+    const nextTarget = redirectTarget(nextUrl, target, rules);
+    if (nextUrl.origin !== url.origin)
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => headersForOthers.has(name)));
+    url = nextUrl;
+    target = nextTarget;
+  }
+}
+
+/** Where a redirect leads. A public host never leads to one that is allowed although it is private: the person did not mean that. */
+function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
+  const refuse = (why: string): SkillsError => refused(`${toAuthority(from)} redirects to ${why}`);
+  if (from.scheme === "https" && url.protocol !== "https:")
+    throw refuse(`a URL with ${url.protocol}; only https: is followed`);
+  let target: Target;
+  try {
+    target = rules.targetOf(url);
+  } catch (error) {
+    throw refuse(`a URL that is refused: ${error instanceof Error ? error.message.replace(/\.$/, "") : "unknown"}`);
+  }
+  if (rules.isAllowed(target) && !rules.isAllowed(from))
+    throw refuse(`the private host ${toAuthority(target)}, which a public host must not do`);
+  return target;
+}
+
+async function ask(
+  { method = "GET", body, maxBytes, asSent = false }: RemoteRequest,
+  url: URL,
+  host: string,
+  headers: Readonly<Record<string, string>>,
+  { agent, signal }: Asking,
+): Promise<RemoteAnswer> {
+  try {
+    const asked = agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers, ...ownHeaders },
+      body: body ?? null,
+      signal,
+    });
+    // Undici notices the signal only once it is connected.
+    const answer = await unlessAborted(asked, signal);
+    const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
+    const bytes = await readAnswer(answer.body, received, { host, maxBytes, method, asSent });
+    return { ...received, body: bytes, url: url.href };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw toFetchFailure(error, host);
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw refused("A URL is invalid; write it as https://skills.example/path");
+  return withoutHash(new URL(text));
+}
+
+function withoutHash(url: URL): URL {
+  url.hash = "";
+  return url;
+}
+
+function tookTooLong(host: string, milliseconds: number): SkillsError {
+  const message = `${host} did not answer completely within ${milliseconds / 1_000} s; try again.`;
+  return new SkillsError("EXECUTION_TIMEOUT", message);
+}
+
+const connectTo: Connect = (address, port) => connectSocket({ host: address, port });

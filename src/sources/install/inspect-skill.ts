@@ -1,0 +1,121 @@
+import { realpathSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { holdDirectory } from "../../base/paths/at-real-path.ts";
+import { makeTemporary } from "../../base/paths/temporary-directory.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { directoryName } from "../lock/lock.ts";
+import { writeFiles } from "../lock/write-files.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+import { needsOf } from "../../skills/manifest/capabilities.ts";
+import { isScript } from "../../skills/skill.ts";
+import { openCatalog } from "../../skills/catalog.ts";
+import { checkSkills } from "../../skills/check/check-skills.ts";
+import { readFileRequirements } from "../../skills/environment/file-requirements.ts";
+import { describeDemand } from "../../skills/environment/requirement.ts";
+import { statedRequirements } from "../../skills/environment/requirements-of.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import type { Permissions } from "../../skills/manifest/permissions.ts";
+import type { Problem } from "../../skills/rules/problem.ts";
+import type { Level } from "../../skills/rules/rules.ts";
+import type { OfferedSkill } from "../../skills/skill.ts";
+import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+
+/** What a skill from elsewhere is and wants, read from its files before they are installed. */
+export interface InspectedSkill {
+  /** As its source names it: its directory, and its key in the lock. */
+  readonly key: string;
+  /** As agents are offered it, by what its own files say. */
+  readonly slug: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly digest: string;
+  readonly permissions: Permissions;
+  readonly wants: Capabilities;
+  /** Tools of the agent that it lists: shown, never granted. */
+  readonly expects: readonly string[];
+  /** Paths of files that `execute_skill` can run. */
+  readonly scripts: readonly string[];
+  /** What it needs of the machine, in words. */
+  readonly requires: readonly string[];
+  /** Errors and warnings of `acp-skills check` at a level; the files are relative to the skill. */
+  readonly problems: readonly Problem[];
+}
+
+/** What is said of a skill whose own files name it otherwise than its source does, which may put words before a name that others have. */
+export function renameWords({ key, slug }: Pick<InspectedSkill, "key" | "slug">): string | undefined {
+  if (key === slug || key.endsWith(`-${slug}`)) return undefined;
+  return `its own files name it ${slug}, and agents are offered it as ${slug}`;
+}
+
+/**
+ * Reads and validates a skill as it would be where it is installed, in a private temporary directory. Throws SOURCE_INVALID if no agent
+ * would be offered it.
+ */
+export async function inspectSkill(
+  files: readonly SkillFile[],
+  key: string,
+  level: Level = "agents",
+): Promise<InspectedSkill> {
+  const temporary = makeTemporary(realpathSync.native(tmpdir()), "add");
+  try {
+    const root = path.join(temporary, "skills");
+    const directory = path.join(root, directoryName(key));
+    await mkdir(directory, { recursive: true });
+    const held = holdDirectory(directory);
+    try {
+      writeFiles(held, directory, files);
+    } finally {
+      held.close();
+    }
+    return { key, ...(await inspect(await readOffered(root), directory, level)) };
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function readOffered(root: string): Promise<OfferedSkill> {
+  const roots = [{ path: root, origin: "explicit" as const }];
+  const catalog = openCatalog({
+    roots,
+    files: diskSkillFiles(),
+    clock: systemClock,
+    log: () => undefined,
+    slice: Infinity,
+  });
+  await catalog.ready;
+  const { skills, problems } = catalog.snapshot;
+  await catalog.close();
+  const [offered] = skills;
+  if (offered !== undefined) return offered;
+  const error = problems.find(({ severity }) => severity === "error");
+  throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
+}
+
+async function inspect({ skill }: OfferedSkill, directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const hashed = await openSkillHasher().hash(source, directory, new AbortController().signal);
+  if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
+  const { problems } = await checkSkills([directory], { cwd: directory, level });
+  const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
+  return {
+    slug: skill.slug,
+    name: skill.name,
+    version: skill.version,
+    description: skill.description,
+    digest: hashed.digest,
+    permissions: permissionsOf(skill),
+    wants: needsOf(skill),
+    expects: skill.allowedTools ?? [],
+    scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
+    requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],
+    problems: problems
+      .filter(({ severity }) => severity !== "note")
+      .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),
+  };
+}

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from "node:util";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { openRecord } from "../lock/change-record.ts";
+import type { EntryChange } from "../lock/change-record.ts";
+import { hasSameFiles } from "../lock/compare-files.ts";
+import { changeLock } from "../lock/lock-file.ts";
+import { directoryName, withEntry, withoutEntry } from "../lock/lock.ts";
+import type { Lock, LockEntry } from "../lock/lock.ts";
+import type { InstalledFiles } from "../lock/read-installed.ts";
+import { findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../lock/skills-place.ts";
+import type { SkillsPlace } from "../lock/skills-place.ts";
+import { openStaging } from "../lock/staging.ts";
+import type { Staging } from "../lock/staging.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+
+/** A skill that is put in the place of what was seen there, with its entry in the lock. */
+export interface Replacement {
+  readonly key: string;
+  /** Undefined if they are there already. */
+  readonly files: readonly SkillFile[] | undefined;
+  readonly entry: LockEntry;
+  /** What was there when the person decided. */
+  readonly seen: InstalledFiles | undefined;
+}
+
+/** Installs skills over this lock, one after the other, each with its entry; after a crash, `openSkillsDirectory` leaves each as it was or as it is to be. */
+export async function replaceSkills(
+  place: SkillsPlace,
+  lock: Lock,
+  replacements: readonly Replacement[],
+): Promise<void> {
+  const changes = replacements.map(({ key, entry }) => ({ key, before: lock.entries.get(key), after: entry }));
+  await changing(place, makeSkillsDirectory, changes, async (id, staging) => {
+    for (const { key, files, entry, seen } of replacements) {
+      const change = (): Promise<void> => changeLock(place, id, (now) => withEntry(now, key, entry));
+      if (files === undefined) await change();
+      else {
+        staging?.write(directoryName(key), files);
+        await swap(staging, place, { key, seen, change });
+      }
+    }
+  });
+}
+
+/** Removes skills and their entries of this lock. */
+export async function removeSkills(
+  place: SkillsPlace,
+  lock: Lock,
+  removals: readonly Pick<Replacement, "key" | "seen">[],
+): Promise<void> {
+  const changes = removals.map(({ key }) => ({ key, before: lock.entries.get(key), after: undefined }));
+  await changing(place, findSkillsDirectory, changes, async (id, staging) => {
+    for (const { key, seen } of removals)
+      await swap(staging, place, { key, seen, change: () => changeLock(place, id, (now) => withoutEntry(now, key)) });
+  });
+}
+
+/** The record is there before anything is changed, and until nothing is left to be finished or removed, also after a failure. */
+async function changing(
+  place: SkillsPlace,
+  directoryOf: (place: SkillsPlace) => string | undefined,
+  changes: readonly EntryChange[],
+  work: (id: string, staging: Staging | undefined) => Promise<void>,
+): Promise<void> {
+  await writing(place, async () => {
+    const skills = directoryOf(place);
+    const record = openRecord(place, { skills, changes });
+    let staging: Staging | undefined;
+    try {
+      staging = skills === undefined ? undefined : openStaging(skills, record);
+      await work(record.id, staging);
+    } finally {
+      staging?.close();
+      record.drop();
+    }
+  });
+}
+
+/** Throws UNREADABLE where the disk refuses, instead of its error. */
+export async function writing<Result>(place: SkillsPlace, work: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    if (isSkillsError(error) || code === "") throw error;
+    const message = `${shownSkillsDirectory(place)} or ${place.lockFile} cannot be written (${code}): ${writeFix(code)}. acp-skills verify shows what is installed.`;
+    throw new SkillsError("UNREADABLE", message, { cause: error });
+  }
+}
+
+function writeFix(code: string): string {
+  if (code === "ENOSPC" || code === "EDQUOT") return "free some space on its disk, then try again";
+  if (code === "EROFS") return "its file system is read-only";
+  return "make both and the directories they are in writable, then try again";
+}
+
+interface Swap {
+  readonly key: string;
+  readonly change: () => Promise<void>;
+  readonly seen: InstalledFiles | undefined;
+}
+
+async function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): Promise<void> {
+  const name = directoryName(key);
+  const undo = staging === undefined ? () => undefined : staging.swap(name, (before) => isSame(before, seen));
+  if (undo === undefined) {
+    const message = `${shownSkillsDirectory(place)}/${name} changed meanwhile; it is as it was. Try again.`;
+    throw new SkillsError("SKILL_NOT_READY", message);
+  }
+  try {
+    await change();
+  } catch (error) {
+    undo();
+    throw error;
+  }
+}
+
+function isSame(a: InstalledFiles | undefined, b: InstalledFiles | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return isDeepStrictEqual([...a.others].sort(), [...b.others].sort()) && hasSameFiles(a.files, b.files);
+}

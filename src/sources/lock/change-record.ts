@@ -1,0 +1,149 @@
+import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
+import { namesIn } from "../../base/paths/names-in.ts";
+import { syncDirectoryNow } from "../../base/paths/sync-directory.ts";
+import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import type { LockEntry } from "./lock.ts";
+import { findSkillsDirectory } from "./skills-place.ts";
+import type { SkillsPlace } from "./skills-place.ts";
+
+/** What becomes of one entry of a lock; undefined is no entry. */
+export interface EntryChange {
+  readonly key: string;
+  readonly before: LockEntry | undefined;
+  readonly after: LockEntry | undefined;
+}
+
+interface Recorded {
+  readonly lockFile: string;
+  /** The real path of the directory of skills; undefined if only the lock is changed. */
+  readonly skills: string | undefined;
+  readonly changes: readonly EntryChange[];
+}
+
+/** Says, outside of any project, what this process is changing in a place: only what a record names is finished or removed later. */
+export interface ChangeRecord {
+  /** Part of the names of everything that is written meanwhile. */
+  readonly id: string;
+  noteStaging(identity: DirectoryIdentity): void;
+  drop(): void;
+}
+
+/** A change that a process did not finish. */
+export interface UnfinishedChange extends Recorded {
+  readonly id: string;
+  /** Which directory it staged in; undefined if it was killed before anything was in there. */
+  readonly staging: DirectoryIdentity | undefined;
+  drop(): void;
+}
+
+/** Of the directory in which a change stages, before its id. */
+export const stagingPrefix = ".acp-skills-";
+const suffix = ".jsonl";
+const mostNamed = 5;
+
+/** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
+export function openRecord({ records, lockFile }: SkillsPlace, recorded: Omit<Recorded, "lockFile">): ChangeRecord {
+  const id = ownedName();
+  const file = path.join(records, id + suffix);
+  try {
+    makeOwnDirectories(records, 0o700);
+    write(file, "wx", { ...recorded, lockFile });
+    syncDirectoryNow(records);
+  } catch (error) {
+    if (systemCode(error) === "") throw error;
+    const message = `${records} cannot be written (${systemCode(error)}): what is being changed is recorded there first. Make it writable, or set ACP_SKILLS_HOME to another directory.`;
+    throw new SkillsError("UNREADABLE", message, { cause: error });
+  }
+  return { id, noteStaging: (identity) => write(file, "a", identity), drop: () => rmSync(file, { force: true }) };
+}
+
+function write(file: string, flags: "wx" | "a", value: object): void {
+  const descriptor = openSync(file, flags, 0o600);
+  try {
+    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is told. */
+export function unfinishedChanges(
+  place: SkillsPlace,
+  now: number,
+  tell: (note: string) => void = () => undefined,
+): readonly UnfinishedChange[] {
+  const { records, lockFile } = place;
+  return recordNames(records).flatMap((id) => {
+    const file = path.join(records, id + suffix);
+    try {
+      if (!isAbandoned(id, () => statSync(file).mtimeMs, now)) return [];
+      const drop = (): void => rmSync(file, { force: true });
+      const found = readRecord(file);
+      // Killed before it changed anything.
+      if (found === undefined) drop();
+      if (found?.lockFile === lockFile) return [{ ...found, id, drop }];
+      const skills = found?.staging && findSkillsDirectory(place);
+      if (found === undefined || skills === undefined || !isStagedIn(skills, id, found.staging)) return [];
+      return [{ ...found, lockFile, skills, id, drop }];
+    } catch (error) {
+      if (isSkillsError(error)) throw error;
+      // Otherwise another process finished it.
+      if (systemCode(error) !== "ENOENT") tell(`${file} is damaged, and left alone: remove it`);
+      return [];
+    }
+  });
+}
+
+/** Undefined for one that was not written whole. Throws for one that is damaged. */
+function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">) | undefined {
+  const [first, second] = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  if (first === undefined) return undefined;
+  const recorded = JSON.parse(first) as Partial<Recorded>;
+  if (recorded.lockFile === undefined || !Array.isArray(recorded.changes)) throw new TypeError("not a record");
+  const staging = second === undefined ? undefined : (JSON.parse(second) as DirectoryIdentity);
+  return { ...(recorded as Recorded), staging };
+}
+
+/** A link is none: it may lead to where the change is. */
+function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | undefined): boolean {
+  const place = path.join(path.dirname(skills), stagingPrefix + id);
+  const isDirectory = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory && isSameDirectory(identityOf(place), staging);
+}
+
+/** Whether a record names a change of this place. */
+export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): boolean {
+  try {
+    return readRecord(path.join(records, id + suffix))?.lockFile === lockFile;
+  } catch {
+    return false; // Damaged, or there is none.
+  }
+}
+
+/** What was interrupted in a place and is not finished yet; a sentence, or undefined. */
+export function unfinishedWords(where: SkillsPlace): string | undefined {
+  const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
+  if (keys.length === 0) return undefined;
+  const names = [...new Set(keys)];
+  const shown = [
+    ...names.slice(0, mostNamed),
+    ...(names.length > mostNamed ? [`${names.length - mostNamed} more`] : []),
+  ];
+  return `a change of ${shown.join(", ")} was interrupted; the next acp-skills update, add or remove finishes it`;
+}
+
+/** The ids of all changes, also of those that are being made. */
+export function recordNames(records: string): readonly string[] {
+  const names = namesIn(records).filter((name) => name.endsWith(suffix));
+  const fault = names.length === 0 ? undefined : ownershipFault(records);
+  if (fault !== undefined) throw new SkillsError("UNREADABLE", `${records} is not used: ${fault}.`);
+  return names.map((name) => name.slice(0, -suffix.length));
+}

@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { isSkillsError } from "../../base/errors.ts";
+import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+import { cut, isCut, parseSource, toLabel } from "../source.ts";
+import type { Source } from "../source.ts";
+import type { LockEntry, LockForm } from "./lock.ts";
+
+/** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */
+export function lockedSource(
+  { source, form, commit }: Pick<RemoteIndex, "source" | "form" | "commit">,
+  skill: RemoteSkill,
+  files: readonly SkillFile[],
+  lockForm: LockForm,
+): Pick<LockEntry, "source" | "sourceType"> & Partial<LockEntry> {
+  const { content } = skill;
+  const sourceUrl = lockedUrl(source.url);
+  // A marketplace in a repository may list skills of other repositories: those are found through it only.
+  const isGit = source.kind === "git" && content.type === "git" && isSameRepository(content.repository, source.url);
+  const ref = source.ref === undefined ? {} : { ref: source.ref };
+  const at = content.type === "git" ? { commit: content.commit } : commit === undefined ? {} : { commit };
+  if (isGit) {
+    const skillPath =
+      content.directory === "" || content.directory === "." ? "SKILL.md" : `${content.directory}/SKILL.md`;
+    const github = /^https:\/\/github\.com\/([^/]+\/[^/]+?)(?:\.git)?\/?$/.exec(source.url)?.[1];
+    if (github !== undefined)
+      return {
+        source: github,
+        sourceType: "github",
+        ...(lockForm === "global" && { sourceUrl }),
+        ...ref,
+        skillPath,
+        ...at,
+      };
+    const sourceType = new URL(source.url).hostname === "gitlab.com" ? "gitlab" : "git";
+    return { source: sourceUrl, sourceUrl, sourceType, ...ref, skillPath, ...at };
+  }
+  const host = new URL(source.url).host.replace(/^www\./, "").replace(/:\d+$/, "");
+  const sourceType = typeOf({ source, form }, skill);
+  if (sourceType !== "well-known") return { source: host, sourceUrl, sourceType, ...ref, ...at };
+  const wellKnownDigest = wellKnownDigestOf(skill, files);
+  if (lockForm === "project") return { source: host, sourceUrl, sourceType, wellKnownDigest };
+  const artifact = content.type === "archive" || content.type === "skill-md" ? lockedUrl(content.url) : sourceUrl;
+  return { source: host, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
+}
+
+function isSameRepository(one: string, other: string): boolean {
+  const plain = (url: string): string => url.replace(/\/$/, "").replace(/\.git$/, "");
+  return plain(one) === plain(other);
+}
+
+/** What the `skills` package finds itself is `well-known`, also where the same place publishes by Skill Sharing. */
+function typeOf({ source: { kind }, form }: Pick<RemoteIndex, "source" | "form">, { content }: RemoteSkill): string {
+  if (kind !== "auto") return kind === "git" ? "marketplace" : kind;
+  const isDownloaded = content.type === "archive" || content.type === "skill-md" || content.type === "files";
+  if (form.startsWith("agent-skills") || (form === "skill-sharing" && isDownloaded)) return "well-known";
+  return form === "git" ? "marketplace" : form;
+}
+
+/** As the `skills` package computes it: the digest in an index of version 0.2, else of the files. */
+function wellKnownDigestOf({ content }: RemoteSkill, files: readonly SkillFile[]): string {
+  if ((content.type === "archive" || content.type === "skill-md") && content.digest !== undefined)
+    return content.digest;
+  const hash = createHash("sha256");
+  for (const { path, bytes } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1)))
+    hash.update(path).update("\0").update(bytes).update("\0");
+  return `sha256:${hash.digest("hex")}`;
+}
+
+/**
+ * A URL as locks, which are committed, have it: the token of a share path (`/s/TOKEN/`) and a query are cut. What is left fails where it is
+ * used, instead of reading what is public at the same host.
+ */
+export function lockedUrl(url: string): string {
+  const { protocol, search } = new URL(url);
+  return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${cut}`}`;
+}
+
+/** Where an entry is from, or why that cannot be asked, as a sentence; `isGivable` if the command can be told, with one of `given`. */
+export function sourceOfEntry(
+  entry: LockEntry,
+  given: readonly Source[] = [],
+): Source | { readonly why: string; readonly isGivable?: true } {
+  const url = entry.sourceBaseUrl ?? entry.sourceUrl;
+  if (url !== undefined && isCut(url)) {
+    // Of a directory, the slash at its end is no difference.
+    const bare = (text: string): string => text.replace(/\/$/, "");
+    const whole = given.find((source) => bare(lockedUrl(source.url)) === bare(url));
+    if (whole !== undefined) return whole;
+    return {
+      why: `The secret part of its URL is not in the lock; give the whole URL of ${url} with --source.`,
+      isGivable: true,
+    };
+  }
+  const ref = entry.ref === undefined ? "" : `#${entry.ref}`;
+  switch (entry.sourceType) {
+    case "github":
+      return parse(
+        /^[^/:]+\/[^/:]+$/.test(entry.source)
+          ? `git:https://github.com/${entry.source}.git${ref}`
+          : `git:${entry.source}${ref}`,
+      );
+    case "gitlab":
+    case "git":
+      if (url === undefined && !entry.source.includes(":"))
+        return { why: "The lock does not say where its repository is." };
+      return parse(`git:${url ?? entry.source}${ref}`);
+    case "well-known":
+    case "skill-sharing":
+      return url === undefined ? { why: "The lock does not have its URL; add it again." } : parse(url);
+    case "descriptor":
+    case "registry":
+    case "marketplace": {
+      const source =
+        url === undefined
+          ? { why: "The lock does not have its URL; add it again." }
+          : parse(`${url}${/\.git\/?$/.test(url) ? ref : ""}`);
+      return "why" in source || source.kind === "git" ? source : { ...source, kind: entry.sourceType };
+    }
+    case "local":
+      return { why: "It is from a directory of this machine; the skills package updates it." };
+    case "node_modules":
+      return { why: "It is from an npm package; it is updated with that." };
+    default:
+      return { why: `Sources of the type ${JSON.stringify(entry.sourceType)} cannot be read.` };
+  }
+}
+
+function parse(text: string): Source | { readonly why: string } {
+  try {
+    return parseSource(text);
+  } catch (error) {
+    if (isSkillsError(error)) return { why: `Its source cannot be read: ${error.message}.` };
+    throw error;
+  }
+}
+
+/** The skill of an entry among those that its source offers now. */
+export function findLocked(key: string, entry: LockEntry, { skills }: RemoteIndex): RemoteSkill | undefined {
+  const directory = entry.skillPath?.replace(/(?:^|\/)SKILL\.md$/i, "");
+  const isThere = ({ content }: RemoteSkill): boolean =>
+    content.type === "git" && content.directory.replace(/^\.$/, "") === directory;
+  const name = entry.name ?? key;
+  // A repository may have moved it.
+  return (directory === undefined ? undefined : skills.find(isThere)) ?? skills.find((skill) => skill.name === name);
+}

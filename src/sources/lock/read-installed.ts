@@ -1,0 +1,109 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { holdChild, holdDirectory, joinPath, listHeld, openInHeld } from "../../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import { isGitName } from "../../base/paths/guarded-names.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { skillLimits } from "../skill-bytes.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+
+/** What is in the directory of a skill now. */
+export interface InstalledFiles {
+  readonly files: readonly SkillFile[];
+  /** Paths of links, of others that are no regular files, of files whose names are not UTF-8, and of directories of git. */
+  readonly others: readonly string[];
+}
+
+/**
+ * Reads all files of a directory by its real path, without following links: what the digest covers, and hidden files, which replacing the
+ * skill would lose. A `.git` is named without what is in it. Undefined if nothing is there; a link or a file there has no files. Throws
+ * FILE_TOO_LARGE over the limits of a skill.
+ */
+export function readInstalled(parent: string, name: string): InstalledFiles | undefined {
+  const files: SkillFile[] = [];
+  const others: string[] = [];
+  const real = joinPath(parent, name);
+  try {
+    const held = holdDirectory(parent);
+    try {
+      const child = holdOrOther(held, name, real);
+      if (child === undefined) return undefined;
+      if (child === "other") return { files, others: ["."] };
+      try {
+        readDirectory(child, real, "", { files, others, bytesLeft: skillLimits.bytes, directory: real });
+      } finally {
+        child.close();
+      }
+    } finally {
+      held.close();
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (isSkillsError(error) || code === "") throw error;
+    const message = `${real} cannot be read (${code}); make it and everything in it readable.`;
+    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: real } });
+  }
+  return { files, others };
+}
+
+function holdOrOther(held: HeldDirectory, name: string, real: string): HeldDirectory | "other" | undefined {
+  try {
+    return holdChild(held, name, real);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return undefined;
+    // A link or a file.
+    if (code === "ENOTDIR" || code === "ELOOP" || code === "") return "other";
+    throw error;
+  }
+}
+
+interface Reading {
+  readonly files: SkillFile[];
+  readonly others: string[];
+  bytesLeft: number;
+  readonly directory: string;
+}
+
+function readDirectory(held: HeldDirectory, real: string, prefix: string, reading: Reading): void {
+  for (const entry of listHeld(held, real)) {
+    const path = prefix + entry.name;
+    if (entry.isDirectory() && isGitName(entry.name)) reading.others.push(path);
+    else if (entry.isDirectory()) {
+      const inner = joinPath(real, entry.name);
+      const child = holdChild(held, entry.name, inner);
+      try {
+        readDirectory(child, inner, `${path}/`, reading);
+      } finally {
+        child.close();
+      }
+    } else if (entry.isFile() && !/\p{Cs}/u.test(entry.name)) {
+      if (reading.files.length >= skillLimits.files) throw tooLarge(reading, `${skillLimits.files} files`);
+      reading.files.push(readFile(held, entry.name, path, reading));
+    } else reading.others.push(path);
+  }
+}
+
+function readFile(held: HeldDirectory, name: string, path: string, reading: Reading): SkillFile {
+  const descriptor = openInHeld(held, name);
+  try {
+    const { size, mode } = fstatSync(descriptor);
+    if (size > reading.bytesLeft) throw tooLarge(reading, `${skillLimits.bytes / 1024 / 1024} MiB`);
+    const bytes = Buffer.allocUnsafe(size);
+    let length = 0;
+    while (length < size) {
+      const read = readSync(descriptor, bytes, length, size - length, null);
+      if (read === 0) break;
+      length += read;
+    }
+    reading.bytesLeft -= length;
+    return { path, bytes: bytes.subarray(0, length), executable: (mode & 0o100) !== 0 };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function tooLarge({ directory }: Reading, limit: string): SkillsError {
+  const message = `${directory} has more than ${limit}, the limit of a skill that is installed.`;
+  return new SkillsError("FILE_TOO_LARGE", message, { facts: { path: directory } });
+}

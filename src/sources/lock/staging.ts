@@ -1,0 +1,221 @@
+import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+import { stagingPrefix } from "./change-record.ts";
+import type { ChangeRecord, UnfinishedChange } from "./change-record.ts";
+import { readInstalled } from "./read-installed.ts";
+import type { InstalledFiles } from "./read-installed.ts";
+import { emptyDirectory, syncHeld, writeFiles } from "./write-files.ts";
+
+/** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
+export interface Staging {
+  /** Writes a skill; nothing is installed yet. */
+  write(name: string, files: readonly SkillFile[]): void;
+  /**
+   * Puts the written skill, or without one nothing, in the place of what is there. `isExpected` is asked what was there, now that nobody
+   * finds it there any more; if it refuses, everything is as before. Returns how to undo it.
+   */
+  swap(name: string, isExpected: (before: InstalledFiles | undefined) => boolean): (() => void) | undefined;
+  /** Removes what was put aside. Throws UNREADABLE, and removes nothing, if some of it could not be put back. */
+  close(): void;
+}
+
+/** The staging of a process that was killed. */
+export interface LeftStaging {
+  /** Whether a skill is installed, was put aside, or is still to be installed. */
+  has(skill: string): Readonly<Record<"here" | Room, boolean>>;
+  /** Where nothing is installed. */
+  putBack(skill: string): void;
+  /** Removes all of it. */
+  close(): void;
+}
+
+type Room = "new" | "old";
+
+/** Opens one for the directory of skills at a real path, and notes in the record which it is. */
+export function openStaging(skills: string, record: ChangeRecord): Staging {
+  const place = holdPlace(skills, record.id);
+  const { parent, target, name, real } = place;
+  let held: HeldDirectory;
+  let rooms: [HeldDirectory, HeldDirectory];
+  try {
+    mkdirSync(`${parent.path}/${name}`, { mode: 0o700 });
+    held = holdChild(parent, name, real);
+    const identity = identityOf(held.path);
+    if (identity !== undefined) record.noteStaging(identity);
+    rooms = (["new", "old"] as const).map((room) => {
+      mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
+      return holdChild(held, room, path.join(real, room));
+    }) as [HeldDirectory, HeldDirectory];
+  } catch (error) {
+    rmSync(`${parent.path}/${name}`, { recursive: true, force: true });
+    place.release();
+    throw error;
+  }
+  const [fresh, aside] = rooms;
+  const written = new Set<string>();
+  /** What is not where it was, and cannot be put back. */
+  const stranded = new Set<string>();
+  return {
+    write(skill, files) {
+      mkdirSync(`${fresh.path}/${skill}`, { mode: 0o755 });
+      const child = holdChild(fresh, skill, path.join(real, "new", skill));
+      try {
+        writeFiles(child, path.join(real, "new", skill), files);
+      } finally {
+        child.close();
+      }
+      written.add(skill);
+    },
+    swap(skill, isExpected) {
+      const wasThere = moveIfThere(`${target.path}/${skill}`, `${aside.path}/${skill}`);
+      const putBack = (isNewThere = false): void => {
+        stranded.add(skill);
+        if (isNewThere) renameSync(`${target.path}/${skill}`, `${fresh.path}/${skill}`);
+        if (wasThere) renameSync(`${aside.path}/${skill}`, `${target.path}/${skill}`);
+        stranded.delete(skill);
+      };
+      try {
+        if (!isExpected(wasThere ? readInstalled(path.join(real, "old"), skill) : undefined)) {
+          putBack();
+          return undefined;
+        }
+        if (written.has(skill)) renameSync(`${fresh.path}/${skill}`, `${target.path}/${skill}`);
+      } catch (error) {
+        putBack();
+        throw error;
+      }
+      syncHeld(target);
+      return () => putBack(written.has(skill));
+    },
+    close() {
+      for (const room of rooms) room.close();
+      if (stranded.size === 0) {
+        remove(place, held);
+        return;
+      }
+      held.close();
+      place.release();
+      const message = `${[...stranded].join(", ")} in ${real}/old could not be put back; the next acp-skills update, add or remove does.`;
+      throw new SkillsError("UNREADABLE", message);
+    },
+  };
+}
+
+/**
+ * Opens the staging that a record names, without following links. Undefined if there is none; `foreign` for anything else of that name,
+ * which is left as it is.
+ */
+export function reopenStaging(
+  skills: string,
+  { id, staging }: Pick<UnfinishedChange, "id" | "staging">,
+): LeftStaging | "foreign" | undefined {
+  const place = holdPlace(skills, id);
+  const { target, real } = place;
+  const held = holdOwn(place, staging);
+  if (held === undefined || held === "foreign") {
+    place.release();
+    return held;
+  }
+  const rooms = new Map((["new", "old"] as const).map((room) => [room, roomIn(held, room, real)]));
+  const isIn = (room: HeldDirectory | undefined, skill: string): boolean =>
+    room !== undefined && lstatSync(`${room.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;
+  return {
+    has: (skill) => ({
+      here: isIn(target, skill),
+      new: isIn(rooms.get("new"), skill),
+      old: isIn(rooms.get("old"), skill),
+    }),
+    putBack: (skill) => {
+      renameSync(`${rooms.get("old")?.path ?? ""}/${skill}`, `${target.path}/${skill}`);
+      syncHeld(target);
+    },
+    close() {
+      for (const room of rooms.values()) room?.close();
+      remove(place, held);
+    },
+  };
+}
+
+function holdOwn(
+  { parent, name, real }: Place,
+  identity: DirectoryIdentity | undefined,
+): HeldDirectory | "foreign" | undefined {
+  let held: HeldDirectory | undefined;
+  try {
+    // Before its identity was noted, nothing was put in it.
+    if (identity === undefined) rmdirSync(`${parent.path}/${name}`);
+    held = holdChild(parent, name, real);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return undefined;
+    if (["ENOTDIR", "ELOOP", "ENOTEMPTY", "EEXIST"].includes(code) || isSkillsError(error)) return "foreign";
+    throw error;
+  }
+  if (isSameDirectory(identityOf(held.path), identity)) return held;
+  held.close();
+  return "foreign";
+}
+
+/** Undefined if it was not made yet. */
+function roomIn(held: HeldDirectory, room: Room, real: string): HeldDirectory | undefined {
+  try {
+    return holdChild(held, room, path.join(real, room));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+interface Place {
+  readonly parent: HeldDirectory;
+  readonly target: HeldDirectory;
+  /** Of the staging. */
+  readonly name: string;
+  readonly real: string;
+  readonly release: () => void;
+}
+
+function holdPlace(skills: string, id: string): Place {
+  const above = path.dirname(skills);
+  const name = stagingPrefix + id;
+  const parent = holdDirectory(above);
+  let target: HeldDirectory;
+  try {
+    target = holdDirectory(skills);
+  } catch (error) {
+    parent.close();
+    throw error;
+  }
+  const release = (): void => {
+    parent.close();
+    target.close();
+  };
+  return { parent, target, name, real: joinPath(above, name), release };
+}
+
+function remove({ parent, name, real, release }: Place, held: HeldDirectory): void {
+  try {
+    emptyDirectory(held, real);
+    rmdirSync(`${parent.path}/${name}`);
+  } finally {
+    held.close();
+    release();
+  }
+}
+
+function moveIfThere(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { Fetcher, RemoteAnswer } from "../fetch/fetcher.ts";
+import { indexLimits } from "../indexes/index-limits.ts";
+import { toLabel } from "../source.ts";
+
+/**
+ * What an address answered. `said` is a clause about it for people: `https://example.com/x answered 404`; `why`, if
+ * there was no answer, the same without the address.
+ */
+export type Answer =
+  | {
+      readonly type: "text";
+      readonly url: string;
+      readonly text: string;
+      readonly etag?: string;
+      readonly said: string;
+    }
+  | { readonly type: "unchanged"; readonly said: string }
+  /** There is nothing to read; asking again changes nothing. */
+  | { readonly type: "absent"; readonly said: string; readonly why?: string }
+  /** Something may be there: the server has a fault or is busy, or cannot be reached. */
+  | { readonly type: "failed"; readonly said: string; readonly why?: string };
+
+export interface Asker {
+  /** Asks an address once; the answer is remembered. Rejects only with the reason of the signal, or for a fault of ours. */
+  ask(url: string): Promise<Answer>;
+}
+
+interface AskerOptions {
+  readonly fetcher: Fetcher;
+  readonly signal: AbortSignal;
+  readonly maxBytes?: number;
+}
+
+const timeoutMs = 20_000;
+const concurrentRequests = 4;
+const mostKept = `${indexLimits.keptBytes / 1024 / 1024} MiB`;
+
+/** Asks for documents, each address once. */
+export function openAsker(options: AskerOptions): Asker & {
+  /** Whether all addresses answer that nothing changed since these ETags. */
+  readonly areUnchanged: (etags: Readonly<Record<string, string>>) => Promise<boolean>;
+} {
+  const answers = new Map<string, Promise<Answer>>();
+  let kept = 0;
+  /** Of many pages, each within its limit, not all would fit into memory. */
+  const askWithin = async (url: string, etag?: string): Promise<Answer> => {
+    if (kept >= indexLimits.keptBytes)
+      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };
+    const answer = await askOnce(url, etag, options);
+    if (answer.type === "text") kept += answer.text.length;
+    return answer;
+  };
+  return {
+    ask(url) {
+      const known = answers.get(url) ?? askWithin(url);
+      answers.set(url, known);
+      return known;
+    },
+    async areUnchanged(etags) {
+      const found = await inParallel(Object.entries(etags), concurrentRequests, async ([url, etag]) => {
+        const answer = await askWithin(url, etag);
+        if (answer.type !== "unchanged") answers.set(url, Promise.resolve(answer));
+        return answer.type === "unchanged";
+      });
+      return found.length > 0 && found.every(Boolean);
+    },
+  };
+}
+
+async function askOnce(
+  url: string,
+  etag: string | undefined,
+  { fetcher, signal, maxBytes = indexLimits.bytes }: AskerOptions,
+): Promise<Answer> {
+  const label = toLabel(url);
+  const headers = { accept: "application/json, */*;q=0.1", ...(etag !== undefined && { "if-none-match": etag }) };
+  let answer: RemoteAnswer;
+  try {
+    answer = await fetcher.fetch({ url, headers, maxBytes, timeoutMs }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isSkillsError(error)) throw error;
+    return {
+      type: error.code === "FILE_TOO_LARGE" ? "absent" : "failed",
+      said: `${label}: ${withoutStop(error.message)}`,
+      why: withoutStop(error.message),
+    };
+  }
+  const { status } = answer;
+  if (status === 304 && etag !== undefined) return { type: "unchanged", said: `${label} has not changed` };
+  if (status >= 500 || status === 408 || status === 425 || status === 429)
+    return { type: "failed", said: `${label} answered ${status}` };
+  if (status === 401 || status === 403)
+    return { type: "absent", said: `${label} answered ${status}, it needs credentials, which sources do not have` };
+  if (status !== 200) return { type: "absent", said: `${label} answered ${status}` };
+  if (hasTooManyValues(answer.body))
+    return { type: "absent", said: `${label} answered with more than ${maxJsonValues} keys and values, the limit` };
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(answer.body);
+  } catch {
+    return { type: "absent", said: `${label} answered with something that is not text` };
+  }
+  const newEtag = answer.headers["etag"];
+  const said = `${label} answered with something else`;
+  return { type: "text", url: answer.url, text, said, ...(newEtag !== undefined && { etag: newEtag }) };
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, "");
+}

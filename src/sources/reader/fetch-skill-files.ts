@@ -1,0 +1,156 @@
+import { inParallel } from "../../base/promises/in-parallel.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { badArchive } from "../archive/archive-content.ts";
+import { checkCollisions, checkPath } from "../archive/check-path.ts";
+import { readArchive } from "../archive/read-archive.ts";
+import { checkDigest } from "./check-digest.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import { compressed, isCompressed } from "../fetch/read-answer.ts";
+import { requireSuccess } from "../fetch/require-success.ts";
+import type { RemoteContent } from "../remote-skill.ts";
+import { skillLimits } from "../skill-bytes.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+
+/** Reads the files below a directory of a repository at a commit, with paths relative to that directory. */
+type ReadGit = (
+  repository: string,
+  commit: string,
+  directory: string,
+  signal: AbortSignal,
+) => Promise<readonly SkillFile[]>;
+
+export interface FetchOptions {
+  readonly fetcher: Fetcher;
+  readonly signal: AbortSignal;
+  readonly readGit?: ReadGit;
+}
+
+type Listed = Extract<RemoteContent, { type: "files" }>["files"];
+
+const manifestName = "SKILL.md";
+const manifestBytes = 1024 * 1024;
+const fileTimeout = 30_000;
+const archiveTimeout = 120_000;
+const filesAtOnce = 4;
+
+/**
+ * Downloads a skill into memory: digests are checked before anything is unpacked, every path passed the rules, and SKILL.md is at the root.
+ * Throws SOURCE_INVALID for what is not usable, and as `Fetcher.fetch` and `requireSuccess` do.
+ */
+export async function fetchSkillFiles(content: RemoteContent, options: FetchOptions): Promise<readonly SkillFile[]> {
+  const files = await download(content, options);
+  for (const { path } of files) checkPath(path, "skill");
+  checkCollisions(
+    files.map(({ path }) => path),
+    "skill",
+  );
+  if (!files.some(({ path }) => path === manifestName))
+    throw new SkillsError("SOURCE_INVALID", `The skill has no ${manifestName} at its root.`);
+  checkSize(files.length, sizeOf(files));
+  return files;
+}
+
+async function download(content: RemoteContent, options: FetchOptions): Promise<readonly SkillFile[]> {
+  switch (content.type) {
+    case "skill-md": {
+      const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeout }, options);
+      return [{ path: manifestName, bytes, executable: false }];
+    }
+    case "archive":
+      return await downloadArchive(content, options);
+    case "files":
+      return await downloadFiles(content.files, options);
+    case "git": {
+      const { repository, commit, directory } = content;
+      if (options.readGit === undefined) throw notDownloaded("it is in a git repository, which cannot be read here");
+      return await options.readGit(repository, commit, directory, options.signal);
+    }
+    case "api":
+      throw notDownloaded("it is invoked over HTTP instead");
+    case "descriptor":
+      throw notDownloaded("its descriptor was not read");
+    case "unusable":
+      throw notDownloaded(content.why);
+  }
+}
+
+async function downloadArchive(
+  content: Extract<RemoteContent, { type: "archive" }>,
+  options: FetchOptions,
+): Promise<readonly SkillFile[]> {
+  const limits = { maxBytes: skillLimits.packedBytes, timeoutMs: archiveTimeout };
+  const packed = await get(content, limits, options);
+  const wanted = content.directory?.replace(/^\.\/|\/+$/g, "") ?? "";
+  if (wanted === "" || wanted === ".") {
+    const { files } = await readArchive(packed, {}, options.signal);
+    return atRoot(files);
+  }
+  const prefix = `${checkPath(wanted, "index")}/`;
+  const keep = (path: string): boolean => path.startsWith(prefix);
+  const { files } = await readArchive(packed, { keep }, options.signal);
+  if (files.length === 0) throw badArchive(`has no directory ${JSON.stringify(wanted)}`);
+  return without(files, prefix);
+}
+
+/** Many archives have one directory in which everything lies. */
+function atRoot(files: readonly SkillFile[]): readonly SkillFile[] {
+  if (files.some(({ path }) => path === manifestName)) return files;
+  const top = files[0]?.path.split("/", 1)[0] ?? "";
+  return files.every(({ path }) => path.startsWith(`${top}/`)) ? without(files, `${top}/`) : files;
+}
+
+function without(files: readonly SkillFile[], prefix: string): readonly SkillFile[] {
+  return files.map((file) => ({ ...file, path: file.path.slice(prefix.length) }));
+}
+
+async function downloadFiles(listed: Listed, options: FetchOptions): Promise<readonly SkillFile[]> {
+  checkSize(listed.length, 0);
+  for (const { path } of listed) checkPath(path, "index");
+  let left: number = skillLimits.bytes;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+  try {
+    return await inParallel(listed, filesAtOnce, async (file) => {
+      const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeout };
+      const bytes = await get(file, limits, { ...options, signal });
+      left -= bytes.length;
+      checkSize(listed.length, skillLimits.bytes - left);
+      return { path: file.path, bytes, executable: false };
+    });
+  } finally {
+    // The others stop as well.
+    failed.abort();
+  }
+}
+
+async function get(
+  { url, digest, path }: { readonly url: string; readonly digest?: string; readonly path?: string },
+  limits: { readonly maxBytes: number; readonly timeoutMs: number },
+  { fetcher, signal }: FetchOptions,
+): Promise<Uint8Array> {
+  const what = path === undefined ? "the skill" : JSON.stringify(path);
+  // Static servers say of every file with the ending .gz that it is compressed; its digest is that of the file.
+  const asSent = digest !== undefined;
+  const answer = requireSuccess(await fetcher.fetch({ url, ...limits, asSent }, signal), what);
+  if (digest !== undefined) {
+    await checkDigest(answer.body, digest, what.replace(/^the/, "The")).catch((error: unknown) => {
+      throw isCompressed(answer.headers) ? compressed(new URL(answer.url).host) : error;
+    });
+  }
+  return answer.body;
+}
+
+function checkSize(count: number, bytes: number): void {
+  if (count > skillLimits.files)
+    throw new SkillsError("SOURCE_INVALID", `The skill has ${count} files; the limit is ${skillLimits.files}.`);
+  if (bytes > skillLimits.bytes)
+    throw new SkillsError("SOURCE_INVALID", `The skill has more than ${skillLimits.bytes} bytes, the limit.`);
+}
+
+function sizeOf(files: readonly SkillFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function notDownloaded(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
+}

@@ -1,0 +1,107 @@
+import { runInSlices } from "../../base/promises/slices.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { Problems } from "../indexes/collect-skills.ts";
+import { indexLimits } from "../indexes/index-limits.ts";
+import { parseDocument } from "../indexes/parse-document.ts";
+import type { ParsedDocument } from "../indexes/parse-document.ts";
+import type { IndexForm, RemoteSkill } from "../remote-skill.ts";
+import { toLabel } from "../source.ts";
+import type { Answer, Asker } from "./ask.ts";
+
+/** A catalog that was found, with all its pages. */
+export interface FoundListing {
+  readonly form: Exclude<IndexForm, "marketplace" | "git">;
+  readonly skills: readonly RemoteSkill[];
+  readonly problems: readonly string[];
+  readonly isPartial: boolean;
+  readonly etags: Readonly<Record<string, string>>;
+}
+
+/** A marketplace that was found; `url` answered. */
+export interface FoundMarketplace {
+  readonly form: "marketplace";
+  readonly json: unknown;
+  readonly url: string;
+}
+
+/** Nothing to list; `said` is a clause. */
+interface NothingFound {
+  readonly form: "nothing";
+  readonly said: string;
+  /** Something may be there, which could not be read now. */
+  readonly hasFailed: boolean;
+  /** Why there was no answer: about the host, not the address. */
+  readonly why?: string;
+  /** There is a descriptor, of no use. */
+  readonly fault?: SkillsError;
+}
+
+export type Found = FoundListing | FoundMarketplace | NothingFound;
+
+/** Asks an address, and reads what it lists, page by page. */
+export async function readListing(address: string, asker: Asker): Promise<Found> {
+  const answer = await asker.ask(address);
+  const first = await read(answer);
+  if (first.form === "nothing" || first.form === "marketplace") return first;
+  const { form } = first;
+  const problems = new Problems();
+  const skills = new Map<string, RemoteSkill>();
+  const etags: Record<string, string> = {};
+  const asked = new Set([address]);
+  let isPartial = false;
+  const add = (page: Listed, url: string, etag: string | undefined): void => {
+    if (etag !== undefined) etags[url] = etag;
+    problems.add(...page.problems.map((problem) => `${toLabel(url)}: ${problem}`));
+    for (const skill of page.skills) {
+      if (!skills.has(skill.name)) skills.set(skill.name, skill);
+      else problems.add(`${toLabel(url)}: the name ${skill.name} is listed on two pages; the first one is used`);
+    }
+  };
+  add(first, address, "etag" in answer ? answer.etag : undefined);
+  for (let { next } = first; next !== undefined && !asked.has(next);) {
+    if (asked.size >= indexLimits.pages || skills.size >= indexLimits.entries) {
+      problems.add(`${toLabel(address)}: only the first ${skills.size} skills are read`);
+      break;
+    }
+    asked.add(next);
+    const following = await asker.ask(next);
+    const page = await read(following);
+    if (page.form === "nothing" || page.form === "marketplace") {
+      isPartial = true;
+      problems.add(page.form === "nothing" ? page.said : `${toLabel(next)} is not a page of this catalog`);
+      break;
+    }
+    add(page, next, "etag" in following ? following.etag : undefined);
+    ({ next } = page);
+  }
+  return {
+    form,
+    skills: [...skills.values()].slice(0, indexLimits.entries),
+    problems: problems.all(),
+    isPartial,
+    etags,
+  };
+}
+
+type Listed = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
+
+async function read(answer: Answer): Promise<Listed | FoundMarketplace | NothingFound> {
+  const why = "why" in answer ? answer.why : undefined;
+  const hasFailed = answer.type === "failed";
+  const nothing = (said: string): NothingFound => ({
+    form: "nothing",
+    said,
+    hasFailed,
+    ...(why !== undefined && { why }),
+  });
+  if (answer.type !== "text") return nothing(answer.said);
+  try {
+    const document = await runInSlices(parseDocument(answer.text, answer.url));
+    if ("why" in document) return nothing(`${answer.said} (${document.why})`);
+    return document.form === "marketplace" ? { ...document, url: answer.url } : document;
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    const fault = new SkillsError(error.code, `${toLabel(answer.url)}: ${error.message}`);
+    return { ...nothing(fault.message), fault };
+  }
+}

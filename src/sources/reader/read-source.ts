@@ -1,0 +1,167 @@
+import { SkillsError } from "../../base/errors.ts";
+import { openAsker } from "./ask.ts";
+import type { Asker } from "./ask.ts";
+import { mergeListings } from "./merge-listings.ts";
+import { readListing } from "./read-listing.ts";
+import type { Found, FoundListing, FoundMarketplace } from "./read-listing.ts";
+import { readSkillFile } from "./read-skill-file.ts";
+import { archiveName, directoryOf, isDocument, isShare, wellKnownAddresses } from "./well-known.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import { isSlug } from "../indexes/collect-skills.ts";
+import type { RemoteIndex } from "../remote-skill.ts";
+import { toLabel } from "../source.ts";
+import type { Source } from "../source.ts";
+import { withoutPrivateLinks } from "./without-private-links.ts";
+
+/** How a source is read; what a value is absent for is not read. */
+export interface Reading {
+  readonly fetcher: Fetcher;
+  readonly signal: AbortSignal;
+  /** Of the index as it is known: if nothing changed, the answer is `unchanged`. */
+  readonly etags?: Readonly<Record<string, string>>;
+  /** The same of a git source: the commit that is known. */
+  readonly commit?: string;
+  readonly git?: {
+    readonly readIndex: (
+      source: Source,
+      options: {
+        readonly signal: AbortSignal;
+        readonly commit?: string;
+        readonly etags?: Readonly<Record<string, string>>;
+      },
+    ) => Promise<RemoteIndex | "unchanged">;
+  };
+  readonly readMarketplace?: (source: Source, json: unknown, url: string, signal: AbortSignal) => Promise<RemoteIndex>;
+  /** What the frontmatter of a SKILL.md says. */
+  readonly describe?: (text: string) => { readonly name?: string; readonly description?: string };
+}
+
+/**
+ * Finds out what a source lists (CONTRACT C-6). `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if
+ * something may be there that could not be read now; SOURCE_INVALID if nothing is, naming every address and its answer;
+ * VERSION_INCOMPATIBLE. Rejects with the reason of the signal.
+ */
+export async function readSource(
+  source: Source,
+  reading: Reading & { readonly etags?: never; readonly commit?: never },
+): Promise<RemoteIndex>;
+export async function readSource(source: Source, reading: Reading): Promise<RemoteIndex | "unchanged">;
+export async function readSource(source: Source, reading: Reading): Promise<RemoteIndex | "unchanged"> {
+  const { fetcher, signal, etags = {}, commit, git } = reading;
+  if (source.kind === "git") {
+    if (git === undefined)
+      throw new SkillsError("SOURCE_INVALID", `${source.label}: git repositories are not read here`);
+    return await git.readIndex(source, {
+      signal,
+      ...(reading.etags !== undefined && { etags }),
+      ...(commit !== undefined && { commit }),
+    });
+  }
+  const asker = openAsker({ fetcher, signal });
+  if (await asker.areUnchanged(etags)) return "unchanged";
+  return await readWeb(source, asker, reading);
+}
+
+async function readWeb(source: Source, asker: Asker, reading: Reading): Promise<RemoteIndex> {
+  const url = new URL(source.url);
+  const archive = source.kind === "auto" ? archiveName(url) : undefined;
+  if (archive !== undefined) return toArchiveIndex(source, archive);
+  const tried: Found[] = [];
+  for (const addresses of addressesOf(source, url)) {
+    const found = await Promise.all(addresses.map((address) => readAddress(address, asker, reading)));
+    tried.push(...found);
+    const listings = found.filter((one) => "skills" in one);
+    if (listings.length > 0) return toIndex(source, listings, tried, reading);
+    const marketplace = found.find((one) => one.form === "marketplace");
+    if (marketplace !== undefined) return await readFrom(marketplace, source, reading);
+    if (found.every((one) => one.form === "nothing" && one.why !== undefined)) break;
+  }
+  throw nothingAt(source, tried);
+}
+
+/** What is asked, in turn; addresses of one step are asked at a time. */
+function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], void> {
+  const directory = directoryOf(url);
+  if (kind !== "auto") {
+    yield [kind === "registry" ? registryAddress(url) : url.href];
+    return;
+  }
+  if (isDocument(url)) yield [url.href];
+  // Its own answer first, so that a page that lists skills is not missed, and a path never gets less than it names.
+  yield [...wellKnownAddresses(url, directory), ...(directory === "" || isDocument(url) ? [] : [url.href])];
+  if (directory === "") {
+    yield [url.href];
+    yield ["/.claude-plugin/marketplace.json", "/marketplace.json"].map((path) => new URL(path, url).href);
+  } else if (!isShare(url)) {
+    yield wellKnownAddresses(url, "");
+  }
+}
+
+/** `{registry}/skills` (CONTRACT C-6.3), which may be given itself. */
+function registryAddress(url: URL): string {
+  const address = new URL(url);
+  if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${directoryOf(url)}/skills`;
+  return address.href;
+}
+
+async function readAddress(address: string, asker: Asker, { describe }: Reading): Promise<Found> {
+  const found = await readListing(address, asker);
+  if (found.form !== "nothing") return found;
+  const answer = await asker.ask(address);
+  const skill = answer.type === "text" ? readSkillFile(answer, address, describe) : undefined;
+  return skill ?? found;
+}
+
+function toArchiveIndex(source: Source, name: string): RemoteIndex {
+  if (!isSlug(name)) {
+    const why = "the name of the archive does not name a skill; expected lower-case letters, digits and hyphens";
+    throw new SkillsError("SOURCE_INVALID", `${source.label}: ${why}`);
+  }
+  const content = { type: "archive", url: source.url } as const;
+  return { source, form: "agent-skills-0.2", skills: [{ name, description: "", content }], problems: [] };
+}
+
+async function readFrom(
+  { json, url }: FoundMarketplace,
+  source: Source,
+  { readMarketplace, signal }: Reading,
+): Promise<RemoteIndex> {
+  if (readMarketplace !== undefined) return await readMarketplace(source, json, url, signal);
+  throw new SkillsError("SOURCE_INVALID", `${toLabel(url)} is a plugin marketplace, which is not read here`);
+}
+
+function toIndex(
+  source: Source,
+  listings: readonly FoundListing[],
+  tried: readonly Found[],
+  { fetcher }: Pick<Reading, "fetcher">,
+): RemoteIndex {
+  const [first] = listings;
+  if (first === undefined) throw new TypeError("no listing");
+  const isSharing = ({ form }: FoundListing): boolean => !form.startsWith("agent-skills");
+  const faults = tried.filter((one) => one.form === "nothing").filter(({ hasFailed }) => hasFailed);
+  const skills = mergeListings(
+    listings.filter(isSharing).flatMap((listing) => listing.skills),
+    listings.filter((listing) => !isSharing(listing)).map((listing) => listing.skills),
+  ).map((skill) => withoutPrivateLinks(skill, source.url, fetcher));
+  const isPartial = faults.length > 0 || listings.some((listing) => listing.isPartial);
+  return {
+    source,
+    form: (listings.find(isSharing) ?? first).form,
+    skills,
+    problems: [...faults.map(({ said }) => said), ...listings.flatMap(({ problems }) => problems)],
+    ...(isPartial && { isPartial }),
+    etags: Object.assign({}, ...listings.map(({ etags }) => etags)) as Readonly<Record<string, string>>,
+  };
+}
+
+function nothingAt({ label }: Source, tried: readonly Found[]): SkillsError {
+  const nothing = tried.filter((one) => one.form === "nothing");
+  const fault = nothing.find((one) => one.fault !== undefined)?.fault;
+  if (fault !== undefined) return fault;
+  const code = nothing.some(({ hasFailed }) => hasFailed) ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
+  // A host that cannot be asked has one reason for all its addresses.
+  const [why, ...others] = new Set(nothing.map((one) => one.why));
+  if (why !== undefined && others.length === 0) return new SkillsError(code, `${label} cannot be read: ${why}`);
+  return new SkillsError(code, `${label} lists no skills: ${nothing.map(({ said }) => said).join("; ")}`);
+}

@@ -1,0 +1,248 @@
+import { createHash } from "node:crypto";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { RemoteContent, RemoteIndex, RemoteSkill } from "../remote-skill.ts";
+import type { Source } from "../source.ts";
+import type { SeenBefore, SourceReader } from "../reader/source-reader.ts";
+import type { SkillStore } from "./skill-store.ts";
+import type { SourceCopies } from "./source-copies.ts";
+import type { CopiedSkill, SourceState } from "./source-state.ts";
+
+export const sourceLimits = {
+  /** Of one source. */
+  skills: 10_000,
+  /** Of all sources together, unpacked. */
+  bytes: 2 * 1024 * 1024 * 1024,
+  /** Problems that are kept; the rest is a count. */
+  problems: 50,
+} as const;
+
+export interface LookOptions {
+  readonly source: Source;
+  readonly copies: SourceCopies;
+  readonly store: SkillStore;
+  readonly reader: SourceReader;
+  /** Bytes of the copies of all other sources. */
+  readonly otherBytes: () => number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+const downloadsAtOnce = 4;
+/** Copies become visible after so many, before a large source was read as a whole. */
+const copiesAtOnce = 100;
+
+/**
+ * Reads a source once and brings the copies up to date. A skill that cannot be downloaded keeps its old version and is a problem; one that
+ * is no longer listed is removed. Throws if the source cannot be read: then the copies stay as they are.
+ */
+export async function lookAt(options: LookOptions): Promise<SourceState> {
+  const { source, copies, reader, signal, now } = options;
+  const before = await withoutDamaged(copies.state(), options);
+  const index = await reader.read(source, seenBefore(before), signal);
+  if (index === undefined) {
+    return await copies.change((state) => succeeded(state, { lastLook: now(), lastGood: now() }));
+  }
+  const round = new Round(index, before, options);
+  const listed = index.skills.slice(0, sourceLimits.skills);
+  for (let start = 0; start < listed.length; start += copiesAtOnce) {
+    await round.copy(listed.slice(start, start + copiesAtOnce));
+    // Without etags: what follows may fail, and must be read again then.
+    const isLast = start + copiesAtOnce >= listed.length;
+    if (!isLast) await copies.change((state) => ({ ...withoutEtags(state), skills: round.merged(state.skills) }));
+  }
+  const { form, commit, etags } = index;
+  return await copies.change((state) => ({
+    ...succeeded(withoutEtags(state), { lastLook: now(), lastGood: now() }),
+    form,
+    ...(commit !== undefined && round.isComplete && { commit }),
+    ...(etags !== undefined && round.isComplete && { etags }),
+    problems: limited(round.problems),
+    skills: index.isPartial === true ? round.merged(state.skills) : round.copied,
+  }));
+}
+
+/** The copies of one reading of an index. */
+class Round {
+  readonly problems: string[];
+  readonly #copied = new Map<string, CopiedSkill>();
+  readonly #slugs = new Map<string, string>();
+  readonly #before: ReadonlyMap<string, CopiedSkill>;
+  readonly #options: LookOptions;
+  #bytes: number;
+  isComplete: boolean;
+
+  constructor(index: RemoteIndex, before: SourceState, options: LookOptions) {
+    this.#options = options;
+    this.#before = new Map(before.skills.map((skill) => [skill.name, skill]));
+    this.#bytes = options.otherBytes();
+    this.problems = [...index.problems];
+    this.isComplete = index.isPartial !== true;
+    const surplus = index.skills.length - sourceLimits.skills;
+    if (surplus > 0)
+      this.problems.push(
+        `It lists ${index.skills.length} skills; the last ${surplus} are left out: the limit is ${sourceLimits.skills}`,
+      );
+  }
+
+  /** Ordered by name. */
+  get copied(): readonly CopiedSkill[] {
+    return [...this.#copied.values()].sort((one, other) => byCodePoint(one.name, other.name));
+  }
+
+  /** What was copied until now, in place of older versions, and the rest as it was. */
+  merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
+    const all = new Map(before.filter(({ slug }) => !this.#slugs.has(slug)).map((skill) => [skill.name, skill]));
+    for (const [name, skill] of this.#copied) all.set(name, skill);
+    return [...all.values()].sort((one, other) => byCodePoint(one.name, other.name));
+  }
+
+  /** In the order of the index, so that of two skills with one name always the same is kept. */
+  async copy(listed: readonly RemoteSkill[]): Promise<void> {
+    const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => this.#copyOne(skill));
+    for (const [index, skill] of listed.entries()) {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) this.#keep(skill, outcome);
+    }
+  }
+
+  /** A sentence: why there is no new copy. Undefined: it is of no use to us, and that is no problem of its copy. */
+  async #copyOne(skill: RemoteSkill): Promise<CopiedSkill | string | undefined> {
+    const { reader, store, signal } = this.#options;
+    const { name, content } = skill;
+    if (content.type === "unusable") {
+      if (!this.problems.some((problem) => problem.includes(content.why)))
+        this.problems.push(`${shown(name)}: ${content.why}`);
+      return undefined;
+    }
+    const pin = pinOf(content);
+    const before = this.#before.get(name);
+    if (before !== undefined && pin !== undefined && before.pin === pin && store.has(before))
+      return { ...before, ...this.#factsOf(skill, pin) };
+    try {
+      const room = sourceLimits.bytes - this.#bytes;
+      if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
+      const files = await reader.skillFiles(skill, signal);
+      const copy = await store.put(name, files, signal);
+      return { name, ...copy, ...this.#factsOf(skill, pin) };
+    } catch (error) {
+      signal.throwIfAborted();
+      // It may be better next time, without a change of the index.
+      this.isComplete = false;
+      return reasonOf(error);
+    }
+  }
+
+  #keep(skill: RemoteSkill, outcome: CopiedSkill | string): void {
+    const old = this.#before.get(skill.name);
+    const isNew = typeof outcome !== "string";
+    if (!isNew) this.problems.push(sayFailure(skill, outcome, old));
+    const copied = isNew ? outcome : old;
+    if (copied === undefined) return;
+    const first = this.#slugs.get(copied.slug);
+    if (first !== undefined) {
+      this.problems.push(`${shown(skill.name)}: it is named ${copied.slug}, as ${shown(first)} is; it is left out`);
+      return;
+    }
+    this.#slugs.set(copied.slug, skill.name);
+    this.#copied.set(skill.name, copied);
+    this.#bytes += copied.bytes;
+  }
+
+  #factsOf({ version, id, content }: RemoteSkill, pin: string | undefined): Partial<CopiedSkill> {
+    const { source } = this.#options;
+    const isOfSource = content.type === "git" && isSameRepository(content.repository, source.url);
+    return {
+      ...(version !== undefined && { version }),
+      ...(id !== undefined && { id }),
+      ...(isOfSource && { commit: content.commit }),
+      ...(pin !== undefined && { pin }),
+    };
+  }
+}
+
+/** Copies whose bytes are no longer those of their digest are downloaded again. */
+async function withoutDamaged(state: SourceState, { store, signal }: LookOptions): Promise<SourceState> {
+  const damaged = await damagedIn(state, store, signal);
+  if (damaged.length === 0) return state;
+  for (const skill of damaged) store.discard(skill);
+  return { ...withoutEtags(state), skills: state.skills.filter((skill) => !damaged.includes(skill)) };
+}
+
+/** The copies whose bytes are not those of their digest. */
+export async function damagedIn(
+  { skills }: Pick<SourceState, "skills">,
+  store: SkillStore,
+  signal: AbortSignal,
+): Promise<readonly CopiedSkill[]> {
+  const damaged: CopiedSkill[] = [];
+  for (const skill of skills) if (!(await store.isWhole(skill, signal))) damaged.push(skill);
+  return damaged;
+}
+
+function seenBefore({ etags, commit, skills }: SourceState): SeenBefore | undefined {
+  // What has no digest in its index is compared by downloading it.
+  if (etags === undefined && commit === undefined) return undefined;
+  if (skills.some(({ pin }) => pin === undefined)) return undefined;
+  return { ...(etags !== undefined && { etags }), ...(commit !== undefined && { commit }) };
+}
+
+/** Equal while the bytes are; undefined where only the bytes tell. */
+function pinOf(content: RemoteContent): string | undefined {
+  if (!isPinned(content)) return undefined;
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}
+
+function isPinned(content: RemoteContent): boolean {
+  switch (content.type) {
+    case "skill-md":
+    case "archive":
+      return content.digest !== undefined;
+    case "files":
+      return content.files.every(({ digest }) => digest !== undefined);
+    case "git":
+    case "api":
+      return true;
+    case "descriptor":
+    case "unusable":
+      return false;
+  }
+}
+
+function isSameRepository(one: string, other: string): boolean {
+  const plain = (url: string): string => url.replace(/\/+$/, "").replace(/\.git$/, "");
+  return plain(one) === plain(other);
+}
+
+function succeeded(state: SourceState, times: Pick<SourceState, "lastLook" | "lastGood">): SourceState {
+  return { ...without(state, "failure"), ...times, failures: 0 };
+}
+
+function withoutEtags(state: SourceState): SourceState {
+  return without(without(state, "etags"), "commit");
+}
+
+function without(state: SourceState, key: "commit" | "etags" | "failure"): SourceState {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name !== key)) as unknown as SourceState;
+}
+
+function sayFailure({ name }: RemoteSkill, why: string, old: CopiedSkill | undefined): string {
+  const kept = old === undefined ? "" : "; the copy of before stays in use";
+  return `${shown(name)}: ${why.replace(/\.$/, "")}${kept}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (isSkillsError(error)) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 128));
+}
+
+function limited(problems: readonly string[]): readonly string[] {
+  const more = problems.length - sourceLimits.problems;
+  return more <= 0 ? problems : [...problems.slice(0, sourceLimits.problems), `… and ${more} more problems`];
+}

@@ -1,0 +1,203 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { unlessAborted } from "../../base/promises/unless-aborted.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { Source } from "../source.ts";
+import type { SourceReader } from "../reader/source-reader.ts";
+import { damagedIn, lookAt } from "./look.ts";
+import type { SkillStore } from "./skill-store.ts";
+import type { SourceCopies } from "./source-copies.ts";
+import type { SourceState } from "./source-state.ts";
+
+export interface RefreshOptions {
+  readonly source: Source;
+  readonly copies: SourceCopies;
+  readonly store: SkillStore;
+  readonly openReader: () => Promise<SourceReader>;
+  readonly otherBytes: () => number;
+  readonly clock: Clock;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  /** Called after each look. Must not throw. */
+  readonly onLook?: () => void;
+}
+
+/** Between two looks that succeed, give or take a tenth, so that many machines do not ask at once. */
+export const usualIntervalMs = 60 * 60 * 1_000;
+/** After the first failure; doubled after each further one. */
+export const firstRetryMs = 5 * 60 * 1_000;
+export const longestRetryMs = 24 * 60 * 60 * 1_000;
+/** Downloads of a large source included. What was not finished goes on at the next look. */
+const longestLookMs = 15 * 60 * 1_000;
+/** Looks that another process began count this long, in case it dies. */
+const claimMs = longestLookMs + 60_000;
+const problemsLogged = 5;
+
+/** What came of one look. */
+export interface LookOutcome {
+  readonly state: SourceState;
+  /** Why the copies are those of an earlier look. */
+  readonly failure?: string;
+}
+
+/** Keeps the copies of one source up to date, until it is closed. */
+export class SourceRefresh {
+  readonly #options: RefreshOptions;
+  readonly #ending = new AbortController();
+  #stopWaiting = (): void => undefined;
+  #looking: Promise<LookOutcome> | undefined;
+  #background: Promise<void> = Promise.resolve();
+  #told = "";
+
+  constructor(options: RefreshOptions) {
+    this.#options = options;
+  }
+
+  /** Corrects what a crash left, and looks whenever it is time. Never throws. */
+  start(): void {
+    this.#background = this.#begin().catch((error: unknown) =>
+      this.#tellOnce(sayUnusable(this.#options.source, error)),
+    );
+  }
+
+  /** Looks now, whenever the next look was due; one look at a time. Rejects with the reason of the signal, or UNREADABLE. */
+  async refresh(signal: AbortSignal): Promise<LookOutcome> {
+    this.#options.copies.open();
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return await unlessAborted(this.#looking, signal);
+  }
+
+  /** When nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#background;
+    await this.#looking?.catch(() => undefined);
+  }
+
+  /** Ends a look that is under way; what it has copied stays. */
+  async close(): Promise<void> {
+    this.#stopWaiting();
+    this.#ending.abort(new Error("The skills were closed."));
+    await this.settled();
+  }
+
+  async #begin(): Promise<void> {
+    const { copies, store, now } = this.#options;
+    const { signal } = this.#ending;
+    copies.open();
+    await copies.reconcile();
+    const damaged = await damagedIn(copies.state(), store, signal).catch(() => []);
+    if (signal.aborted) return;
+    if (damaged.length > 0) await copies.change((state) => ({ ...state, nextLook: now() }));
+    this.#wait();
+  }
+
+  #wait(): void {
+    const { copies, clock, now } = this.#options;
+    if (this.#ending.signal.aborted) return;
+    const ms = Math.min(Math.max(copies.state().nextLook - now(), 0), longestRetryMs);
+    this.#stopWaiting = clock.after(ms, () => {
+      this.#background = this.#lookIfDue().then(
+        () => this.#wait(),
+        (error: unknown) => {
+          if (this.#ending.signal.aborted) return;
+          this.#tellOnce(sayUnusable(this.#options.source, error));
+          this.#stopWaiting = clock.after(firstRetryMs, () => this.#wait());
+        },
+      );
+    });
+  }
+
+  /** Another process may have looked meanwhile, or be looking. */
+  async #lookIfDue(): Promise<void> {
+    const { copies, now } = this.#options;
+    if (this.#ending.signal.aborted) return;
+    const claim = { isMine: false };
+    await copies.change((state) => {
+      claim.isMine = state.nextLook <= now();
+      return claim.isMine ? { ...state, nextLook: now() + claimMs } : undefined;
+    });
+    if (claim.isMine) await this.refresh(this.#ending.signal);
+  }
+
+  async #look(): Promise<LookOutcome> {
+    const { source, copies, store, openReader, otherBytes, now, clock, onLook } = this.#options;
+    const deadline = new AbortController();
+    const stop = clock.after(longestLookMs, () =>
+      deadline.abort(new Error(`it took longer than ${longestLookMs / 60_000} minutes`)),
+    );
+    const signal = AbortSignal.any([this.#ending.signal, deadline.signal]);
+    try {
+      const reader = await openReader();
+      try {
+        await lookAt({ source, copies, store, reader, otherBytes, now, signal });
+      } finally {
+        await reader.close();
+      }
+      const state = await copies.change((found) => ({ ...found, nextLook: now() + this.#jittered(usualIntervalMs) }));
+      this.#tellOnce(sayProblems(state));
+      return { state };
+    } catch (error) {
+      if (this.#ending.signal.aborted) {
+        // Whoever is next need not wait until the claim ends.
+        await copies.change((found) => ({ ...found, nextLook: now() })).catch(() => undefined);
+        throw error;
+      }
+      return await this.#keepCopies(error);
+    } finally {
+      stop();
+      onLook?.();
+    }
+  }
+
+  async #keepCopies(error: unknown): Promise<LookOutcome> {
+    const { source, copies, now } = this.#options;
+    const failure = isSkillsError(error) || error instanceof Error ? error.message : String(error);
+    const state = await copies.change((found) => {
+      const failures = found.failures + 1;
+      const retryMs = Math.min(firstRetryMs * 2 ** Math.min(found.failures, 20), longestRetryMs);
+      const wait = Math.max(this.#jittered(retryMs), Math.min(retryAfterMs(error), longestRetryMs));
+      return { ...found, failures, failure, lastLook: now(), nextLook: now() + wait };
+    });
+    this.#tellOnce(`The skills of ${source.label} could not be read: ${sayFailure(state)}`);
+    return { state, failure };
+  }
+
+  #jittered(ms: number): number {
+    return Math.round(ms * (0.9 + 0.2 * this.#options.random()));
+  }
+
+  /** The same message is not repeated at each look. */
+  #tellOnce(message: string): void {
+    if (message !== this.#told && message !== "") this.#options.log("warning", message);
+    this.#told = message;
+  }
+}
+
+/** Why, and what is used instead. */
+export function sayFailure({ failure = "", lastGood, skills }: SourceState): string {
+  const why = failure.replace(/\.?$/, ".");
+  if (lastGood === undefined && skills.length === 0) return `${why} There is no copy of them yet.`;
+  const at = lastGood === undefined ? "" : ` of ${new Date(lastGood).toISOString().slice(0, 16)}Z`;
+  return `${why} The last good copy${at} stays in use.`;
+}
+
+function sayProblems({ label, problems }: SourceState): string {
+  if (problems.length === 0) return "";
+  const more = problems.length - problemsLogged;
+  const rest = more <= 0 ? "" : `; … and ${more} more`;
+  return `Not all of ${label} can be used: ${problems.slice(0, problemsLogged).join("; ")}${rest}`;
+}
+
+function sayUnusable({ label }: Source, error: unknown): string {
+  return `The copies of the skills of ${label} cannot be changed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+function retryAfterMs(error: unknown): number {
+  const seconds = isSkillsError(error) ? error.facts.retryAfterSeconds : undefined;
+  return typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : 0;
+}

@@ -1,0 +1,180 @@
+import { randomBytes } from "node:crypto";
+import { lstatSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
+import path from "node:path";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
+import { syncDirectory } from "../../base/paths/sync-directory.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { remotePathFault } from "../archive/check-path.ts";
+import { skillLimits } from "../skill-bytes.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+import { copyPlace } from "./store-places.ts";
+import type { StorePlaces } from "./store-places.ts";
+
+/** What the store must know about skills, which is of another room. */
+export interface SkillReading {
+  /** `sha256:…` of the files that a skill's directory serves; undefined if it is too large. Throws if it cannot be read. */
+  readonly digestOf: (directory: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** The slug of the skill in a directory, whose index names it so. */
+  readonly slugOf: (directory: string, name: string) => Promise<string | undefined>;
+  /** Whether files and directories of this name belong to no skill: they are neither served nor hashed. */
+  readonly isHidden: (name: string) => boolean;
+}
+
+/** A copy in the store. */
+export interface Copy {
+  readonly slug: string;
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+const maxAttempts = 5;
+
+/** Versions of skills by their digest. What is stored never changes. */
+export class SkillStore {
+  readonly #places: StorePlaces;
+  readonly #reading: SkillReading;
+
+  constructor(places: StorePlaces, reading: SkillReading) {
+    this.#places = places;
+    this.#reading = reading;
+  }
+
+  /**
+   * Writes a skill to a temporary directory, syncs it, and moves it to where its digest says. Throws SOURCE_INVALID for files that are
+   * no skill, and FILE_TOO_LARGE for a skill that is too large.
+   */
+  async put(name: string, files: readonly SkillFile[], signal: AbortSignal): Promise<Copy> {
+    const temporary = path.join(this.#places.incoming, randomBytes(8).toString("hex"));
+    const written = path.join(temporary, "skill");
+    await mkdir(written, { recursive: true, mode: 0o700 });
+    try {
+      const bytes = await this.#write(written, files, signal);
+      const real = realpathSync.native(written);
+      const slug = await this.#reading.slugOf(real, name);
+      if (slug === undefined) throw noSlug(name);
+      const digest = await this.#reading.digestOf(real, signal);
+      if (digest === undefined) throw tooLarge();
+      const copy: Copy = { slug, digest, bytes };
+      await this.#enter(written, copy, signal);
+      return copy;
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  /** Whether a copy is there and has the bytes of its digest. */
+  async isWhole(copy: Pick<Copy, "digest" | "slug">, signal: AbortSignal): Promise<boolean> {
+    const place = copyPlace(this.#places, copy);
+    if (!this.has(copy)) return false;
+    try {
+      return (await this.#reading.digestOf(realpathSync.native(place), signal)) === copy.digest;
+    } catch {
+      signal.throwIfAborted();
+      return false; // It cannot be read.
+    }
+  }
+
+  has(copy: Pick<Copy, "digest" | "slug">): boolean {
+    return lstatSync(copyPlace(this.#places, copy), { throwIfNoEntry: false })?.isDirectory() === true;
+  }
+
+  /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
+  discard(copy: Pick<Copy, "digest" | "slug">): void {
+    const away = path.join(this.#places.trash, randomBytes(8).toString("hex"));
+    try {
+      renameSync(copyPlace(this.#places, copy), away);
+    } catch {
+      return; // Another process was faster.
+    }
+    rmSync(away, { recursive: true, force: true });
+  }
+
+  /** Remembers that a copy was in use at this time, in milliseconds since 1970. */
+  touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
+    try {
+      utimesSync(path.dirname(copyPlace(this.#places, { digest, slug })), now / 1_000, now / 1_000);
+    } catch {
+      // It is gone, and needs no time.
+    }
+  }
+
+  async #write(directory: string, files: readonly SkillFile[], signal: AbortSignal): Promise<number> {
+    const shown = files.filter((file) => {
+      if (file.path.split(/[/\\]/).some((name) => ["", ".", ".."].includes(name))) throw badPath(file.path);
+      return !file.path.split("/").some((name) => this.#reading.isHidden(name));
+    });
+    if (shown.length > skillLimits.files) throw tooLarge();
+    const made = new Set<string>([directory]);
+    let bytes = 0;
+    for (const file of shown) {
+      signal.throwIfAborted();
+      bytes += file.bytes.length;
+      if (bytes > skillLimits.bytes) throw tooLarge();
+      const place = path.join(directory, file.path);
+      if (remotePathFault(file.path) !== undefined || !isWithin(place, directory)) throw badPath(file.path);
+      try {
+        await makeAbove(place, made);
+        const handle = await open(place, "wx", file.executable ? 0o500 : 0o400);
+        try {
+          await handle.writeFile(file.bytes);
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+      } catch (error) {
+        // Two paths are one file here, or one is a directory of the other.
+        if (["EEXIST", "ENOTDIR", "EISDIR"].includes(systemCode(error))) throw badPath(file.path);
+        throw error;
+      }
+    }
+    for (const place of made) await syncDirectory(place);
+    return bytes;
+  }
+
+  async #enter(written: string, copy: Copy, signal: AbortSignal): Promise<void> {
+    const place = copyPlace(this.#places, copy);
+    for (let attempt = 1; ; attempt++) {
+      await mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
+      if (this.has(copy)) {
+        if (await this.isWhole(copy, signal)) return;
+        this.discard(copy);
+      }
+      try {
+        renameSync(written, place);
+        break;
+      } catch (error) {
+        // Another process stored the same, or swept its directory.
+        const isTaken = ["EEXIST", "ENOTEMPTY", "EPERM", "ENOENT"].includes(systemCode(error));
+        if (!isTaken || attempt >= maxAttempts) throw error;
+      }
+    }
+    await syncDirectory(path.dirname(place));
+    await syncDirectory(this.#places.store);
+  }
+}
+
+async function makeAbove(file: string, made: Set<string>): Promise<void> {
+  const above = path.dirname(file);
+  if (made.has(above)) return;
+  await makeAbove(above, made);
+  await mkdir(above, { mode: 0o700 });
+  made.add(above);
+}
+
+function noSlug(name: string): SkillsError {
+  return new SkillsError(
+    "SOURCE_INVALID",
+    `Neither the skill nor its index has a usable name: ${JSON.stringify(name)}.`,
+  );
+}
+
+function tooLarge(): SkillsError {
+  const limits = `${skillLimits.files} files and ${skillLimits.bytes / 1024 / 1024} MiB`;
+  return new SkillsError("FILE_TOO_LARGE", `The skill is too large; the limits are ${limits}.`);
+}
+
+function badPath(file: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `The skill has a file that cannot be stored: ${JSON.stringify(file)}.`);
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { runInSlices } from "../../../src/base/promises/slices.ts";
+import type { Steps } from "../../../src/base/promises/slices.ts";
+
+function* count(steps: number, onStep: (step: number) => void): Steps<string> {
+  for (let step = 1; step <= steps; step++) {
+    onStep(step);
+    yield undefined;
+  }
+  return "done";
+}
+
+describe("runInSlices", () => {
+  it("yields to the event loop when a slice is used up", async () => {
+    let time = 0;
+    let turns = 0;
+    let running = true;
+    const other = (): void => {
+      turns++;
+      if (running) setImmediate(other);
+    };
+    setImmediate(other);
+    const result = await runInSlices(
+      count(9, () => time++),
+      { now: () => time, slice: 3 },
+    );
+    running = false;
+    expect(result).toBe("done");
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+
+  it("runs synchronously to the end when the slice is infinite", () => {
+    const steps: number[] = [];
+    void runInSlices(
+      count(3, (step) => steps.push(step)),
+      { now: () => 0, slice: Infinity },
+    );
+    expect(steps).toEqual([1, 2, 3]);
+  });
+
+  it("awaits yielded promises and rethrows errors", async () => {
+    let loaded = false;
+    function* load(fails: boolean): Steps<boolean> {
+      yield Promise.resolve().then(() => {
+        loaded = true;
+      });
+      if (fails) throw new Error("broken");
+      return loaded;
+    }
+    expect(await runInSlices(load(false), { now: () => 0, slice: 1 })).toBe(true);
+    await expect(runInSlices(load(true), { now: () => 0, slice: 1 })).rejects.toThrow("broken");
+  });
+});

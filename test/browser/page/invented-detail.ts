@@ -1,0 +1,32 @@
+import type { SkillDetail, SkillRow } from "../../../src/browser/wire/skills.ts";
+
+/** Everything about an invented skill that wants nothing and has nothing wrong. */
+export function inventDetail(row: SkillRow): SkillDetail {
+  return {
+    row,
+    file: `/project/.agents/skills/${row.name}/SKILL.md`,
+    sources: ["/project/.agents/skills"],
+    versions: [row.version],
+    digest: `sha256:${"0".repeat(64)}`,
+    nonce: "nonce",
+    instructions: { markdown: `# ${row.name}\n\n${row.description}\n`, isWhole: true },
+    hidden: [],
+    frontmatter: { name: row.name, description: row.description },
+    inputs: {},
+    scripts: [],
+    files: [{ path: "SKILL.md", sizeBytes: 100, sha256: "0".repeat(64) }],
+    filesOmitted: 0,
+    problems: [],
+    permissions: {
+      wants: { network: [], secrets: [], project: "none", words: [] },
+      detected: { hosts: [], environment: [] },
+      grants: [],
+      isBlocked: false,
+      isFree: true,
+      widened: [],
+      changedFiles: [],
+    },
+    environment: [],
+    license: { status: "unspecified", files: [] },
+  };
+}

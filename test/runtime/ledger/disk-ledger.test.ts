@@ -1,0 +1,300 @@
+import { execFile, execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { diskLedger, fromLedgerLine, toLedgerLine } from "../../../src/runtime/ledger/disk-ledger.ts";
+import type { Ledger, LedgerEntry } from "../../../src/runtime/ledger/ledger.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { describeLedger, readAll, use } from "../../contract/ledger.ts";
+
+const lineBytes = Buffer.byteLength('{"at":"1970-01-01T00:00:00.999Z","tool":"tool-999","door":"mcp"}\n');
+
+describeLedger("on disk", ({ maxKept } = { maxKept: 10_000 }) => {
+  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-ledger-"));
+  return {
+    ledger: diskLedger(directory, { log: silentLog, maxFileBytes: maxKept * lineBytes }),
+    close: () => {
+      rmSync(directory, { recursive: true });
+    },
+  };
+});
+
+describe("a ledger on disk", () => {
+  let directory = "";
+  const opened: Ledger[] = [];
+  const told: string[] = [];
+  beforeEach(() => {
+    directory = path.join(mkdtempSync(path.join(tmpdir(), "acp-skills-ledger-")), "ledger");
+    told.length = 0;
+  });
+  afterEach(() => {
+    for (const ledger of opened.splice(0)) ledger.close();
+    rmSync(path.dirname(directory), { recursive: true });
+  });
+  const open = (maxFileBytes?: number): Ledger => {
+    const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
+    const ledger = diskLedger(directory, { log, ...(maxFileBytes !== undefined && { maxFileBytes }) });
+    opened.push(ledger);
+    return ledger;
+  };
+  const file = (number: number): string => path.join(directory, `00000${number}.jsonl`);
+
+  test("writes one line of JSON per use, readable by this user only", () => {
+    open().record(use(7));
+    expect(readFileSync(file(1), "utf8")).toBe('{"at":"1970-01-01T00:00:00.007Z","tool":"tool-7","door":"mcp"}\n');
+    if (process.platform === "win32") return;
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(file(1)).mode & 0o777).toBe(0o600);
+  });
+
+  test("appends to the file of an earlier process", async () => {
+    const first = open();
+    first.record(use(1));
+    first.close();
+    const second = open();
+    second.record(use(2));
+    expect(await readAll(second)).toEqual([use(1), use(2)]);
+  });
+
+  test("starts a new file when the current one is full, and keeps the previous file", () => {
+    const ledger = open(10 * lineBytes);
+    for (let number = 0; number < 35; number++) ledger.record(use(number));
+    expect(readdirSync(directory).sort()).toEqual(["000003.jsonl", "000004.jsonl"]);
+  });
+
+  test("an incomplete line does not affect the following lines", async () => {
+    const first = open();
+    first.record(use(1));
+    first.record(use(2));
+    first.close();
+    truncateSync(file(1), statSync(file(1)).size - 5);
+    const second = open();
+    second.record(use(3));
+    second.record(use(4));
+    expect(await readAll(second)).toEqual([use(1), use(3), use(4)]);
+  });
+
+  test("skips lines that are damaged or of another kind", async () => {
+    const ledger = open();
+    ledger.record(use(1));
+    appendFileSync(file(1), "\u0000\u0000\n\nnull\n[1]\n");
+    ledger.record(use(2));
+    expect(await readAll(ledger)).toEqual([use(1), use(2)]);
+  });
+
+  test("a deleted file is created again", async () => {
+    const ledger = open();
+    ledger.record(use(1));
+    rmSync(file(1));
+    ledger.record(use(2));
+    expect(await readAll(ledger)).toEqual([use(2)]);
+  });
+
+  test("deletes no file but the one before a full one", async () => {
+    mkdirSync(directory);
+    for (const number of [1, 2, 7]) writeFileSync(file(number), toLedgerLine(use(number)));
+    const ledger = open(10 * lineBytes);
+    for (let number = 10; number < 22; number++) ledger.record(use(number));
+    expect(readdirSync(directory)).toEqual(["000002.jsonl", "000003.jsonl", "000007.jsonl"]);
+    expect((await readAll(ledger)).slice(0, 2)).toEqual([use(2), use(10)]);
+  });
+
+  test.each([
+    ["a file far behind the last", "000500.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file with the highest number", "999999999999999.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file with a high number", "998999999.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file before the first", "000001.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a file behind the last", "000006.jsonl", (place: string) => writeFileSync(place, "")],
+    ["a directory in the place of the next file", "000006.jsonl", (place: string) => mkdirSync(place)],
+    ["a link in the place of the next file", "000006.jsonl", (place: string) => symlinkSync("/dev/null", place)],
+    ["a pipe in the place of the next file", "000006.jsonl", (place: string) => execFileSync("mkfifo", [place])],
+  ])("%s neither hides nor deletes an entry, nor stops later ones", async (_, name, create) => {
+    if (process.platform === "win32") return;
+    mkdirSync(directory);
+    const before = Array.from({ length: 12 }, (_, index) => use(index));
+    writeFileSync(file(4), before.slice(0, 10).map(toLedgerLine).join(""));
+    writeFileSync(file(5), before.slice(10).map(toLedgerLine).join(""));
+    create(path.join(directory, name));
+    const ledger = open(10 * lineBytes);
+    expect(ledger.record(use(20))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual([...before, use(20)]);
+    for (let number = 30; number < 50; number++) expect(ledger.record(use(number))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual(
+      expect.arrayContaining(Array.from({ length: 10 }, (_, index) => use(40 + index))),
+    );
+    expect(told).toEqual([]);
+  });
+
+  test("starts where everything that is there is foreign", async () => {
+    mkdirSync(path.join(directory, "000001.jsonl"), { recursive: true });
+    mkdirSync(path.join(directory, "000002.jsonl"));
+    const ledger = open();
+    expect(ledger.record(use(1))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual([use(1)]);
+  });
+
+  test("goes on behind a gap before its last file", async () => {
+    mkdirSync(directory, { recursive: true });
+    const full = toLedgerLine(use(1)).repeat(20);
+    writeFileSync(file(6), full);
+    writeFileSync(file(8), toLedgerLine(use(2)));
+    const ledger = open(full.length);
+    expect(ledger.record(use(3))).toBeUndefined();
+    expect(told).toEqual([]);
+    expect((await readAll(ledger)).slice(-2)).toEqual([use(2), use(3)]);
+  });
+
+  test("a deleted directory is created again", async () => {
+    const ledger = open();
+    ledger.record(use(1));
+    rmSync(directory, { recursive: true });
+    ledger.record(use(2));
+    expect(await readAll(ledger)).toEqual([use(2)]);
+    expect(told).toEqual([]);
+  });
+
+  test("a directory that cannot be created is logged once, until it can be", async () => {
+    const ledger = open();
+    writeFileSync(directory, "");
+    expect(ledger.record(use(1))).toBe("EEXIST");
+    expect(ledger.record(use(2))).toBe("EEXIST");
+    rmSync(directory);
+    expect(ledger.record(use(3))).toBeUndefined();
+    expect(await readAll(ledger)).toEqual([use(3)]);
+    expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
+  });
+
+  test.skipIf(process.platform === "win32")("never writes through a symlink", () => {
+    mkdirSync(directory);
+    const target = path.join(path.dirname(directory), "target");
+    writeFileSync(target, "");
+    symlinkSync(target, file(1));
+    open().record(use(1));
+    expect(readFileSync(target, "utf8")).toBe("");
+    expect(readFileSync(file(2), "utf8")).toBe(toLedgerLine(use(1)));
+  });
+
+  test("loses no entries when several processes write and rotate files concurrently", async () => {
+    const program = fileURLToPath(new URL("recording-process.js", import.meta.url));
+    const names = ["a", "b", "c", "d"];
+    const count = 300;
+    // Small enough for dozens of rotations, each started by whichever process is first.
+    const runs = names.map((name) =>
+      promisify(execFile)(process.execPath, [program, directory, name, String(count), String(16 * 1024)]),
+    );
+    for (const { stderr } of await Promise.all(runs)) expect(stderr).toBe("");
+    const kept = await readAll(open());
+    const numbers = readdirSync(directory)
+      .map((name) => Number.parseInt(name, 10))
+      .sort((a, b) => a - b);
+    expect(numbers).toHaveLength(2);
+    expect(numbers[1]).toBe((numbers[0] ?? 0) + 1);
+    for (const name of names) {
+      // The latest entries of each process are present once, in order and without gaps.
+      const times = kept.filter(({ tool }) => tool === name).map(({ at }) => at);
+      expect(times).toEqual(Array.from({ length: times.length }, (_, index) => count - times.length + index));
+    }
+    expect(kept.length).toBeGreaterThan(100);
+    const text = readdirSync(directory)
+      .map((name) => readFileSync(path.join(directory, name), "utf8"))
+      .join("");
+    expect(text.trimEnd().split("\n")).toHaveLength(kept.length);
+  });
+});
+
+test("a line is JSON with wire names and one trailing newline", () => {
+  expect(toLedgerLine({ at: 0, tool: "read_blob", skill: "a.b", sessionId: "s\n1", door: "acp" })).toBe(
+    '{"at":"1970-01-01T00:00:00.000Z","tool":"read_blob","skill":"a.b","session_id":"s\\n1","door":"acp"}\n',
+  );
+});
+
+test("round-trips outcome, code, version and run id, and parses older lines without them", () => {
+  const before = { at: 0, tool: "execute_skill", skill: "a.b", sessionId: "s1", door: "mcp" };
+  const entry = {
+    ...before,
+    version: "1.2.0",
+    runId: "run_0123456789",
+    outcome: "failed",
+    code: "ValueError",
+  } as const;
+  expect(fromLedgerLine(toLedgerLine(entry))).toEqual(entry);
+  expect(fromLedgerLine(toLedgerLine(before))).toEqual(before);
+});
+
+test("round-trips who allowed what", () => {
+  const answer: LedgerEntry = {
+    at: 0,
+    event: "answer",
+    tool: "execute_skill",
+    skill: "a.b",
+    version: "1.2.0",
+    digest: `sha256:${"a".repeat(64)}`,
+    outcome: "allowed",
+    answer: "trust",
+    grant: "grant_0123456789abcdef",
+    door: "mcp",
+  };
+  expect(fromLedgerLine(toLedgerLine(answer))).toEqual(answer);
+});
+
+test("the line of an entry whose texts all are as long as possible stays below 32 KiB", () => {
+  const long = "\u0001".repeat(1_000_000);
+  const names = ["event", "skill", "version", "digest", "runId", "code", "about", "answer", "grant", "sessionId"];
+  const texts = Object.fromEntries(names.map((name) => [name, long]));
+  expect(toLedgerLine({ at: 0, tool: long, door: long, outcome: "failed", ...texts }).length).toBeLessThan(32 * 1024);
+});
+
+test("a long text keeps its start, end, length and digest", () => {
+  const about = `run ${"x".repeat(5_000)} with AWS_SECRET_ACCESS_KEY`;
+  const kept = fromLedgerLine(toLedgerLine({ at: 0, tool: "x", door: "mcp", about }))?.about ?? "";
+  expect(kept).toMatch(/^run x{124} … x+ with AWS_SECRET_ACCESS_KEY \(5031 characters, sha256:[0-9a-f]{64}\)$/);
+  const other = { at: 0, tool: "x", door: "mcp", about: about.replace("xxx ", "xyx ").replace(/x{9}/, "yyyyyyyyy") };
+  expect(fromLedgerLine(toLedgerLine(other))?.about).not.toBe(kept);
+});
+
+test("an event of a later version is read with its name", () => {
+  const line = toLedgerLine({ at: 0, event: "ask", tool: "x", door: "mcp" }).replace("ask", "vote");
+  expect(fromLedgerLine(line)).toEqual({ at: 0, event: "vote", tool: "x", door: "mcp" });
+});
+
+test("ignores an unknown outcome of a later version and parses the rest", () => {
+  const line = toLedgerLine({ at: 0, tool: "x", door: "mcp", outcome: "completed" }).replace("completed", "queued");
+  expect(fromLedgerLine(line)).toEqual({ at: 0, tool: "x", door: "mcp" });
+});
+
+test.each([
+  "",
+  "null",
+  "[]",
+  "{}",
+  "\u0000\u0000",
+  '{"at":"2026-11-21T10:00:00.000Z","tool":"x"',
+  '{"at":"yesterday","tool":"x","door":"mcp"}',
+  '{"at":"2026-11-21T10:00:00.000Z","tool":1,"door":"mcp"}',
+])("%j is no entry", (line) => {
+  expect(fromLedgerLine(line)).toBeUndefined();
+});
+
+test("parses any text without throwing", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (line) => {
+      const entry = fromLedgerLine(line);
+      expect(entry === undefined || typeof entry.tool === "string").toBe(true);
+    }),
+  );
+});

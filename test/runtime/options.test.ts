@@ -1,0 +1,93 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { expect, test, vi } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { isSkillsError } from "../../src/base/errors.ts";
+import { readOptions, toSettingsData } from "../../src/runtime/options.ts";
+import { version } from "../../src/base/version.ts";
+
+function fault(options: unknown): { code: string; message: string; facts: Readonly<Record<string, unknown>> } {
+  try {
+    readOptions(options);
+  } catch (error) {
+    if (isSkillsError(error)) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+test("has a default for every option", () => {
+  expect(readOptions()).toMatchObject({
+    skills: [],
+    defaultRoots: true,
+    emit: "auto",
+    clock: systemClock,
+    home: homedir(),
+    version,
+  });
+});
+
+test("resolves directories against the working directory immediately", () => {
+  expect(readOptions({ skills: ["a", "/b"] }).skills).toEqual([resolve("a"), resolve("/b")]);
+});
+
+test("treats an undefined option as absent", () => {
+  expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
+});
+
+test("resolves the data directory, by default in the home directory", () => {
+  expect(readOptions({ dataDirectory: "data" }).dataDirectory).toBe(resolve("data"));
+  for (const name of ["ACP_SKILLS_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"]) vi.stubEnv(name, undefined);
+  expect(readOptions({}, { home: resolve("home") }).dataDirectory.startsWith(resolve("home"))).toBe(true);
+  vi.unstubAllEnvs();
+});
+
+test("takes the policy file of the configuration from the option, else from the environment", () => {
+  expect(readOptions().policy).toBeUndefined();
+  vi.stubEnv("ACP_SKILLS_POLICY", "environment.json");
+  expect(readOptions().policy).toBe(resolve("environment.json"));
+  expect(readOptions({ policy: "option.json" }).policy).toBe(resolve("option.json"));
+  vi.stubEnv("ACP_SKILLS_POLICY", "");
+  expect(readOptions().policy).toBeUndefined();
+  vi.unstubAllEnvs();
+});
+
+test("validates options of a single door together with the others", () => {
+  const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
+  expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");
+  expect(() => readOptions({ cw: "/" }, { rules: own })).toThrow('Did you mean "cwd"?');
+  expect(readOptions({ cwd: "/", emit: "rfd" }, { rules: own })).toMatchObject({ emit: "rfd" });
+});
+
+test("does not accept test seams as options", () => {
+  for (const name of ["clock", "home", "version"]) expect(fault({ [name]: "x" }).message).toContain("Unknown option");
+});
+
+test("returns settings without functions that can be sent to another thread", () => {
+  const data = toSettingsData(readOptions({ log: () => undefined, skills: ["/s"] }));
+  expect(structuredClone(data)).toEqual(data);
+  expect(data).toMatchObject({ skills: ["/s"], emit: "auto" });
+});
+
+test.each([
+  [{ skils: [] }, { option: "skils", nearest: "skills" }, /skils.*Did you mean "skills"/],
+  [{ defaultroots: false }, { option: "defaultroots", nearest: "defaultRoots" }, /Did you mean "defaultRoots"/],
+  [{ zzzzzzzzzz: 1 }, { option: "zzzzzzzzzz" }, /expected one of skills, defaultRoots/],
+  [{ emit: "comands" }, { option: "emit", nearest: "commands" }, /auto, rfd, commands, none, got "comands"/],
+  [{ emit: 1 }, { option: "emit" }, /got number/],
+  [{ skills: "dir" }, { option: "skills" }, /array of directory paths, got "dir"/],
+  [{ skills: [1] }, { option: "skills" }, /array of directory paths/],
+  [{ defaultRoots: "no" }, { option: "defaultRoots" }, /true or false/],
+  [{ log: {} }, { option: "log" }, /function/],
+  [{ dataDirectory: 1 }, { option: "dataDirectory" }, /non-empty string, got number/],
+  [{ blobs: 5 }, { option: "blobs" }, /whole numbers: maxBlobBytes, quotaBytes, maxBlobs, .*ttlMs, got number/],
+  [{ blobs: { ttl: 5 } }, { option: "blobs" }, /object of whole numbers/],
+  [{ blobs: { ttlMs: -1 } }, { option: "blobs" }, /whole numbers/],
+  [[], { option: "options" }, /an object/],
+  [null, { option: "options" }, /got null/],
+])("rejects %j, naming the option, the expected value and the nearest name", (options, facts, message) => {
+  const { code, message: text, facts: given } = fault(options);
+  expect(code).toBe("INVALID_OPTIONS");
+  expect(text).toMatch(message);
+  expect(given).toMatchObject(facts);
+});

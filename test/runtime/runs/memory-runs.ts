@@ -1,0 +1,52 @@
+import { memorySandbox } from "../sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
+import type { Sandbox } from "../../../src/runtime/sandbox/sandbox.ts";
+import { createRuns } from "../../../src/runtime/runs/runs.ts";
+import type { Runs, RunsOptions } from "../../../src/runtime/runs/runs.ts";
+import { memoryRunStore } from "./store/memory-run-store.ts";
+import type { Policy } from "../../../src/runtime/trust/policy/policy.ts";
+import { openTrust } from "../trust/open-trust.ts";
+import { manualClock } from "../../manual-clock.ts";
+import type { ManualClock } from "../../manual-clock.ts";
+
+export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "clock">> {
+  readonly grants?: readonly string[];
+  readonly policy?: Partial<Policy>;
+  readonly refuses?: (run: unknown) => string | undefined;
+  readonly lacks?: Sandbox["lacks"];
+  readonly remedy?: string;
+  readonly unavailable?: Error;
+}
+
+/** Runs that isolate nothing; what a program does, the script says. */
+export function openMemoryRuns(
+  script: MemoryScript,
+  { grants = [], policy = {}, refuses, lacks = {}, remedy, unavailable, ...options }: MemoryRunsOptions = {},
+): { readonly runs: Runs; readonly clock: ManualClock } {
+  const clock = manualClock();
+  const sandbox = memorySandbox(script, {
+    clock,
+    lacks,
+    ...(refuses && { refuses }),
+    ...(remedy !== undefined && { remedy }),
+  });
+  let count = 0;
+  const runs = createRuns({
+    sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
+    withoutSandbox: () => Promise.resolve(memorySandbox(script, { clock, tier: "none" })),
+    ...openTrust({ grants, policy }),
+    records: memoryRunStore(),
+    recordStart: () => undefined,
+    now: () => clock.now(),
+    readSecret: () => Promise.resolve(undefined),
+    refuseProject: () => undefined,
+    findPackages: () => Promise.resolve(undefined),
+    invoke: () => Promise.reject(new Error("Nothing is invoked in this test.")),
+    clock,
+    concurrency: 4,
+    maxWaiting: 8,
+    newRunId: () => `run_${String(++count).padStart(10, "0")}`,
+    ...options,
+  });
+  return { runs, clock };
+}

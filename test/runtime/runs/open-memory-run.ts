@@ -1,0 +1,57 @@
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { RunCaller } from "../../../src/runtime/runs/run-caller.ts";
+import type { RunEvent } from "../../../src/runtime/runs/run-event.ts";
+import type { Runs } from "../../../src/runtime/runs/runs.ts";
+import { memoryRunStore } from "./store/memory-run-store.ts";
+import type { RunStore } from "../../../src/runtime/runs/store/run-store.ts";
+import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
+import { openCatalog } from "../../../src/skills/catalog.ts";
+import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { defaultLimits } from "../../../src/runtime/tools/input/limits.ts";
+import { viewSkills } from "../../../src/runtime/tools/view/skill-view.ts";
+import { openMemoryRuns } from "./memory-runs.ts";
+import type { MemoryRunsOptions } from "./memory-runs.ts";
+
+export interface OpenMemoryRun {
+  readonly runs: Runs;
+  readonly caller: RunCaller;
+  readonly files: MemorySkillFiles;
+  readonly records: RunStore;
+  readonly events: readonly RunEvent[];
+}
+
+/** Runs below the tools, over skills in memory; what a program does, the script says. */
+export async function openMemoryRun(
+  skills: Readonly<Record<string, string>>,
+  script: MemoryScript,
+  options: MemoryRunsOptions = {},
+): Promise<OpenMemoryRun> {
+  const files = memorySkillFiles(skills);
+  files.makeDirectory("/skills");
+  const roots = [{ path: "/skills", origin: "explicit" }] as const;
+  const catalog = openCatalog({ roots, files, clock: systemClock, log: () => undefined });
+  await catalog.ready;
+  const source = { files, bytes: memorySkillBytes(files) };
+  const hasher = openSkillHasher();
+  const events: RunEvent[] = [];
+  const records = memoryRunStore({ now: () => 0 });
+  const { runs } = openMemoryRuns(script, { records, ...options });
+  const caller: RunCaller = {
+    owner: "me",
+    sessionId: "s1",
+    door: "cli",
+    label: "a test",
+    blobs: memoryBlobs(),
+    limits: defaultLimits,
+    skills: viewSkills(catalog.snapshot, undefined),
+    sourceOf: () => source,
+    hashFiles: (skill, signal) => hasher.hash(source, skill.directory, signal),
+    project: undefined,
+    projectIdentity: undefined,
+    onEvent: (event) => void events.push(event),
+  };
+  return { runs, caller, files, records, events };
+}

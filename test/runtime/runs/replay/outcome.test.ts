@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import type { RunResult } from "../../../../src/runtime/runs/record/run-result.ts";
+import { compareOutcomes, readOutcome } from "../../../../src/runtime/runs/replay/outcome.ts";
+import type { Outcome } from "../../../../src/runtime/runs/replay/outcome.ts";
+import { memoryBlobs } from "../../blobs/memory-blobs.ts";
+import { refusal } from "../../tools/open-tools.ts";
+
+const ended: RunResult = {
+  status: "completed",
+  run_id: "run_0000000001",
+  summary: "Completed.",
+  output: null,
+  output_blobs: [],
+  logs_preview: "",
+  duration_ms: 9,
+  limits_applied: { timeout_ms: 30_000, memory_mb: 512, isolation: "memory" },
+};
+const sha256 = (letter: string): string => letter.repeat(64);
+
+describe("reading what a run came to", () => {
+  test("names blobs by their contents, wherever an id stands, and files by their paths", async () => {
+    const blobs = memoryBlobs();
+    const read = async (): Promise<Outcome> => {
+      const { id } = await blobs.put("me", "text/csv", Buffer.from("a,b"));
+      const output = { table: id, all: [`see ${id}.`], [id]: 1 };
+      const events = [{ atMs: 0, type: "blob_kept", blobId: id, path: "out.csv" }];
+      const summary = `Completed. Output files: out.csv (${id}).`;
+      return await readOutcome({ result: { ...ended, output, output_blobs: [id], summary }, events }, blobs, "me");
+    };
+    const [one, other] = [await read(), await read()];
+    expect(one).toEqual(other);
+    expect(one.blobs).toMatchObject([{ path: "out.csv", kind: "text/csv" }]);
+    expect(JSON.stringify(one)).not.toContain("blob:");
+    expect(JSON.stringify(one.output)).toContain("blob sha256:");
+  });
+
+  test("reads an output that was too long for the result, so that the order of its keys does not count", async () => {
+    const blobs = memoryBlobs();
+    const read = async (whole: object): Promise<Outcome> => {
+      const json = JSON.stringify(whole);
+      const { id } = await blobs.put("me", "application/json", Buffer.from(json));
+      const output = { truncated: true, blob_id: id, size_bytes: json.length, preview: json.slice(0, 10) };
+      return await readOutcome({ result: { ...ended, output, output_blobs: [id] }, events: [] }, blobs, "me");
+    };
+    const outcome = await read({ a: 1, b: 2 });
+    expect(outcome.output).toEqual({ a: 1, b: 2 });
+    expect((await read({ b: 2, a: 1 })).output).toEqual(outcome.output);
+  });
+
+  test("takes an object of the program that only looks like a long output as it is", async () => {
+    const output = { truncated: true, blob_id: `blob:${"0".repeat(32)}` };
+    expect((await readOutcome({ result: { ...ended, output }, events: [] }, memoryBlobs(), "me")).output).toEqual(
+      output,
+    );
+  });
+
+  test("reads the blobs that a result only counts", async () => {
+    const blobs = memoryBlobs();
+    const { id } = await blobs.put("me", "text/plain", Buffer.from("further"));
+    const list = await blobs.put("me", "application/json", Buffer.from(JSON.stringify([id])));
+    const result: RunResult = { ...ended, more_output_blobs: { count: 1, blob_id: list.id } };
+    expect((await readOutcome({ result, events: [] }, blobs, "me")).blobs).toMatchObject([{ kind: "text/plain" }]);
+  });
+
+  test("throws BLOB_NOT_FOUND if a blob of the output is gone", async () => {
+    const result: RunResult = { ...ended, output_blobs: [`blob:${"0".repeat(32)}`] };
+    expect(await refusal(readOutcome({ result, events: [] }, memoryBlobs(), "me"))).toMatchObject({
+      code: "BLOB_NOT_FOUND",
+    });
+  });
+});
+
+describe("two outcomes", () => {
+  const outcome: Outcome = {
+    status: "completed",
+    output: { exit_code: 0, stdout: "a\nb\n", stderr: "" },
+    error: undefined,
+    blobs: [
+      { path: "a.csv", kind: "text/csv", sha256: sha256("a") },
+      { path: undefined, kind: "text/plain", sha256: sha256("b") },
+      { path: undefined, kind: "text/plain", sha256: sha256("c") },
+    ],
+    said: { summary: "Completed.", message: "", logs: "pid 1\n" },
+  };
+
+  test("are the same whatever the order of blobs", () => {
+    expect(compareOutcomes(outcome, { ...outcome, blobs: outcome.blobs.toReversed() })).toEqual({
+      differences: [],
+      asides: [],
+    });
+  });
+
+  test("differ in what a script printed and how it ended", () => {
+    const output = { exit_code: 0, stdout: "a\nc\n", stderr: "" };
+    expect(compareOutcomes(outcome, { ...outcome, output }).differences).toEqual([
+      { where: "output/stdout line 2", before: '"b"', after: '"c"' },
+    ]);
+    const failed = (code: number): Outcome => ({
+      ...outcome,
+      status: "failed",
+      output: undefined,
+      error: { type: "ScriptError", exit_code: code, stdout: "", stderr: "" },
+    });
+    expect(compareOutcomes(failed(1), failed(2)).differences).toEqual([
+      { where: "error/exit_code", before: "1", after: "2" },
+    ]);
+    expect(compareOutcomes(outcome, failed(1)).differences.map(({ where }) => where)).toEqual([
+      "status",
+      "output",
+      "error",
+    ]);
+  });
+
+  test("differ in the content of a file, in a lost and in a further blob", () => {
+    const [first, second] = outcome.blobs;
+    const blobs = [{ ...first!, sha256: sha256("d") }, second!, second!];
+    expect(compareOutcomes(outcome, { ...outcome, blobs }).differences).toEqual([
+      { where: "blob of kind text/plain", before: `sha256:${sha256("c")}`, after: `sha256:${sha256("b")}` },
+      { where: 'file "a.csv"', before: `sha256:${sha256("a")}`, after: `sha256:${sha256("d")}` },
+    ]);
+    expect(compareOutcomes(outcome, { ...outcome, blobs: outcome.blobs.slice(1) }).differences).toEqual([
+      { where: 'file "a.csv"', before: `sha256:${sha256("a")}`, after: undefined },
+    ]);
+  });
+
+  test("with other logs, summaries or messages are the same, and the difference is told", () => {
+    const said = { summary: "Done.", message: "at 0x7f", logs: "pid 2\n" };
+    expect(compareOutcomes(outcome, { ...outcome, said })).toEqual({
+      differences: [],
+      asides: [
+        { where: "summary", before: '"Completed."', after: '"Done."' },
+        { where: "message", before: '""', after: '"at 0x7f"' },
+        { where: "logs line 1", before: '"pid 1"', after: '"pid 2"' },
+      ],
+    });
+  });
+});

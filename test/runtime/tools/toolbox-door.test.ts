@@ -1,0 +1,19 @@
+import { silentLog } from "../../../src/base/log.ts";
+import { toWireError } from "../../../src/wire/error-table.ts";
+import { describeDoors, doorScript, doorSkills } from "../../doors.ts";
+import { openRunner } from "../runs/open-runner.ts";
+
+describeDoors("of the toolbox itself", async (project) => {
+  const { call } = await openRunner(
+    Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])),
+    doorScript,
+  );
+  return {
+    call: (tool, args) =>
+      call(tool, args, { project }).then(
+        (result) => ({ result }),
+        (error: unknown) => ({ error: toWireError(error, { log: silentLog, newErrorId: () => "err_0" }) }),
+      ),
+    close: () => Promise.resolve(),
+  };
+});

@@ -1,0 +1,47 @@
+import { silentLog } from "../../../src/base/log.ts";
+import type { ApprovalStore } from "../../../src/runtime/trust/grants/approvals.ts";
+import type { TrustEvent } from "../../../src/runtime/trust/authorization.ts";
+import { createConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
+import type { ConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/policy.ts";
+import type { Policy } from "../../../src/runtime/trust/policy/policy.ts";
+import { createTrust } from "../../../src/runtime/trust/trust.ts";
+import type { Trust, TrustOptions } from "../../../src/runtime/trust/trust.ts";
+import { manualClock } from "../../manual-clock.ts";
+import { memoryApprovals } from "./grants/memory-approvals.ts";
+
+export interface OpenTrust {
+  readonly trust: Trust;
+  readonly configured: ConfiguredGrants;
+  readonly store: ApprovalStore;
+  /** What was recorded, oldest first. */
+  readonly events: TrustEvent[];
+}
+
+/** The trust of a person, with everything in memory. Every directory is a project of its own. */
+export function openTrust({
+  grants = [],
+  policy = {},
+  store = memoryApprovals(),
+  ...options
+}: Partial<Omit<TrustOptions, "configured">> & {
+  readonly grants?: readonly string[];
+  readonly policy?: Partial<Policy>;
+} = {}): OpenTrust {
+  const configured = createConfiguredGrants(grants);
+  const events: TrustEvent[] = [];
+  const trust = createTrust({
+    store,
+    policyFor: () => ({ ...noPolicy, ...policy }),
+    projectOf: (directory, _worktrees, without) => without ?? directory,
+    repositoryAt: (project) => `the one at ${project}`,
+    configured,
+    who: "ada",
+    clock: manualClock(),
+    now: () => Date.UTC(2026, 0, 1),
+    record: (event) => void events.push(event),
+    log: silentLog,
+    ...options,
+  });
+  return { trust, configured, store, events };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
+import { refusalOf, unreadable } from "../../../src/runtime/trust/refusals.ts";
+import type { TrustRequest } from "../../../src/runtime/trust/authorization.ts";
+
+const digest = `sha256:${"a".repeat(64)}`;
+const wants = { ...noCapabilities, network: ["https://api.example"] };
+const request: TrustRequest = {
+  subject: {
+    name: "deploy",
+    slug: "deploy",
+    version: "1.2.0",
+    digest,
+    isOwn: true,
+    source: "/home/ada/.agents/skills",
+    directory: "/home/ada/.agents/skills/deploy",
+  },
+  needs: wants,
+  wants,
+};
+
+test("the command that approves a called skill names its caller, because an approval is for one caller", () => {
+  const caller = { name: "report", digest: `sha256:${"b".repeat(64)}`, isOwn: true };
+  const command = `acp-skills approvals grant deploy@${digest}`;
+  expect(refusalOf(request, { missing: "nobody" }).hint).toMatch(new RegExp(`${command}$`));
+  const { hint } = refusalOf({ ...request, calledBy: caller }, { missing: "nobody" });
+  expect(hint).toContain(`${command} --called-by report@${caller.digest}`);
+});
+
+test("the command that approves a skill of a project names the project, in a form that can be copied", () => {
+  const subject = { ...request.subject, isOwn: false, source: "/work/it's here/.agents/skills" };
+  const { hint } = refusalOf({ ...request, subject }, { missing: "nobody" });
+  expect(hint).toMatch(/approvals grant deploy@sha256:a{64} --cwd '\/work\/it'\\''s here'$/);
+  expect(unreadable(subject, "/work/it's here", "").hint).toMatch(
+    /approvals grant --project --cwd '\/work\/it'\\''s here'$/,
+  );
+});

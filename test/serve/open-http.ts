@@ -1,0 +1,110 @@
+import type { App } from "../../src/runtime/app.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { localCaller } from "../../src/serve/config/with-local-caller.ts";
+import { defaultConfig } from "../../src/serve/config/default-config.ts";
+import type { CallerConfig, ServeConfig } from "../../src/serve/config/serve-config.ts";
+import { serveHttp } from "../../src/serve/serve-http.ts";
+import type { ListenOptions } from "../../src/serve/server/listen.ts";
+import type { HttpServer } from "../../src/serve/serve-http.ts";
+import type { Catalog } from "../../src/skills/catalog.ts";
+import type { SessionSkills } from "../../src/skills/skillset.ts";
+import type { Runs } from "../../src/runtime/runs/runs.ts";
+import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
+import type { Trust } from "../../src/runtime/trust/trust.ts";
+import { openDoor } from "../mcp/open-door.ts";
+import type { OpenDoor } from "../mcp/open-door.ts";
+import { callerConfig, tokenOf } from "./caller-config.ts";
+
+/** The token of the caller `local`, who sees everything. */
+export const localToken = tokenOf(localCaller);
+
+export interface OpenHttp extends HttpServer {
+  readonly door: OpenDoor;
+  readonly app: App;
+  /** `fetch` of a path, with the token of `local` unless `token` is given; null: without credentials. */
+  get(path: string, options?: RequestInit & { readonly token?: string | null }): Promise<Response>;
+  /** `POST /rpc`; the parsed answer. */
+  rpc(body: unknown, options?: { readonly token?: string | null }): Promise<unknown>;
+}
+
+/** The HTTP door over skills in memory, without an app and its disk, on a free port of loopback. */
+export async function openHttp({
+  skills,
+  config = {},
+  callers = [],
+  clock = systemClock,
+  project,
+  host = "127.0.0.1",
+  requestEnded,
+  reading,
+  ...rest
+}: {
+  readonly skills?: Readonly<Record<string, string | Uint8Array>>;
+  readonly config?: Partial<ServeConfig>;
+  /** Besides `local`. */
+  readonly callers?: readonly CallerConfig[];
+  readonly clock?: Clock;
+  readonly project?: string;
+  readonly host?: string;
+  readonly requestEnded?: ListenOptions["requestEnded"];
+  /** Until it resolves, no skills were read. */
+  readonly reading?: Promise<unknown>;
+  readonly runs?: Runs;
+  readonly trust?: Trust;
+  readonly wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
+} = {}): Promise<OpenHttp> {
+  const door = await openDoor(skills, { clock, ...rest });
+  const ledger = { record: () => undefined };
+  const app = { ...door.door, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
+  const session = {
+    catalog: reading === undefined ? door.catalog : readLater(door.catalog, reading),
+    directory: project,
+    problems: [],
+    close: () => undefined,
+  };
+  const server = await serveHttp(
+    app,
+    session,
+    { ...defaultConfig, callers: [callerConfig(localCaller), ...callers], ...config },
+    { host, port: 0, requestEnded },
+  );
+  const get: OpenHttp["get"] = async (path, { token = localToken, headers, ...init } = {}) =>
+    await fetch(server.url + path, {
+      ...init,
+      headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(headers as Record<string, string>) },
+    });
+  return {
+    ...server,
+    door,
+    app,
+    get,
+    async rpc(body, { token = localToken } = {}) {
+      const headers = { "content-type": "application/json" };
+      const answer = await get("/rpc", { method: "POST", headers, body: JSON.stringify(body), token });
+      return answer.status === 204 ? undefined : ((await answer.json()) as unknown);
+    },
+  };
+}
+
+function readLater(catalog: Catalog, reading: Promise<unknown>): SessionSkills["catalog"] {
+  const nothing = { ...catalog.snapshot, skills: [] };
+  let isRead = false;
+  const ready = reading.then(() => {
+    isRead = true;
+    return catalog.snapshot;
+  });
+  return {
+    ready,
+    get snapshot() {
+      return isRead ? catalog.snapshot : nothing;
+    },
+    onChange: (listener) => catalog.onChange(listener),
+    find: (name) => (isRead ? catalog.find(name) : undefined),
+  };
+}
+
+/** A JSON-RPC request. */
+export function rpcCall(method: string, params?: object, id: unknown = 1): object {
+  return { jsonrpc: "2.0", id, method, ...(params && { params }) };
+}

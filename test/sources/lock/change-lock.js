@@ -1,0 +1,11 @@
+/** Adds entries to the lock of a project, one after the other. Arguments: the project, the start of their names, how many. */
+import { changeLock } from "../../../dist/sources/lock/lock-file.js";
+import { withEntry } from "../../../dist/sources/lock/lock.js";
+import { projectPlace } from "../../../dist/sources/lock/skills-place.js";
+
+const [directory = "", name = "", count = ""] = process.argv.slice(2);
+const place = projectPlace(directory, directory, {});
+for (let number = 0; number < Number(count); number++)
+  await changeLock(place, `of-${name}`, (lock) =>
+    withEntry(lock, `${name}-${number}`, { source: "a/b", sourceType: "github" }),
+  );

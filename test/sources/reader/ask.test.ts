@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { openAsker } from "../../../src/sources/reader/ask.ts";
+import { indexLimits } from "../../../src/sources/indexes/index-limits.ts";
+import { fakeFetcher } from "../fake-fetcher.ts";
+
+const signal = new AbortController().signal;
+
+test("what a source answers is kept up to a limit of all answers together", async () => {
+  const urls = Array.from({ length: 100 }, (_, page) => `https://example.com/${page}`);
+  const body = `"${"x".repeat(indexLimits.bytes - 2)}"`;
+  const fetcher = fakeFetcher(Object.fromEntries(urls.map((url) => [url, { body }])));
+  const asker = openAsker({ fetcher, signal });
+  let kept = 0;
+  for (const url of urls) {
+    const answer = await asker.ask(url);
+    if (answer.type === "text") kept += answer.text.length;
+    else expect(answer).toMatchObject({ type: "absent", said: expect.stringMatching(/64 MiB together/) as unknown });
+  }
+  expect(kept).toBe(64 * 1024 * 1024);
+  expect(fetcher.asked).toHaveLength(8);
+});

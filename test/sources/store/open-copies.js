@@ -1,0 +1,20 @@
+import { systemClock } from "../../../dist/base/clock.js";
+import { openSources } from "../../../dist/sources/open-sources.js";
+
+/**
+ * Opens the copies of one source, for a process of its own; what is logged goes to stderr.
+ * @param {string} dataDirectory
+ * @param {Parameters<typeof openSources>[1]} means
+ */
+export function openCopies(dataDirectory, means) {
+  return openSources(
+    {
+      dataDirectory,
+      sources: ["https://skills.example/acme"],
+      allowPrivate: [],
+      clock: systemClock,
+      log: (_level, message) => void process.stderr.write(`${message}\n`),
+    },
+    means,
+  );
+}

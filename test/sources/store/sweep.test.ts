@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { sourcePlaces } from "../../../src/sources/store/store-places.ts";
+import { copyKeptMs, sourceKeptMs, sweepStore } from "../../../src/sources/store/sweep.ts";
+import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
+
+/** As the times of what is written. */
+const start = Date.now();
+
+function opened() {
+  let time = start;
+  const store = openStore(newDataDirectory(), () => time);
+  return {
+    ...store,
+    at: (ms: number) => (time = start + ms),
+    sweep: () => sweepStore(store.places, store.turns, time),
+    copies: () => readdirSync(store.places.store).length,
+  };
+}
+
+test("an old version stays for a day after a new one took its place, then it is removed", async () => {
+  const { look, at, sweep, copies, places, bodies } = opened();
+  const fake = fakeSource("alpha");
+  await look(fake);
+  at(100 * copyKeptMs);
+  fake.skills = [listed("alpha", "2")];
+  await look(fake);
+  await sweep();
+  expect(copies()).toBe(2);
+  at(100 * copyKeptMs + copyKeptMs + 1);
+  await sweep();
+  expect(copies()).toBe(1);
+  expect(readdirSync(places.trash)).toEqual([]);
+  expect(bodies()).toEqual({ alpha: "version 2" });
+});
+
+test("a copy that a source refers to is never removed, however old it is", async () => {
+  const { look, at, sweep, bodies } = opened();
+  const fake = fakeSource("alpha");
+  for (let month = 0; month < 24; month++) {
+    at(month * sourceKeptMs);
+    await look(fake);
+    await sweep();
+  }
+  expect(bodies()).toEqual({ alpha: "version 1" });
+});
+
+test("a source that nobody looked at for 30 days is removed with its copies", async () => {
+  const { look, at, sweep, copies, places } = opened();
+  await look(fakeSource("alpha"));
+  at(sourceKeptMs);
+  await sweep();
+  expect(copies()).toBe(1);
+  at(sourceKeptMs + 1);
+  await sweep();
+  expect(existsSync(sourcePlaces(places, source).directory)).toBe(false);
+  expect(copies()).toBe(0);
+});
+
+test("what a process that died was writing is removed after a day", async () => {
+  const { at, sweep, places } = opened();
+  const left = path.join(places.incoming, "left");
+  mkdirSync(left);
+  utimesSync(left, start / 1_000, start / 1_000);
+  at(copyKeptMs - 1_000);
+  await sweep();
+  expect(readdirSync(places.incoming)).toEqual(["left"]);
+  at(copyKeptMs + 1_000);
+  await sweep();
+  expect(readdirSync(places.incoming)).toEqual([]);
+});
