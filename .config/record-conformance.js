@@ -15,7 +15,7 @@ import { normaliseTranscript, placesOf } from "../dist/conformance/transcript/no
 import { byConnection, readTranscript } from "../dist/conformance/transcript/read-transcript.js";
 import { createRecording } from "../dist/conformance/transcript/recorder.js";
 
-/** @typedef {import("../dist/conformance/transcript/entry.d.ts").Entry} Entry */
+/** @typedef {import("../dist/conformance/transcript/entry.d.ts").TranscriptEntry} Entry */
 
 const at = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const main = at("dist/cli/main.js");

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { countWords, wordsOf } from "../dist/skills/licenses/license-words.js";
+import { countWords, comparableWords } from "../dist/skills/licenses/license-words.js";
 
 /*
  * Writes src/skills/licenses/license-texts.json from the directory of the npm package spdx-license-list, which is no dependency because
@@ -53,8 +53,8 @@ if (directory === undefined) throw new Error("Give the directory of the package 
 
 const texts = Object.entries(licenses).map(([id, { from, until, also = "" }]) => {
   const file = path.join(directory, "licenses", `${id}.json`);
-  const words = wordsOf(readText(file));
-  const whole = countWords([...words, ...wordsOf(also)]);
+  const words = comparableWords(readText(file));
+  const whole = countWords([...words, ...comparableWords(also)]);
   const terms = countWords(termsOf(words, from, until, id));
   return { id, whole, terms };
 });

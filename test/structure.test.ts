@@ -21,6 +21,17 @@ test("src/README.md maps every folder of src", () => {
     expect(map).toContain(` ${folder.name}/`);
 });
 
+test("an exported name means one thing", () => {
+  const declared = /^export (?:abstract |async |declare )*(?:function\*?|class|interface|type|const|enum) ([\w$]+)/gm;
+  const places = new Map<string, Set<string>>();
+  for (const file of readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name)))
+    for (const [, name = ""] of readFileSync(path.join(source, file), "utf8").matchAll(declared))
+      places.set(name, (places.get(name) ?? new Set()).add(file));
+  // Every module of a command exports it under this name.
+  places.delete("command");
+  expect([...places].filter(([, files]) => files.size > 1)).toEqual([]);
+});
+
 test("no helper of tests has hooks for the file that loads it first: files share what is loaded", () => {
   const tests = fileURLToPath(new URL(".", import.meta.url));
   const helpers = readdirSync(tests, { recursive: true, encoding: "utf8" }).filter(

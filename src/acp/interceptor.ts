@@ -1,10 +1,10 @@
 import { timeWaited } from "../base/clock.ts";
-import { openToldOnce } from "../base/log.ts";
+import { createOnceLog } from "../base/log.ts";
 import type { Settings } from "../runtime/options.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
 import { OwnRequests } from "./ask/own-requests.ts";
-import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
+import { notForwarded, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
 import { agentInterest, callInterest, editorInterest, type Interest } from "./bytes/interest.ts";
 import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage } from "./bytes/raw-message.ts";
@@ -13,7 +13,7 @@ import type { ServiceConnection, SkillService } from "./service/skill-service.ts
 import { RelayedRequests } from "./session/relayed-requests.ts";
 import { EditorRequests } from "./session/requests.ts";
 import { Sessions } from "./session/sessions.ts";
-import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
+import { handlePermissionRequest, type PermissionGranted } from "./tools/permissions.ts";
 
 export interface InterceptorOptions {
   readonly service: SkillService;
@@ -49,7 +49,7 @@ export class Interceptor {
     const { log } = settings;
     this.#options = options;
     this.#servesTools = settings.tools !== "none";
-    this.#once = openToldOnce(log);
+    this.#once = createOnceLog(log);
     this.#requests = new EditorRequests((line) => {
       send(line, () => undefined);
     });
@@ -109,7 +109,7 @@ export class Interceptor {
   /** A promise only if the service is asked; the messages behind it must wait. */
   fromEditor(message: unknown): Verdict | Promise<Verdict> {
     return this.#guard(() => {
-      if (this.#ownRequests.take(message)) return kept;
+      if (this.#ownRequests.take(message)) return notForwarded;
       const read = readMessage(message);
       if (read.kind !== "request" && read.kind !== "notification") return untouched;
       const { method, params } = read;
@@ -132,7 +132,7 @@ export class Interceptor {
           return read.method === methods.requestPermission ? this.#permissionAsked(read.id, read.params) : untouched;
         case "response":
           // One of the editor's calls of our tools: the agent was never asked, only we answer.
-          return this.#relayed.answered(read, message) ?? (this.#requests.has(read.id) ? kept : untouched);
+          return this.#relayed.answered(read, message) ?? (this.#requests.has(read.id) ? notForwarded : untouched);
         case "other":
           return untouched;
       }
@@ -215,21 +215,21 @@ export class Interceptor {
     const { requestId } = params;
     if (this.#requests.has(requestId)) {
       this.#service.cancelCall(requestId);
-      return kept;
+      return notForwarded;
     }
     this.#sessions.requestCancelled(requestId);
     return untouched;
   }
 
   #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict | Promise<Verdict> {
-    if (call.kind === "notification") return kept;
+    if (call.kind === "notification") return notForwarded;
     // The agent refuses it, with the exact id that the editor waits for.
     const { id, method } = call;
     if (!isExactId(id)) return untouched;
     const start = (): Verdict => {
       if (!this.#isOpen) return untouched;
       this.#requests.call(this.#service, id, method, isRecord(message) ? message["params"] : undefined);
-      return kept;
+      return notForwarded;
     };
     return this.#requests.room()?.then(start) ?? start();
   }
@@ -246,6 +246,6 @@ export class Interceptor {
     if (this.#relayed.agreed === undefined) return untouched;
     const { reply, settings } = this.#options;
     const [sessions, notify] = [this.#sessions, this.#notify];
-    return lookAtPermission(id, params, { sessions, settings, reply, notify }) ?? untouched;
+    return handlePermissionRequest(id, params, { sessions, settings, reply, notify }) ?? untouched;
   }
 }

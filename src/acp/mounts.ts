@@ -31,7 +31,7 @@ export function wrapStream<Message>(stream: MessageStream<Message>, options?: Sk
  * call. Rejects with SkillsError INVALID_OPTIONS.
  */
 export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> {
-  const { wrapCommand: wrap } = await import("./process/wrap-command.ts");
+  const { wrapAgentCommand: wrap } = await import("./process/wrap-command.ts");
   return await wrap(options);
 }
 

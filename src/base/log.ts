@@ -4,7 +4,7 @@ export type Log = (level: "info" | "warning" | "error", message: string) => void
 export const silentLog: Log = () => undefined;
 
 /** Deduplicates messages. */
-export interface ToldOnce {
+export interface OnceLog {
   /** Whether a key is new; remembers it. */
   readonly isNew: (key: string) => boolean;
   /** Logs a message unless one was logged under its key before. */
@@ -14,7 +14,7 @@ export interface ToldOnce {
 const defaultLimit = 1_000;
 
 /** Remembers at most `limit` keys; beyond that, nothing is new. */
-export function openToldOnce(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): ToldOnce {
+export function createOnceLog(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): OnceLog {
   const told = new Set<string>();
   const isNew = (key: string): boolean => {
     if (told.has(key) || told.size >= limit) return false;

@@ -13,8 +13,8 @@ import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.
 import type { running } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
-import { openListing } from "./open-listing.ts";
-import { tellRefusal } from "./report/outcome.ts";
+import { createListing } from "./open-listing.ts";
+import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
 import { onInterruption } from "./report/terminal.ts";
 import type { Terminal } from "./report/terminal.ts";
@@ -52,7 +52,7 @@ export async function callTools(
   perform: (tools: Tools) => Promise<number>,
 ): Promise<number> {
   const runningOptions = toRunningOptions(options);
-  const { catalog, complete } = await openListing(options, terminal);
+  const { catalog, complete } = await createListing(options, terminal);
   if (!complete) return 2;
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
@@ -86,7 +86,7 @@ export async function callTools(
     });
   } catch (error) {
     if (!signal.aborted) {
-      tellRefusal(withOptions(reword(error, catalog), options), { json }, { terminal, log });
+      reportRefusal(withOptions(reword(error, catalog), options), { json }, { terminal, log });
       return 1;
     }
     terminal.tell("interrupted; the run was cancelled");

@@ -28,7 +28,7 @@ export type OptionValues<Options extends OptionTable> = {
 };
 
 /** The arguments of a command, parsed. */
-export interface Arguments<Options extends OptionTable> {
+export interface CommandArguments<Options extends OptionTable> {
   readonly options: OptionValues<Options>;
   readonly positionals: readonly string[];
   /** What follows `--`, for commands with `takesRest`; undefined without a `--`. */
@@ -54,7 +54,7 @@ export interface Command<Options extends OptionTable = OptionTable> {
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
   /** Returns the exit code. Throws INVALID_OPTIONS for a usage error (exit code 2) before it does anything. */
-  run(given: Arguments<Options>, terminal: Terminal, loadAll: LoadAll): Promise<number>;
+  run(given: CommandArguments<Options>, terminal: Terminal, loadAll: LoadAll): Promise<number>;
 }
 
 /** Loads every public command, for those that describe the others. */

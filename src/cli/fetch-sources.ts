@@ -1,6 +1,6 @@
 import { systemClock, withinTime } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
-import { openSources } from "../sources/open-sources.ts";
+import { openSourceCopies } from "../sources/open-sources.ts";
 import { parseSource } from "../sources/source.ts";
 import { sayFailure } from "../sources/store/refresh.ts";
 import { sourceRoot } from "../sources/store/source-root.ts";
@@ -29,7 +29,7 @@ export async function fetchSources(
   const sources = texts.map(parseSource);
   const roots = sources.map((source) => sourceRoot(place, source));
   const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
-  const copies = openSources(given);
+  const copies = openSourceCopies(given);
   const { signal, stop } = onInterruption();
   terminal.progress.show("fetching skills");
   let complete = true;

@@ -31,7 +31,7 @@ async function fetchLazily(
 }
 
 /** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. `copies`: further roots. */
-export async function openListing(
+export async function createListing(
   options: ListingOptions,
   terminal: Terminal,
   copies: readonly RemoteRoot[] = [],

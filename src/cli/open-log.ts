@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import { safeText } from "./report/safe-text.ts";
 
 /** Writes warnings and errors to stderr, one line each. */
-export function openStderrLog(write: (line: string) => void): Log {
+export function createStderrLog(write: (line: string) => void): Log {
   return (level, message) => {
     if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
   };
@@ -21,7 +21,7 @@ const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | 
  * files that an attacker could redirect: behind a symbolic link, not regular, or owned by another user. If writing fails
  * later, that is reported once and everything goes to `aside`.
  */
-export function openFileLog(file: string, aside: Log, now: () => Date): Log {
+export function createFileLog(file: string, aside: Log, now: () => Date): Log {
   const descriptor = openOwnFile(file);
   let isBroken = false;
   return (level, message) => {

@@ -4,7 +4,7 @@ import { commands, listedCommands } from "./commands.ts";
 import type { CommandName } from "./commands.ts";
 import { usageError } from "./command.ts";
 import type { Command, ListedCommand } from "./command.ts";
-import { openTerminal } from "./report/terminal.ts";
+import { createTerminal } from "./report/terminal.ts";
 import type { Streams, Terminal } from "./report/terminal.ts";
 import { helpForAll, helpForCommand, parseArguments } from "./usage.ts";
 
@@ -13,7 +13,7 @@ import { helpForAll, helpForCommand, parseArguments } from "./usage.ts";
  * only the requested command. Commands that speak a protocol (`wrap`, `proxy`, `mcp`, `mcp-bridge`) use the streams of the process.
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
-  const terminal = openTerminal(streams);
+  const terminal = createTerminal(streams);
   const [first = "", ...rest] = argv;
   let name: CommandName | undefined;
   try {

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { nearest } from "../base/text/nearest.ts";
 import { oneOf } from "./arguments/values.ts";
 import { usageError } from "./command.ts";
-import type { Arguments, Command, Option, OptionTable } from "./command.ts";
+import type { CommandArguments, Command, Option, OptionTable } from "./command.ts";
 import { listedCommands } from "./commands.ts";
 import type { CommandName } from "./commands.ts";
 
@@ -12,7 +12,7 @@ const help: Option = { type: "boolean", short: "h", help: "Show this help." };
 export function parseArguments<Options extends OptionTable>(
   command: Command<Options>,
   argv: readonly string[],
-): Arguments<Options> | "help" {
+): CommandArguments<Options> | "help" {
   const separator = command.takesRest === true ? argv.indexOf("--") : -1;
   const definitions: OptionTable = { ...command.options, help };
   const { tokens } = parseArgs({
@@ -46,7 +46,7 @@ export function parseArguments<Options extends OptionTable>(
   refusePositionals(command, positionals);
   const rest = separator < 0 ? {} : { rest: argv.slice(separator + 1) };
   // The checks above ensure the types of the table.
-  return { options, positionals, ...rest } as unknown as Arguments<Options>;
+  return { options, positionals, ...rest } as unknown as CommandArguments<Options>;
 }
 
 function valueFault(

@@ -14,7 +14,7 @@ export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/sk
 export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
 export type { SkillSession } from "./store/session.ts";
 export type { StoreLimits } from "./store/limits.ts";
-export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/told.ts";
+export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
 export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
 export type { MessageStream } from "../wire/methods.ts";

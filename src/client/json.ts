@@ -1,9 +1,9 @@
 /** A JSON object whose fields are not known yet. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The fields of an object; undefined for anything else. */
-export function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+export function fieldsOf(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
 export function isStrings(value: unknown): value is string[] {
@@ -22,6 +22,6 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** The list before if the items are the same objects, so that who compares lists sees no change. */
-export function keep<Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] {
+export function reuseEqualList<Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] {
   return before.length === after.length && after.every((item, index) => item === before[index]) ? before : after;
 }

@@ -1,13 +1,13 @@
 import { readExchange } from "./exchange.ts";
-import type { Origin, Rule } from "./rules/rule.ts";
+import type { RuleOrigin, ConformanceRule } from "./rules/rule.ts";
 import { conformanceRules } from "./rules/rules.ts";
-import type { Entry, Side } from "./transcript/entry.ts";
+import type { TranscriptEntry, Side } from "./transcript/entry.ts";
 
 /** One broken rule at one place. */
-export interface Finding {
+export interface ConformanceFinding {
   readonly rule: string;
-  readonly origin: Origin;
-  readonly severity: Rule["severity"];
+  readonly origin: RuleOrigin;
+  readonly severity: ConformanceRule["severity"];
   readonly appliesTo: Side;
   readonly line: number;
   readonly message: string;
@@ -17,12 +17,12 @@ export interface Finding {
 const mostOfOneRule = 20;
 
 /** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */
-export function checkTranscript(entries: readonly Entry[]): readonly Finding[] {
+export function checkTranscript(entries: readonly TranscriptEntry[]): readonly ConformanceFinding[] {
   const exchange = readExchange(entries);
-  const findings = conformanceRules.flatMap((rule): Finding[] => {
+  const findings = conformanceRules.flatMap((rule): ConformanceFinding[] => {
     const { id, severity, appliesTo, source } = rule;
     const about = { rule: id, origin: source.origin, severity, appliesTo };
-    const faults: Finding[] = [];
+    const faults: ConformanceFinding[] = [];
     let surplus = 0;
     for (const { line, message } of rule.check(exchange)) {
       if (faults.length < mostOfOneRule) faults.push({ ...about, line, message });

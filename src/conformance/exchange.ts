@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from "../client/json.ts";
+import { type JsonObject, fieldsOf } from "../client/json.ts";
 import { negotiate, type Negotiation } from "../acp/session/negotiation.ts";
 import {
   initialize,
@@ -12,7 +12,7 @@ import {
   sessionUpdate,
   skillsNotification,
 } from "../wire/methods.ts";
-import { type Entry, otherSide, type Side } from "./transcript/entry.ts";
+import { type TranscriptEntry, otherSide, type Side } from "./transcript/entry.ts";
 
 /** A request, with its response if there is one. */
 export interface Request {
@@ -31,20 +31,20 @@ interface Response {
 }
 
 /** A notification of the agent that tells something about a session, in any shape. */
-export interface Update {
+export interface RecordedUpdate {
   readonly line: number;
   readonly method: string;
   readonly sessionId: string;
-  readonly params: Fields;
+  readonly params: JsonObject;
   /** `sessionUpdate`; empty if there is none. */
   readonly kind: string;
-  readonly update: Fields;
+  readonly update: JsonObject;
   /** The fields of the update stand in `params` itself. */
   readonly isFlat: boolean;
 }
 
 /** A message in no place where one may stand. */
-export interface Stray {
+export interface UnexpectedMessage {
   readonly from: Side;
   readonly line: number;
   /** What is wrong with it, as the end of a sentence. */
@@ -57,12 +57,12 @@ export interface Exchange {
   readonly negotiation: Pick<Negotiation, "protocol" | "optIn"> | undefined;
   readonly initialize: Request | undefined;
   readonly requests: readonly Request[];
-  readonly updates: readonly Update[];
+  readonly updates: readonly RecordedUpdate[];
   readonly notifications: readonly { readonly from: Side; readonly line: number; readonly method: string }[];
   /** Lines that are no JSON-RPC messages. */
-  readonly unreadable: readonly Stray[];
+  readonly unreadable: readonly UnexpectedMessage[];
   /** Responses to no request, or second ones. */
-  readonly unasked: readonly Stray[];
+  readonly unasked: readonly UnexpectedMessage[];
   /** Where the client learned of each session, and where it was closed. */
   readonly sessions: ReadonlyMap<string, { readonly known: number; readonly closed?: number }>;
   readonly lastLine: number;
@@ -71,13 +71,13 @@ export interface Exchange {
 }
 
 /** Takes the entries of one connection apart. Never throws, whatever they contain. */
-export function readExchange(entries: readonly Entry[]): Exchange {
+export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
   const requests: Request[] = [];
   const open = new Map<string, Request>();
-  const updates: Update[] = [];
+  const updates: RecordedUpdate[] = [];
   const notifications: { from: Side; line: number; method: string }[] = [];
-  const unreadable: Stray[] = [];
-  const unasked: Stray[] = [];
+  const unreadable: UnexpectedMessage[] = [];
+  const unasked: UnexpectedMessage[] = [];
   /** Lines of each side that are not JSON: JSON-RPC wants an error without an id for each. */
   const garbled = { client: 0, agent: 0 };
 
@@ -139,7 +139,7 @@ function keyOf(from: Side, id: unknown): string {
   return `${from} ${JSON.stringify(id)}`;
 }
 
-function readUpdate(line: number, method: string, given: unknown): Update | undefined {
+function readUpdate(line: number, method: string, given: unknown): RecordedUpdate | undefined {
   if (method !== sessionUpdate && method !== skillsNotification) return undefined;
   const params = fieldsOf(given) ?? {};
   const nested = fieldsOf(params["update"]);

@@ -25,7 +25,7 @@ type CallTool = (
 ) => Promise<CallToolResult | InputRequiredResult>;
 
 /** Calls the tools for one caller. */
-export function openToolCalls(door: McpDoor, caller: McpCaller): CallTool {
+export function createCallTool(door: McpDoor, caller: McpCaller): CallTool {
   const { toolbox, log, clock } = door;
   const suspended = new SuspendedCalls(clock);
   const limited = limitQuestions();

@@ -4,7 +4,7 @@ import { isObject } from "../base/json-file/json-value.ts";
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
 /** Whether the client declares the Skills extension in this message. */
-export function declaresSkills(message: unknown): boolean {
+export function declaresSkillsExtension(message: unknown): boolean {
   return capabilitiesIn(message).some(
     (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
   );

@@ -36,7 +36,7 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
       const askedAt = timeWaited(clock);
       const asking = send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTime });
       shown?.();
-      return asPerson(toReply(await asking, question), timeWaited(clock) - askedAt);
+      return asPerson(fromElicitResult(await asking, question), timeWaited(clock) - askedAt);
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted) return { missing: "timeout" };
@@ -73,7 +73,7 @@ export function toForm(question: Question): ElicitRequestFormParams {
 }
 
 /** What a client's response means; anything that is not exactly an answer allows nothing. */
-export function toReply(response: unknown, { options }: Pick<Question, "options">): Reply {
+export function fromElicitResult(response: unknown, { options }: Pick<Question, "options">): Reply {
   const { action, content } = (response ?? {}) as Readonly<Record<string, unknown>>;
   if (action === "decline") return { answer: "not-now" };
   if (action === "cancel") return { missing: "cancelled" };

@@ -7,10 +7,10 @@ import { toolDefinitions } from "../runtime/tools/tools.ts";
 import type { McpTool, ObjectSchema } from "../runtime/tools/tools.ts";
 import type { ToolName } from "../runtime/tools/tool.ts";
 import { viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
-import { openToolCalls } from "./call-tool.ts";
+import { createCallTool } from "./call-tool.ts";
 import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { openSkillSource } from "./skill-source.ts";
+import { createSkillResources } from "./skill-source.ts";
 import type { PagedSource } from "./skill-source.ts";
 
 export interface ServerOptions {
@@ -31,12 +31,15 @@ const readingTime = 2_000;
  * Creates MCP servers for one caller, as the library asks for them: one per request over HTTP, one per connection over stdio. They serve
  * the caller's tools, and the Skills extension if the caller has the tools that show the same.
  */
-export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
+export function createMcpServerFactory(
+  door: McpDoor,
+  caller: McpCaller,
+): (options: ServerOptions) => Promise<McpServer> {
   const { log, clock, version } = door;
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
-  const source = showsSkills(caller.tools) ? openSkillSource(door, caller) : undefined;
+  const source = showsSkills(caller.tools) ? createSkillResources(door, caller) : undefined;
   const skills = source && openExtension(source, log);
-  const call = openToolCalls(door, caller);
+  const call = createCallTool(door, caller);
 
   async function instructions(): Promise<string | undefined> {
     const { skills, visible, tools, isTaught, project } = caller;

@@ -11,8 +11,8 @@ import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { declaresForms, declaresSkills } from "./client-message.ts";
-import { openMcpServers } from "./mcp-server.ts";
+import { declaresForms, declaresSkillsExtension } from "./client-message.ts";
+import { createMcpServerFactory } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -35,7 +35,7 @@ const lastAnswersTime = 5_000;
 export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
   const { input, output, gone } = streams;
   const { log, clock } = door;
-  const makeServer = openMcpServers(door, caller);
+  const makeServer = createMcpServerFactory(door, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {
     for (const server of servers) tellOfChange(server, door);
@@ -43,7 +43,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   let hasDeclared = false;
   let answersQuestions = false;
   const { transport, ended: inputEnded } = openLineTransport(streams, (message) => {
-    hasDeclared ||= declaresSkills(message);
+    hasDeclared ||= declaresSkillsExtension(message);
     answersQuestions ||= declaresForms(message);
   });
   let stopWaiting = (): void => undefined;

@@ -19,7 +19,7 @@ import { hasTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { fromCursor, toCursor } from "../runtime/tools/list_skills.ts";
 import { guideSkill } from "../runtime/tools/guide/guide.ts";
-import { maxFileBytes } from "../runtime/tools/input/limits.ts";
+import { maxReadFileBytes } from "../runtime/tools/input/limits.ts";
 import { locateSkillFile, skillPathFault } from "../skills/hash/walk-skill.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import { toVisibleSource, viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
@@ -45,7 +45,7 @@ const pageSize = 50;
  * skills that violate the Agent Skills rules or exceed its limits are available through the tools only. Of several versions it serves the
  * newest.
  */
-export function openSkillSource(
+export function createSkillResources(
   door: Pick<McpDoor, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
   caller: McpCaller,
 ): PagedSource {
@@ -199,7 +199,7 @@ function findSkill(view: SkillView, uri: string, only?: string): FoundFile | und
 
 function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array | undefined {
   const real = path === "" ? undefined : locateSkillFile(source, skill, path);
-  const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
+  const part = real === undefined ? undefined : source.bytes.head(real, maxReadFileBytes);
   return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
 }
 

@@ -8,8 +8,8 @@ import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
 import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { asksForInstructions, declaresSkills } from "./client-message.ts";
-import { openMcpServers } from "./mcp-server.ts";
+import { asksForInstructions, declaresSkillsExtension } from "./client-message.ts";
+import { createMcpServerFactory } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
 export interface HttpMcp {
@@ -34,14 +34,14 @@ export function openHttpMcp(
   caller: McpCaller,
   { maxBytes = maxBodyBytes, maxValues = Infinity, maxBatch = Infinity, isOneClient = true }: HttpMcpOptions = {},
 ): HttpMcp {
-  const makeServer = openMcpServers(door, caller);
+  const makeServer = createMcpServerFactory(door, caller);
   const messages = new WeakMap<Request, unknown>();
   // Before 2026-07-28 there is no stream over which a client without a session could be notified.
   const toServer = ({ era, requestInfo }: McpRequestContext): Promise<McpServer> => {
     const message = requestInfo === undefined ? undefined : messages.get(requestInfo);
     return makeServer({
       tellsChanges: era === "modern",
-      declaresSkills: declaresSkills(message),
+      declaresSkills: declaresSkillsExtension(message),
       // Before 2026-07-28 a server without sessions cannot send requests; since then it asks by its results.
       answersQuestions: false,
       hasInstructions: asksForInstructions(message),
@@ -53,7 +53,7 @@ export function openHttpMcp(
       door.log("info", `MCP: ${error.message}`);
     },
   });
-  const exchanges = openExchanges({ isOneClient });
+  const exchanges = createExchanges({ isOneClient });
   const stop = caller.skills.onChange?.(() => {
     handler.notify.resourcesChanged();
   });
@@ -132,7 +132,7 @@ interface Exchanges {
  * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id
  * that two requests share cancels neither. Clients that are not told apart cancel nothing of each other.
  */
-export function openExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOneClient"> = {}): Exchanges {
+export function createExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOneClient"> = {}): Exchanges {
   const running = new Map<AbortController, unknown>();
   return {
     enter(body) {

@@ -6,7 +6,7 @@ import { createDeferred } from "../base/promises/deferred.ts";
 import type { RunListener } from "../runtime/runs/run-event.ts";
 import { asPerson } from "../runtime/trust/asking/question.ts";
 import type { Ask, Question, Reply } from "../runtime/trust/asking/question.ts";
-import { answerTime, toForm, toReply } from "./elicit.ts";
+import { answerTime, toForm, fromElicitResult } from "./elicit.ts";
 
 /** A request: the first of a call, or one that continues it. */
 type Leg = Pick<ServerContext["mcpReq"], "signal" | "requestState"> & {
@@ -59,7 +59,7 @@ export class SuspendedCalls {
     const open = typeof state === "string" ? this.#open.get(state) : undefined;
     if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
     this.#close(open.call, open.asked);
-    const reply = toReply(leg.inputResponses?.["answer"], open.asked.question);
+    const reply = fromElicitResult(leg.inputResponses?.["answer"], open.asked.question);
     open.asked.settle(asPerson(reply, timeWaited(this.#clock) - open.at));
     return await this.#next(open.call, leg);
   }

@@ -19,14 +19,14 @@ import type { RunStore } from "./runs/store/run-store.ts";
 import type { FoundSandbox } from "../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
-import { openSkillHasher } from "../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../skills/hash/hash-skill.ts";
 import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import { openSkillset } from "../skills/skillset.ts";
 import type { Skillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
 import { inShort } from "../skills/manifest/capabilities.ts";
-import { openPolicies } from "./trust/policy/open-policies.ts";
+import { createPolicies } from "./trust/policy/open-policies.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust/trust.ts";
 
@@ -98,7 +98,7 @@ class SkillsApp implements App {
   readonly ledger: Ledger;
   readonly sessionRecords: SessionRecords;
   readonly source: SkillSource;
-  readonly hasher = openSkillHasher();
+  readonly hasher = createSkillHasher();
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
@@ -119,7 +119,7 @@ class SkillsApp implements App {
   constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals, openReader }: AppParts) {
     const { log, clock, version, dataDirectory, blobs, home, policy } = settings;
     this.log = log;
-    this.policyFor = openPolicies({ given: policy, home, log }).policyFor;
+    this.policyFor = createPolicies({ given: policy, home, log }).policyFor;
     this.clock = clock;
     this.version = version;
     this.#settings = settings;
@@ -170,9 +170,9 @@ class SkillsApp implements App {
   /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
   async #openSources(): Promise<Copies | undefined> {
     try {
-      const { openSources } = await import("../sources/open-sources.ts");
+      const { openSourceCopies } = await import("../sources/open-sources.ts");
       const { hasher } = this;
-      const copies = openSources(this.#settings, {
+      const copies = openSourceCopies(this.#settings, {
         hasher,
         now: this.#now,
         ...(this.#openReader && { openReader: this.#openReader }),
@@ -222,7 +222,7 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }, { openTrust }] =
+    const [{ createToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }, { createLocalTrust }] =
       await Promise.all([
         import("./tools/toolbox.ts"),
         import("./tools/input/limits.ts"),
@@ -233,13 +233,13 @@ class SkillsApp implements App {
     const { dataDirectory, blobs: blobLimits } = this.#settings;
     const environment = openRunEnvironment(this.#settings);
     const { blobs, source, hasher, log } = this;
-    const { trust, configured } = openTrust(this.#settings, {
+    const { trust, configured } = createLocalTrust(this.#settings, {
       approvals: this.#approvals,
       ledger: this.ledger,
       policyFor: this.policyFor,
       now: this.#now,
     });
-    const toolbox = openToolbox({
+    const toolbox = createToolbox({
       blobs,
       source,
       hasher,

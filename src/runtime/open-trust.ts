@@ -14,7 +14,7 @@ import { createTrust } from "./trust/trust.ts";
 import type { Trust } from "./trust/trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
-export function openTrust(
+export function createLocalTrust(
   { grants, dataDirectory, home, log, clock }: Settings,
   {
     approvals,

@@ -82,7 +82,7 @@ export interface SkillsOptions {
 }
 
 /** What no user sets: tests replace it. */
-export interface Surroundings {
+export interface InjectedOptions {
   readonly clock?: Clock;
   /** The user's home directory. */
   readonly home?: string;
@@ -91,7 +91,7 @@ export interface Surroundings {
 }
 
 /** Options with every default filled in. */
-export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile"> & Surroundings> {
+export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile"> & InjectedOptions> {
   readonly policy: string | undefined;
   readonly secretsFile: string | undefined;
 }
@@ -153,7 +153,7 @@ export function readOptions(
     clock = systemClock,
     home = homedir(),
     version = packageVersion,
-  }: Surroundings & { readonly rules?: Readonly<Record<string, OptionRule>> } = {},
+  }: InjectedOptions & { readonly rules?: Readonly<Record<string, OptionRule>> } = {},
 ): Settings {
   const all = new Map(Object.entries({ ...rules, ...ownRules }));
   if (typeof options !== "object" || options === null || Array.isArray(options))

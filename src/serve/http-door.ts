@@ -61,4 +61,8 @@ export type HttpContext = Context<HttpEnv>;
 export type MountRoutes = (routes: Hono<HttpEnv>, door: HttpDoor) => void;
 
 /** Answers an admitted request. Rejects only if the client disconnected, or for a fault of ours. */
-export type Answer = (request: IncomingMessage, response: ServerResponse, caller: HttpCaller) => Promise<void>;
+export type HttpRequestListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: HttpCaller,
+) => Promise<void>;

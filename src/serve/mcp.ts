@@ -4,11 +4,11 @@ import type { McpDoor } from "../mcp/mcp-door.ts";
 import { openHttpMcp } from "../mcp/streamable-http.ts";
 import type { HttpMcp } from "../mcp/streamable-http.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
-import type { Answer, HttpDoor } from "./http-door.ts";
+import type { HttpRequestListener, HttpDoor } from "./http-door.ts";
 
 /** One MCP server for each caller, made at its first request. */
 export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" | "config" | "metrics">): {
-  readonly answer: Answer;
+  readonly answer: HttpRequestListener;
   readonly close: () => Promise<void>;
 } {
   const servers = new Map<string, HttpMcp>();

@@ -5,25 +5,25 @@ import { SkillsError } from "../base/errors.ts";
 import type { RunEvent } from "../runtime/runs/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import { isArtifactPath } from "./agent-skills/artifact-path.ts";
-import { openArtifacts } from "./agent-skills/artifacts.ts";
+import { createArtifacts } from "./agent-skills/artifacts.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
-import { openAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
+import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
 import { answerRequests } from "./server/answer-requests.ts";
 import { closeServer } from "./server/close-server.ts";
 import type { ServeConfig } from "./config/serve-config.ts";
-import type { Answer, HttpDoor } from "./http-door.ts";
-import { hostsOf, isLoopbackHost, listen } from "./server/listen.ts";
+import type { HttpRequestListener, HttpDoor } from "./http-door.ts";
+import { hostsOf, isLoopbackListenHost, listen } from "./server/listen.ts";
 import type { ListenOptions } from "./server/listen.ts";
 import { openMcpOfCallers } from "./mcp.ts";
-import { openRoutes } from "./server/open-routes.ts";
+import { createServeRoutes } from "./server/open-routes.ts";
 import { createShares } from "./publish/audience.ts";
-import { openPublications } from "./publish/publications.ts";
-import { openRpc } from "./rpc/rpc.ts";
-import { openListings } from "./sharing/listing.ts";
+import { createPublications } from "./publish/publications.ts";
+import { createRpcListener } from "./rpc/rpc.ts";
+import { createListings } from "./sharing/listing.ts";
 import { healthPaths } from "./telemetry/health-routes.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { openRequestFacts } from "./telemetry/request-facts.ts";
+import { createRequestFacts } from "./telemetry/request-facts.ts";
 
 /** A server that listens. */
 export interface HttpServer {
@@ -46,7 +46,7 @@ export async function serveHttp(
   config: ServeConfig,
   address: ListenOptions,
 ): Promise<HttpServer> {
-  const isLoopback = isLoopbackHost(address.host);
+  const isLoopback = isLoopbackListenHost(address.host);
   if (!isLoopback && config.callers.length === 0)
     throw new SkillsError(
       "INVALID_OPTIONS",
@@ -61,7 +61,7 @@ export async function serveHttp(
   const held = new Set<Promise<void>>();
   const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
   const metrics = createMetrics();
-  const publication = openPublications(app, session, config);
+  const publication = createPublications(app, session, config);
   const callers = createCallers(config, {
     session,
     publication,
@@ -73,14 +73,14 @@ export async function serveHttp(
   });
   let url = "";
   const baseUrl = (): string => config.publicUrl ?? url;
-  const listings = openListings(publication, () => ({ provider: config.provider, baseUrl: baseUrl() }));
+  const listings = createListings(publication, () => ({ provider: config.provider, baseUrl: baseUrl() }));
   const door: HttpDoor = {
     app,
     config,
     session,
     anonymous: callers.anonymous,
     publication,
-    artifacts: openArtifacts(app),
+    artifacts: createArtifacts(app),
     shares: createShares(config),
     unread: openUnreadBytes(limits.unreadBytes),
     listings,
@@ -96,10 +96,10 @@ export async function serveHttp(
     onRun: (listener) => void runListeners.push(listener),
   };
   const mcp = openMcpOfCallers(door);
-  const answerRoutes = openRoutes(door);
+  const answerRoutes = createServeRoutes(door);
   /** Those that hono does not route. */
-  const direct: Readonly<Record<string, Answer>> = { "/rpc": openRpc(door), "/mcp": mcp.answer };
-  const factsOf = openRequestFacts({
+  const direct: Readonly<Record<string, HttpRequestListener>> = { "/rpc": createRpcListener(door), "/mcp": mcp.answer };
+  const factsOf = createRequestFacts({
     metrics,
     anonymous: door.anonymous,
     requestEnded: address.requestEnded,
@@ -110,7 +110,7 @@ export async function serveHttp(
   });
   const rules: AdmissionRules = {
     callers,
-    anonymousLimiter: openAddressLimiters(config.anonymous.limits, () => performance.now()),
+    anonymousLimiter: createAddressLimiters(config.anonymous.limits, () => performance.now()),
     // Nobody can know them before the port is known.
     hosts: [],
     origins: [],

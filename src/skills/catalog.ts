@@ -1,14 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { assemble, diffSnapshots, isEmptyChange, isSameList } from "./offer/assemble.ts";
+import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList } from "./offer/assemble.ts";
 import type { Problem } from "./rules/problem.ts";
 import { isOwnRoot } from "./scan/roots.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
-import type { Found } from "./scan/scan-memory.ts";
+import type { ScanResult } from "./scan/scan-memory.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
-import { openHold, openSettle, openStarvation } from "./watch/look-times.ts";
-import type { Hold, Settle, Starvation } from "./watch/look-times.ts";
+import { openHold, openDebounce, openStarvation } from "./watch/debounce.ts";
+import type { Hold, Debounce, Starvation } from "./watch/debounce.ts";
 import type { OpenSkillWatcher, SkillWatcher } from "./watch/skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
 import { runInSlices } from "../base/promises/slices.ts";
@@ -47,7 +47,7 @@ export class Catalog {
   readonly #log: Log;
   readonly #slice: number;
   readonly #scan: Scan;
-  readonly #settle: Settle;
+  readonly #settle: Debounce;
   readonly #hold: Hold;
   readonly #starvation: Starvation;
   readonly #watcher: SkillWatcher | undefined;
@@ -69,7 +69,7 @@ export class Catalog {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
     this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
-    this.#settle = openSettle(clock, (milliseconds) => {
+    this.#settle = openDebounce(clock, (milliseconds) => {
       this.#quiet = milliseconds;
       this.#planLook();
     });
@@ -179,7 +179,7 @@ export class Catalog {
   }
 
   /** Looks again where time was too short, as long as each look gets further. */
-  #goOn({ findings }: Found): void {
+  #goOn({ findings }: ScanResult): void {
     const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.directories : 0;
     if (known > this.#reached) this.#planLook();
     this.#reached = known;
@@ -189,7 +189,7 @@ export class Catalog {
     if (this.#isClosed) return;
     const before = this.#snapshot;
     const change = diffSnapshots(before, next);
-    if (isEmptyChange(change) && isSameList(before.problems, next.problems)) return;
+    if (isEmptyChange(change) && isDeepEqualList(before.problems, next.problems)) return;
     this.#snapshot = next;
     this.#names = undefined;
     if (this.#isReady) for (const listener of [...this.#listeners]) listener(next, change);

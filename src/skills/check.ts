@@ -9,5 +9,5 @@ export async function checkSkills(
   options: Pick<CheckOptions, "cwd" | "level" | "rules" | "fix"> = {},
 ): Promise<Omit<CheckReport, "stamp">> {
   const check = await import("./check/check-skills.ts");
-  return await check.checkSkills(paths, options);
+  return await check.checkSkillPaths(paths, options);
 }

@@ -7,12 +7,12 @@ import type { Copies } from "./store/open-copies.ts";
 import type { SkillReading } from "./store/skill-store.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
-import { openSkillHasher } from "../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../skills/hash/hash-skill.ts";
 import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import { isHiddenName } from "../skills/hash/walk-skill.ts";
 import { toSlug } from "../skills/names.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/scan/read-directory.ts";
-import { describeSkill } from "../skills/text/describe-skill.ts";
+import { describeSkillText } from "../skills/text/describe-skill.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;
@@ -33,9 +33,9 @@ export interface SourcesParts {
 }
 
 /** Opens the copies of skills that others publish. Throws INVALID_OPTIONS for a text that names no source. */
-export function openSources(
+export function openSourceCopies(
   { dataDirectory, sources, allowPrivate, clock, log }: SourcesOptions,
-  { hasher = openSkillHasher(), openReader, now }: SourcesParts = {},
+  { hasher = createSkillHasher(), openReader, now }: SourcesParts = {},
 ): Copies {
   const parsed = sources.map(parseSource);
   return openCopies({
@@ -54,7 +54,7 @@ async function openNetworkReader(
   allowPrivate: readonly string[],
 ): Promise<SourceReader> {
   const { openSourceReader } = await import("./reader/open-source-reader.ts");
-  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe: describeSkill });
+  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe: describeSkillText });
 }
 
 /** What the store must know about skills. */

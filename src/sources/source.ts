@@ -17,7 +17,7 @@ export interface Source {
 }
 
 /** Stands for the token of a share path, or for a query, where people see a URL. */
-export const cut = "…";
+export const redactionMark = "…";
 
 const maxLength = 2_048;
 const owner = "[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}";
@@ -35,7 +35,7 @@ export function parseSource(text: string): Source {
   if (given === "" || given.length > maxLength) throw invalid(`it has ${given.length} characters`);
   if (/[\s\p{Cc}\p{Cf}]/u.test(given)) throw invalid("it contains blanks or invisible characters");
   if (isCut(given))
-    throw invalid(`it has ${cut} where its secret part was; write the whole URL that its publisher gave you`);
+    throw invalid(`it has ${redactionMark} where its secret part was; write the whole URL that its publisher gave you`);
   const [, prefix, rest = ""] = /^(registry|git):(?!\/\/)(.*)$/is.exec(given) ?? [];
   if (prefix?.toLowerCase() === "registry") return toWebSource(toUrl(rest), "registry");
   if (prefix !== undefined) return toGitSource(rest);
@@ -65,7 +65,7 @@ export function sourceKey({ kind, url, ref = "", path = "" }: Source): string {
 
 /** Whether a label or the URL of a lock does not have the secret part. */
 export function isCut(url: string): boolean {
-  return url.includes(cut) || url.toLowerCase().includes(encodeURIComponent(cut).toLowerCase());
+  return url.includes(redactionMark) || url.toLowerCase().includes(encodeURIComponent(redactionMark).toLowerCase());
 }
 
 /** A URL as people may see it, and logs: without user information, query and fragment, and without the token of a share path (`/s/TOKEN/`). */
@@ -73,7 +73,7 @@ export function toLabel(url: string | URL): string {
   const { protocol, host, pathname } = new URL(url);
   const shown = pathname.split("/");
   for (let at = 1; at < shown.length; at++) {
-    if (decoded(shown[at - 1] ?? "") === "s" && shown[at] !== "") shown[at] = cut;
+    if (decoded(shown[at - 1] ?? "") === "s" && shown[at] !== "") shown[at] = redactionMark;
   }
   return `${protocol}//${host}${shown.join("/")}`;
 }

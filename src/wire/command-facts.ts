@@ -65,7 +65,7 @@ export function projectSkill(offered: OfferedSkill, known = nothingKnown): Avail
 }
 
 /** Whether two lists are the same on the wire. */
-export function isSameList(before: readonly object[], after: readonly object[]): boolean {
+export function isSameOnWire(before: readonly object[], after: readonly object[]): boolean {
   return (
     before.length === after.length &&
     before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))

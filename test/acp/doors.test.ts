@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, vi } from "vitest";
-import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand } from "../../src/acp/process/wrap-command.ts";
 import { runProxy } from "../../src/acp/proxy/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { SkillsOptions } from "../../src/runtime/options.ts";
@@ -30,7 +30,11 @@ type Mount = (options: SkillsOptions) => Ends;
 
 const wrapped: Mount = (options) => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  return { input, output, ended: wrapCommand({ command: process.execPath, args: [agent], input, output, options }) };
+  return {
+    input,
+    output,
+    ended: wrapAgentCommand({ command: process.execPath, args: [agent], input, output, options }),
+  };
 };
 
 const chained: Mount = (options) => {

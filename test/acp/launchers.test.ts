@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { descendants, openProcessTree } from "../../src/acp/process/process-tree.ts";
+import { descendants, createProcessTree } from "../../src/acp/process/process-tree.ts";
 import type { ListedProcess } from "../../src/acp/process/process-tree.ts";
-import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand } from "../../src/acp/process/wrap-command.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { manualClock } from "../manual-clock.ts";
 import { binary } from "../cli/run-cli.ts";
@@ -62,7 +62,7 @@ describe.runIf(onPosix).concurrent.each(launchers)("an agent started by a launch
       after: (ms: number, then: () => void) => (ms < 5_000 ? systemClock : clock).after(ms, then),
     };
     const options = { skills: [root], defaultRoots: false, log: () => undefined };
-    const ended = wrapCommand({ command, args, input, output, options }, { clock: impatient });
+    const ended = wrapAgentCommand({ command, args, input, output, options }, { clock: impatient });
     const [line] = (await once(output, "data")) as [Buffer];
     const { pid } = JSON.parse(String(line)) as { pid: number };
     input.end();
@@ -107,7 +107,7 @@ describe("the descendants of a process", () => {
     for (const isHurried of [false, true]) {
       const told: string[] = [];
       const list = () => Promise.resolve([process_(10, 1), process_(11, 10)]);
-      const tree = openProcessTree(10, list, (id, signal) => void told.push(`${signal} ${id}`));
+      const tree = createProcessTree(10, list, (id, signal) => void told.push(`${signal} ${id}`));
       await tree.look();
       const clock = manualClock();
       let hurry = (): void => undefined;
@@ -128,7 +128,7 @@ describe("the descendants of a process", () => {
   test("are kept when processes cannot be listed", async () => {
     const told: string[] = [];
     const lists = [Promise.resolve([process_(10, 1), process_(11, 10)]), Promise.reject(new Error("EMFILE"))];
-    const tree = openProcessTree(
+    const tree = createProcessTree(
       10,
       () => lists.shift() ?? Promise.resolve([]),
       (id) => void told.push(String(id)),

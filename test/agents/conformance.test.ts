@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Report } from "../../src/conformance/report/report.ts";
+import type { ConformanceReport } from "../../src/conformance/report/report.ts";
 import { openMockModel } from "./mock-model.ts";
 import { makePlayground } from "./playground.ts";
 import { claude, codex, gemini, opencode, prepareHome, qwen } from "./real-agents.ts";
@@ -55,7 +55,7 @@ test.each([claude, opencode, codex, gemini, qwen].map((agent) => [agent.name, ag
       writeFileSync(join(kept, `${agent.name}.ndjson`), await readFile(record));
       writeFileSync(join(kept, `${agent.name}.json`), stdout);
     }
-    const report = JSON.parse(stdout) as Report;
+    const report = JSON.parse(stdout) as ConformanceReport;
     console.log(summary(agent.name, report));
     expect(report.connections.flatMap(({ findings, faults, notes }) => [...findings, ...faults, ...notes])).toEqual(
       report.connections[3]?.protocol === 2 ? [] : ["the agent does not speak ACP v2"],
@@ -72,7 +72,7 @@ test.each([claude, opencode, codex, gemini, qwen].map((agent) => [agent.name, ag
   900_000,
 );
 
-function summary(name: string, { conformant, errors, warnings, connections }: Report): string {
+function summary(name: string, { conformant, errors, warnings, connections }: ConformanceReport): string {
   const parts = connections.map((connection) => {
     const forms = connection.forms.map(({ form, most, updates }) => `${form} (${most}, ${updates}×)`);
     const wrong = [

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { openToldOnce } from "../../src/base/log.ts";
+import { createOnceLog } from "../../src/base/log.ts";
 
 test("logs a message once, and logs no new messages beyond the limit", () => {
   const lines: string[] = [];
-  const { tellOnce, isNew } = openToldOnce((level, message) => lines.push(`${level} ${message}`), { limit: 2 });
+  const { tellOnce, isNew } = createOnceLog((level, message) => lines.push(`${level} ${message}`), { limit: 2 });
   for (const message of ["a", "a", "b", "c"]) tellOnce("warning", message);
   expect(lines).toEqual(["warning a", "warning b"]);
   expect(isNew("d")).toBe(false);
@@ -11,7 +11,7 @@ test("logs a message once, and logs no new messages beyond the limit", () => {
 
 test("logs once per key, even if the message differs", () => {
   const lines: string[] = [];
-  const { tellOnce } = openToldOnce((level, message) => lines.push(`${level} ${message}`));
+  const { tellOnce } = createOnceLog((level, message) => lines.push(`${level} ${message}`));
   tellOnce("error", "a at 1", "a");
   tellOnce("error", "a at 2", "a");
   expect(lines).toEqual(["error a at 1"]);

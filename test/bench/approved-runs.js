@@ -7,12 +7,12 @@ import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
 import { layFiles, makePrivateDirectory } from "../../dist/runtime/sandbox/directory/private-directory.js";
 import { openCatalog } from "../../dist/skills/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
-import { openSkillHasher } from "../../dist/skills/hash/hash-skill.js";
+import { createSkillHasher } from "../../dist/skills/hash/hash-skill.js";
 import { systemClock } from "../../dist/base/clock.js";
 import { viewSkills } from "../../dist/runtime/tools/view/skill-view.js";
 import { createConfiguredGrants } from "../../dist/runtime/trust/grants/configured-grants.js";
 import { diskApprovals } from "../../dist/runtime/trust/disk/disk-approvals.js";
-import { openPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
+import { createPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
 import { projectOf } from "../../dist/runtime/trust/project-of.js";
 import { repositoryAt } from "../../dist/runtime/trust/project-repository.js";
 import { createTrust } from "../../dist/runtime/trust/trust.js";
@@ -40,7 +40,7 @@ export async function measureApprovedRuns(folder) {
   const [files, bytes] = [diskSkillFiles(), diskSkillBytes({ now })];
   const catalog = openCatalog({ roots: [{ path: skills, origin: "user" }], files, clock: systemClock, log });
   const snapshot = await catalog.ready;
-  const hasher = openSkillHasher();
+  const hasher = createSkillHasher();
   const source = { files, bytes };
   const caller = /** @type {import("../../dist/runtime/runs/run-caller.js").RunCaller} */ (
     /** @type {unknown} */ ({
@@ -56,7 +56,7 @@ export async function measureApprovedRuns(folder) {
   );
   const trust = createTrust({
     store: diskApprovals(join(folder, "approved"), { log, now }),
-    policyFor: openPolicies({ given: undefined, home: folder, log }).policyFor,
+    policyFor: createPolicies({ given: undefined, home: folder, log }).policyFor,
     projectOf: (directory, worktrees) => projectOf(directory, worktrees, folder),
     repositoryAt,
     configured: createConfiguredGrants([]),

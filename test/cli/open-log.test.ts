@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { openFileLog, openStderrLog } from "../../src/cli/open-log.ts";
+import { createFileLog, createStderrLog } from "../../src/cli/open-log.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
@@ -9,7 +9,7 @@ const project = useTemporaryProject();
 
 test("writes warnings and errors to stderr, one line each, with control characters escaped", () => {
   const lines: string[] = [];
-  const log = openStderrLog((line) => lines.push(line));
+  const log = createStderrLog((line) => lines.push(line));
   log("info", "quiet");
   log("warning", "two\nlines \u001b[2J");
   log("error", "bad");
@@ -18,7 +18,7 @@ test("writes warnings and errors to stderr, one line each, with control characte
 
 test("writes every level to the file, and errors to stderr as well", () => {
   const aside: string[] = [];
-  const log = openFileLog(
+  const log = createFileLog(
     project.at("log"),
     (_level, message) => aside.push(message),
     () => new Date(0),
@@ -35,7 +35,7 @@ test.skipIf(process.platform !== "linux")(
   "reports a failed write once and continues on stderr without losing messages",
   () => {
     const aside: string[] = [];
-    const log = openFileLog(
+    const log = createFileLog(
       "/dev/full",
       (_level, message) => aside.push(message),
       () => new Date(0),
@@ -51,20 +51,22 @@ test("rejects a symbolic link, dangling or not, without touching its target", ()
   symlinkSync(kept, project.at("acp.log"));
   symlinkSync(project.at("new"), project.at("dangling.log"));
   for (const name of ["acp.log", "dangling.log"])
-    expect(() => openFileLog(project.at(name), silentLog, () => new Date(0))).toThrow("contains a symbolic link");
+    expect(() => createFileLog(project.at(name), silentLog, () => new Date(0))).toThrow("contains a symbolic link");
   expect(readFileSync(kept, "utf8")).toBe("mine\n");
   expect(existsSync(project.at("new"))).toBe(false);
 });
 
 test.runIf(process.getuid?.() === 0)("rejects a file of another user", () => {
   chownSync(project.write("acp.log", ""), 65_534, 65_534);
-  expect(() => openFileLog(project.at("acp.log"), silentLog, () => new Date(0))).toThrow("it belongs to another user");
+  expect(() => createFileLog(project.at("acp.log"), silentLog, () => new Date(0))).toThrow(
+    "it belongs to another user",
+  );
 });
 
 test.skipIf(process.platform === "win32")("rejects a FIFO without a reader instead of blocking", () => {
   execFileSync("mkfifo", [project.at("log")]);
   const open = (): unknown =>
-    openFileLog(
+    createFileLog(
       project.at("log"),
       () => undefined,
       () => new Date(0),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { checkTranscript } from "../../src/conformance/check-transcript.ts";
 import { escapeXml } from "../../src/conformance/report/junit-report.ts";
 import { makeReport } from "../../src/conformance/report/report.ts";
-import { toEntry } from "../../src/conformance/transcript/entry.ts";
+import { toTranscriptEntry } from "../../src/conformance/transcript/entry.ts";
 
 const nonsense = [null, 7, "text", [], {}, { params: 1 }, { update: { sessionUpdate: "available_skills_update" } }];
 
@@ -17,7 +17,7 @@ test("whatever an agent sends, it is reported and never throws", () => {
     ...nonsense.map((result) => JSON.stringify({ jsonrpc: "2.0", id: result, result })),
     "Welcome!",
   ];
-  const entries = lines.map((line, index) => toEntry(index + 1, "agent", line));
+  const entries = lines.map((line, index) => toTranscriptEntry(index + 1, "agent", line));
   const rules = new Set(checkTranscript(entries).map(({ rule }) => rule));
   expect([...rules].sort()).toEqual([
     "agent-answers",
@@ -31,13 +31,17 @@ test("whatever an agent sends, it is reported and never throws", () => {
 
 test("an error without an id answers a line that is not JSON, once", () => {
   const refused = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } });
-  const entries = [toEntry(1, "agent", "Welcome!"), toEntry(2, "client", refused), toEntry(3, "client", refused)];
+  const entries = [
+    toTranscriptEntry(1, "agent", "Welcome!"),
+    toTranscriptEntry(2, "client", refused),
+    toTranscriptEntry(3, "client", refused),
+  ];
   const ofClient = checkTranscript(entries).filter(({ appliesTo }) => appliesTo === "client");
   expect(ofClient.map(({ rule, line }) => `${rule} ${line}`)).toEqual(["client-quiet 3"]);
 });
 
 test("one rule is told at most 20 times, then how often", () => {
-  const entries = Array.from({ length: 50 }, (_, index) => toEntry(index + 1, "agent", "not JSON"));
+  const entries = Array.from({ length: 50 }, (_, index) => toTranscriptEntry(index + 1, "agent", "not JSON"));
   const findings = checkTranscript(entries);
   expect(findings).toHaveLength(21);
   expect(findings.at(-1)?.message).toBe("30 more of these");
@@ -54,6 +58,6 @@ test("null stands for an optional field that is absent", () => {
   const whole = { ...skill, metadata: null, allowedTools: null, _meta: null };
   const update = { sessionUpdate: "available_skills_update", availableSkills: [whole], _meta: null };
   const line = JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
-  const broken = checkTranscript([toEntry(1, "agent", line)]).filter(({ origin }) => origin !== "acp-skills");
+  const broken = checkTranscript([toTranscriptEntry(1, "agent", line)]).filter(({ origin }) => origin !== "acp-skills");
   expect(broken).toEqual([]);
 });

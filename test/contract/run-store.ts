@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { KeptRun, RunRetention, RunStore } from "../../src/runtime/runs/store/run-store.ts";
+import type { StoredRun, RunRetention, RunStore } from "../../src/runtime/runs/store/run-store.ts";
 import { defaultRunLimits } from "../../src/runtime/runs/plan/run-limits.ts";
 
 export interface RunStoreUnderTest {
@@ -11,7 +11,7 @@ export interface RunStoreUnderTest {
 export function keptRunOf(
   number: number,
   changes: { owner?: string; createdAt?: number; code?: string } = {},
-): KeptRun {
+): StoredRun {
   const { owner = "me", createdAt = number, code = "" } = changes;
   return {
     spec: {
@@ -52,7 +52,7 @@ export function describeRunStore(
       }
     }
 
-    async function keep(store: RunStore, ...runs: readonly KeptRun[]): Promise<void> {
+    async function keep(store: RunStore, ...runs: readonly StoredRun[]): Promise<void> {
       for (const run of runs) store.keep(run);
       await store.close();
     }

@@ -1,11 +1,11 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it } from "vitest";
-import type { SkillSource } from "../../src/browser/page/source/skill-source.ts";
+import type { BrowserSkillSource } from "../../src/browser/page/source/skill-source.ts";
 import type { SkillList } from "../../src/browser/wire/skills.ts";
 
 /** A source whose skills the test decides: names and descriptions. */
 export interface OpenSource {
-  readonly source: SkillSource;
+  readonly source: BrowserSkillSource;
   readonly put: (name: string, description: string) => void;
   readonly remove: (name: string) => void;
 }
@@ -68,7 +68,7 @@ export function describeSkillSource(adapter: string, open: () => Promise<OpenSou
   });
 }
 
-async function listed(source: SkillSource, isExpected: (list: SkillList) => boolean): Promise<SkillList> {
+async function listed(source: BrowserSkillSource, isExpected: (list: SkillList) => boolean): Promise<SkillList> {
   await until(() => source.list.value !== undefined && isExpected(source.list.value));
   if (source.list.value === undefined) throw new Error("There is no list.");
   return source.list.value;

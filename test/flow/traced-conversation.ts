@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { AnswerOption } from "../../src/runtime/trust/asking/question.ts";
 import { afterReading, choose } from "../acp/permission-answers.ts";
-import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand } from "../../src/acp/process/wrap-command.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 const skill = fileURLToPath(new URL("../../examples/skills/commit-message", import.meta.url));
@@ -61,7 +61,7 @@ export function openTracedConversation(
       }
     }
   });
-  const ended = wrapCommand(
+  const ended = wrapAgentCommand(
     {
       command: process.execPath,
       args: [script, ...manner],

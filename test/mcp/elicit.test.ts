@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { limitQuestions, toForm, toReply } from "../../src/mcp/elicit.ts";
+import { limitQuestions, toForm, fromElicitResult } from "../../src/mcp/elicit.ts";
 import type { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import type { Ask, Question } from "../../src/runtime/trust/asking/question.ts";
@@ -167,6 +167,6 @@ test("a form lists a limited number of changed files, without control characters
 test.each([undefined, null, 1, "accept", [], { action: "accept", content: "Run once" }])(
   "%j is no answer",
   (response) => {
-    expect(toReply(response, question)).toMatchObject({ missing: "failed" });
+    expect(fromElicitResult(response, question)).toMatchObject({ missing: "failed" });
   },
 );

@@ -12,10 +12,10 @@ import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
-import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../src/skills/hash/hash-skill.ts";
 import type { Runs } from "../../src/runtime/runs/runs.ts";
 import type { SkillSource } from "../../src/skills/files/skill-files.ts";
-import { openToolbox } from "../../src/runtime/tools/toolbox.ts";
+import { createToolbox } from "../../src/runtime/tools/toolbox.ts";
 import type { Trust } from "../../src/runtime/trust/trust.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
@@ -70,9 +70,9 @@ export async function openDoor(
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
   const catalog = openCatalog({ roots: [{ path: "/skills", origin }], files, clock: systemClock, log });
   await catalog.ready;
-  const hasher = openSkillHasher();
+  const hasher = createSkillHasher();
   const blobs = memoryBlobs();
-  const opened = openToolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
+  const opened = createToolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
   const toolbox = { ...opened, ...wrap(opened) };
   const door: McpDoor = {
     toolbox,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LedgerEntry } from "../../src/runtime/ledger/ledger.ts";
-import { openTrust } from "../../src/runtime/open-trust.ts";
+import { createLocalTrust } from "../../src/runtime/open-trust.ts";
 import { readOptions } from "../../src/runtime/options.ts";
 import type { FullTrustRequest } from "../../src/runtime/trust/authorization.ts";
 import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
@@ -37,7 +37,7 @@ async function recorded(reply?: Reply, isShown = true): Promise<LedgerEntry[]> {
     },
     close: () => undefined,
   };
-  const { trust } = openTrust(readOptions(), {
+  const { trust } = createLocalTrust(readOptions(), {
     approvals: memoryApprovals(),
     ledger,
     policyFor: () => noPolicy,

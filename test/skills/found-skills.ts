@@ -1,4 +1,4 @@
-import type { Found, FoundSkill } from "../../src/skills/scan/scan-memory.ts";
+import type { ScanResult, FoundSkill } from "../../src/skills/scan/scan-memory.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import type { DirectoryRecord } from "../../src/skills/scan/read-directory.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
@@ -29,6 +29,6 @@ export function foundSkill(path: string, roots: readonly Root[], name: string, v
   return { record: record(path, `---\nname: ${name}\ndescription: Does.\n${metadata}---\n`), roots };
 }
 
-export function found(...skills: FoundSkill[]): Found {
+export function found(...skills: FoundSkill[]): ScanResult {
   return { skills, findings: [] };
 }

@@ -5,8 +5,8 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { openSources } from "../../src/sources/open-sources.ts";
-import { describeSkill } from "../../src/skills/text/describe-skill.ts";
+import { openSourceCopies } from "../../src/sources/open-sources.ts";
+import { describeSkillText } from "../../src/skills/text/describe-skill.ts";
 import { agentSkillsSchema } from "../../src/sources/indexes/agent-skills.ts";
 import { openSourceReader } from "../../src/sources/reader/open-source-reader.ts";
 import { manualClock } from "../manual-clock.ts";
@@ -39,7 +39,7 @@ async function open(allowPrivate: readonly string[] = []): Promise<Installed> {
   const names = { "skills.example.com": [[publicAddress]], "inside.example.com": [["10.0.0.5"]] };
   const { options, connections } = openWorld({ names, server, allowPrivate });
   const dataDirectory = mkdtempSync(path.join(tmpdir(), "acp-skills-hostile-"));
-  const copies = openSources(
+  const copies = openSourceCopies(
     {
       dataDirectory,
       sources: ["https://skills.example.com"],
@@ -47,7 +47,7 @@ async function open(allowPrivate: readonly string[] = []): Promise<Installed> {
       clock: manualClock(),
       log: silentLog,
     },
-    { openReader: () => Promise.resolve(openSourceReader({ ...options, describe: describeSkill })) },
+    { openReader: () => Promise.resolve(openSourceReader({ ...options, describe: describeSkillText })) },
   );
   onTestFinished(async () => {
     await copies.close();

@@ -6,7 +6,7 @@ import type { KnownFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
-import { declaresSkills, type Negotiation } from "../session/negotiation.ts";
+import { clientDeclaresSkills, type Negotiation } from "../session/negotiation.ts";
 
 /** The form of commands for one editor. */
 type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains"> & Partial<Pick<Negotiation, "optIn">>;
@@ -22,7 +22,7 @@ export interface MergedCommands {
 /** The skills that the agent shows itself. */
 interface HowShown {
   /** Whether a command is a skill that was edited since the agent read it. */
-  readonly isOutdated: ShownSkills["isOutdated"];
+  readonly isOutdated: NativelyListedSkills["isOutdated"];
   readonly how: (offered: OfferedSkill) => Shown;
   readonly factsOf: (skill: Skill) => KnownFacts;
 }
@@ -84,7 +84,7 @@ const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
-  const key = `${dialect.protocol} ${dialect.jetbrains} ${declaresSkills(dialect)}`;
+  const key = `${dialect.protocol} ${dialect.jetbrains} ${clientDeclaresSkills(dialect)}`;
   const before = made.get(key);
   if (before !== undefined && isSameFacts(before.known, known)) return before.command;
   const command = makeCommand(offered, dialect, known);
@@ -133,7 +133,7 @@ function toMeta(
   known: KnownFacts,
   command: JsonRecord,
 ): { readonly _meta?: JsonRecord } {
-  if (!declaresSkills(dialect)) return {};
+  if (!clientDeclaresSkills(dialect)) return {};
   const skill = projectSkill(offered, known);
   const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
@@ -219,12 +219,12 @@ function keyOf(command: unknown): string {
 }
 
 /** Whether a command has a name of a skill. */
-export function isNamed(command: unknown, slug: string): boolean {
+export function isCommandOfSkill(command: unknown, slug: string): boolean {
   return isRecord(command) && [slug, `$${slug}`, `skill:${slug}`].includes(String(command["name"]));
 }
 
 /** The skills that a connection's agent shows itself. */
-export class ShownSkills {
+export class NativelyListedSkills {
   /** By slug, what the agent said and what the skill's description was then. */
   readonly #recognised = new Map<string, { readonly said: unknown; readonly description: string }>();
   readonly native = new NativeCommands();

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import { isSameList } from "../../wire/command-facts.ts";
+import { isSameOnWire } from "../../wire/command-facts.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { BeginRequest } from "../service/skill-service.ts";
-import { declaresSkills } from "../session/negotiation.ts";
+import { clientDeclaresSkills } from "../session/negotiation.ts";
 import {
   commandsNotification,
   countProblems,
@@ -78,7 +78,7 @@ export class EditorUpdates {
   skills(available: readonly AvailableSkill[]): void {
     const { sessionId, forms } = this.#session;
     const before = this.#skills;
-    if (forms.skills === undefined || (before !== undefined && isSameList(before, available))) return;
+    if (forms.skills === undefined || (before !== undefined && isSameOnWire(before, available))) return;
     const isDelta = forms.skills.deltas && this.#revision > 0;
     const revision = ++this.#revision;
     this.#post(
@@ -91,10 +91,12 @@ export class EditorUpdates {
 
   /** `toList`: the commands of skills among those of the agent. */
   commands(ofSkills: readonly JsonRecord[], toList: () => readonly unknown[]): void {
-    if (isSameList(this.#commands, ofSkills)) return;
+    if (isSameOnWire(this.#commands, ofSkills)) return;
     this.#commands = ofSkills;
     const { sessionId, negotiation } = this.#session;
-    this.#post(commandsNotification(sessionId, toList(), declaresSkills(negotiation) ? ofSkills.length : undefined));
+    this.#post(
+      commandsNotification(sessionId, toList(), clientDeclaresSkills(negotiation) ? ofSkills.length : undefined),
+    );
   }
 
   /** A list of the agent took these commands along. */

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { openToldOnce } from "../../base/log.ts";
-import type { ToldOnce } from "../../base/log.ts";
+import { createOnceLog } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Answer, Ask, Question, Reply } from "../../runtime/trust/asking/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { ServiceOutlet } from "../service/skill-service.ts";
-import { type EditorReply, toReply } from "./editor-reply.ts";
+import { type EditorReply, fromEditorReply } from "./editor-reply.ts";
 import { toPermissionRequest } from "./permission-request.ts";
 
 interface EditorQuestionsOptions {
@@ -49,11 +49,11 @@ export class EditorQuestions {
   /** By the ids of the requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
-  readonly #tellOnce: ToldOnce["tellOnce"];
+  readonly #tellOnce: OnceLog["tellOnce"];
 
   constructor(options: EditorQuestionsOptions) {
     this.#options = options;
-    this.#tellOnce = openToldOnce(options.outlet.log).tellOnce;
+    this.#tellOnce = createOnceLog(options.outlet.log).tellOnce;
   }
 
   askIn(session: AskedSession): Ask {
@@ -69,7 +69,7 @@ export class EditorQuestions {
   replied(id: string, reply: EditorReply, elapsedMs: number): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    question.settle(toReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
+    question.settle(fromEditorReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
   }
 
   /** The session ended. */

@@ -1,4 +1,4 @@
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import { asPerson } from "../../runtime/trust/asking/question.ts";
 import type { Answer, Reply } from "../../runtime/trust/asking/question.ts";
 import { isRecord, recordAt } from "../bytes/raw-message.ts";
@@ -34,10 +34,10 @@ export function readEditorReply(message: unknown): EditorReply {
 }
 
 /** What a reply means for a question with these options, so long after it was asked. */
-export function toReply(
+export function fromEditorReply(
   given: EditorReply,
   answers: ReadonlyMap<string, Answer>,
-  { elapsedMs, tellOnce }: { readonly elapsedMs: number } & Pick<ToldOnce, "tellOnce">,
+  { elapsedMs, tellOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "tellOnce">,
 ): Reply {
   const reply = asPerson(meaningOf(given, answers), elapsedMs);
   if (reply.answer !== undefined && reply.byItself === true)

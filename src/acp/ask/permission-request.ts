@@ -29,7 +29,7 @@ export function toPermissionRequest(
 ): PermissionRequest {
   const { title, about, skill } = question;
   const { options, answers } = toOptions(question);
-  const content = toContent(question, protocol);
+  const content = toPermissionContent(question, protocol);
   const toolCall = {
     toolCallId,
     title,
@@ -69,7 +69,7 @@ const maxDiffBytes = 64 * 1024;
 const maxNamed = 100;
 
 /** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
-export function toContent(
+export function toPermissionContent(
   { wants, widened, expects, changed, directory = "/" }: Question,
   protocol: 1 | 2,
 ): readonly JsonRecord[] {

@@ -1,4 +1,4 @@
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import { isRecord } from "./raw-message.ts";
 
 export type Path = readonly (string | number)[];
@@ -51,14 +51,14 @@ export type Verdict =
 /** It is forwarded unchanged. */
 export const untouched: Verdict = { forward: true };
 /** It is not forwarded: it was for us, or we have answered it. */
-export const kept: Verdict = { forward: false };
+export const notForwarded: Verdict = { forward: false };
 
 export function toVerdict(amendments: readonly Amendment[]): Verdict {
   return amendments.length === 0 ? untouched : { forward: true, amendments };
 }
 
 /** Logs an error of this package, once per message. The message that was being processed is forwarded unchanged. */
-export function reportFault({ tellOnce }: Pick<ToldOnce, "tellOnce">, error: unknown): void {
+export function reportFault({ tellOnce }: Pick<OnceLog, "tellOnce">, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   tellOnce("error", `Internal error in acp-skills; messages are forwarded unchanged. ${stack ?? message}`, message);
 }

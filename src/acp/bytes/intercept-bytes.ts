@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { openToldOnce } from "../../base/log.ts";
+import { createOnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { Interceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";
 import { amendText } from "./amend-text.ts";
 import type { Verdict } from "./amend.ts";
 import { encodeMessage } from "./encode-message.ts";
-import { type FindTexts, type Interest, openFindTexts } from "./interest.ts";
+import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
 
 /** An interceptor for newline-delimited JSON: takes blocks of whole lines and returns the bytes to write. */
 export interface ByteInterceptor {
@@ -41,7 +41,7 @@ export function interceptBytes(
       toAgent(encodeMessage(message));
     },
   });
-  const { tellOnce } = openToldOnce(settings.log);
+  const { tellOnce } = createOnceLog(settings.log);
   /** Only lines that are parsed anyway are reported. */
   const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
     garbage(line) {
@@ -179,7 +179,7 @@ function lineStart(block: Buffer, inside: number, start: number): number {
 const finders = new WeakMap<readonly string[], FindTexts>();
 
 function firstOf(block: Buffer, start: number, texts: readonly string[]): number {
-  const find = finders.get(texts) ?? openFindTexts(texts);
+  const find = finders.get(texts) ?? createTextFinder(texts);
   finders.set(texts, find);
   return find(block, start);
 }

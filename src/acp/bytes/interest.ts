@@ -81,7 +81,7 @@ interface Anchored {
  * Texts with an underscore are found in one pass, however many they are, because underscores are rare in messages. Each of the others
  * takes a pass.
  */
-export function openFindTexts(texts: readonly string[]): FindTexts {
+export function createTextFinder(texts: readonly string[]): FindTexts {
   const plain = texts.filter((text) => !text.includes("_")).map((text) => Buffer.from(text));
   /** By the byte behind the underscore. */
   const anchored = new Map<number, Anchored[]>();

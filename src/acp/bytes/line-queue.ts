@@ -16,7 +16,7 @@ export interface LineQueueOptions {
   readonly idle: () => void;
 }
 
-export function openLineQueue({ pass, write, idle }: LineQueueOptions): LineQueue {
+export function createLineQueue({ pass, write, idle }: LineQueueOptions): LineQueue {
   /** Blocks behind the one that waits for its verdict; undefined while none does. */
   let queue: Buffer[] | undefined;
   let queuedBytes = 0;

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { systemClock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import { type LineQueue, type LineQueueOptions, openLineQueue } from "./line-queue.ts";
+import { type LineQueue, type LineQueueOptions, createLineQueue } from "./line-queue.ts";
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
@@ -28,7 +28,7 @@ type Passing = Pick<LineQueue, "push" | "isWaiting" | "waitingBytes">;
  * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
  */
 export function relayLines(source: Readable, sink: Writable, pass: LineQueueOptions["pass"]): Relay {
-  return relayBlocks(source, sink, (sinkAndIdle) => openLineQueue({ pass, ...sinkAndIdle }));
+  return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ pass, ...sinkAndIdle }));
 }
 
 /** The same, with any way to pass blocks on. */
@@ -37,7 +37,7 @@ export function relayBlocks(
   sink: Writable,
   open: (options: Pick<LineQueueOptions, "write" | "idle">) => Passing,
 ): Relay {
-  const lines = openLineBlocks();
+  const lines = createLineBlocks();
   let isSinkGone = sink.destroyed;
   let hasEnded = false;
   let hasFlown = false;
@@ -127,7 +127,7 @@ export interface LineBlocks {
 }
 
 /** In linear time: only a line that arrives in parts is copied, once. */
-export function openLineBlocks(): LineBlocks {
+export function createLineBlocks(): LineBlocks {
   let tail: Buffer[] = [];
   return {
     push(chunk) {

@@ -26,7 +26,7 @@ const restTime = 2_000;
 const restLook = 50;
 
 /** Tracks the descendants of a process. Not for Windows, which has taskkill. */
-export function openProcessTree(
+export function createProcessTree(
   root: number,
   list: () => Promise<readonly ListedProcess[]> = listProcesses,
   kill: (id: number, signal: NodeJS.Signals) => void = (id, signal) => void process.kill(id, signal),

@@ -7,7 +7,7 @@ import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { openProcessTree } from "./process-tree.ts";
+import { createProcessTree } from "./process-tree.ts";
 
 /** How a process ended. After a signal, `exitCode` is what a shell would report. */
 export interface ExitStatus {
@@ -53,7 +53,7 @@ export async function startAgent(
       resolve(toExitStatus(code, signal));
     });
   });
-  const tree = isWindows || child.pid === undefined ? undefined : openProcessTree(child.pid);
+  const tree = isWindows || child.pid === undefined ? undefined : createProcessTree(child.pid);
   if (stdin === null || stdout === null) throw new SkillsError("AGENT_NOT_EXECUTABLE", "The agent has no stdio.");
   return {
     stdin,

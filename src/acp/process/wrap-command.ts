@@ -7,7 +7,7 @@ import {
   refuseUnknown,
   type Settings,
   type SkillsOptions,
-  type Surroundings,
+  type InjectedOptions,
 } from "../../runtime/options.ts";
 import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";
@@ -37,7 +37,7 @@ export interface WrapCommandOptions extends AgentCommand {
 }
 
 /** Replaceable parts, for tests. */
-interface WrapSurroundings extends Surroundings {
+interface WrapSurroundings extends InjectedOptions {
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
 }
@@ -54,7 +54,7 @@ const optionNames = Object.keys({
 } satisfies Record<keyof WrapCommandOptions, true>);
 
 /** See `wrapCommand` in `acp/wrap-command.ts`. */
-export async function wrapCommand(
+export async function wrapAgentCommand(
   options: WrapCommandOptions,
   surroundings: WrapSurroundings = {},
 ): Promise<ExitStatus> {

@@ -6,7 +6,7 @@ import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { InvokedSkill, SkillIndex } from "../service/skill-service.ts";
 import type { Negotiation } from "../session/negotiation.ts";
 import type { RelayedSession } from "../session/relayed-session.ts";
-import { insertedUri, toInserted, toSentence } from "./inserted.ts";
+import { insertedUri, toInserted, toInvocationSentence } from "./inserted.ts";
 import type { Instructions } from "./read-instructions.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
@@ -112,7 +112,7 @@ function replaceInvocation(
     ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
     : { type: "text", text: `${text}\n\n`, annotations };
   return [
-    { path: ["params", "prompt", place, "text"], value: `${toSentence(slug, words.trimEnd())}\n\n` },
+    { path: ["params", "prompt", place, "text"], value: `${toInvocationSentence(slug, words.trimEnd())}\n\n` },
     { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [block] },
   ];
 }

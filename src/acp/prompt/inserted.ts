@@ -23,7 +23,7 @@ export function insertedUri(slug: string): string {
 }
 
 /** The user's invocation of a skill as a sentence for the model. */
-export function toSentence(slug: string, words: string): string {
+export function toInvocationSentence(slug: string, words: string): string {
   return words.trim() === "" ? `Use the skill "${slug}".` : `Use the skill "${slug}": ${words}`;
 }
 

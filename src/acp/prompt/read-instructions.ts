@@ -4,7 +4,7 @@ import { hasControls, withoutControls } from "../../skills/text/control-characte
 import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import type { Entry } from "../../skills/files/skill-files.ts";
+import type { DirectoryEntry } from "../../skills/files/skill-files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
@@ -85,7 +85,7 @@ function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
 
 /** Lists the other files of the skill, those near the top first, without those of packages and nested skills. */
 async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
-  const isLeftOut = (path: string, entries: readonly Entry[]): boolean =>
+  const isLeftOut = (path: string, entries: readonly DirectoryEntry[]): boolean =>
     path.endsWith("node_modules/") || entries.some(({ name }) => isSkillFileName(name));
   const walk = walkSkill(diskSkillFiles(), directory, isLeftOut);
   const { files, complete } = await runInSlices(walk, { now: () => performance.now(), slice: listingSlice });

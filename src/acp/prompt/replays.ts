@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import { type Amendment, kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
+import { type Amendment, notForwarded, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { InsertionFilter, restoreTitle } from "./inserted.ts";
 
@@ -20,11 +20,11 @@ export class Replays {
 
   /** Removes our text from a chunk of a prompt. A chunk of only our text, or that may be its beginning, is not forwarded. */
   chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
-    if (isOwnResource(content)) return kept;
+    if (isOwnResource(content)) return notForwarded;
     const text = isRecord(content) && content["type"] === "text" ? content["text"] : undefined;
     if (typeof text !== "string" || text === "") return untouched;
     const value = this.#replayOf(sessionId, messageId).filter.read(text);
-    if (value === "") return kept;
+    if (value === "") return notForwarded;
     return toVerdict(value === text ? [] : [{ path: ["params", "update", "content", "text"], value }]);
   }
 

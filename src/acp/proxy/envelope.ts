@@ -1,11 +1,11 @@
 import * as methods from "../../wire/methods.ts";
-import { isText, type Place, readArray, readObject, readString } from "./json-places.ts";
+import { isText, type JsonValueRange, readArray, readObject, readString } from "./json-places.ts";
 
 /** What a line says about itself; the places are those of its JSON values. */
-export interface Fields {
-  readonly id: Place | undefined;
-  readonly method: Place | undefined;
-  readonly params: Place | undefined;
+export interface MessageFields {
+  readonly id: JsonValueRange | undefined;
+  readonly method: JsonValueRange | undefined;
+  readonly params: JsonValueRange | undefined;
 }
 
 /** The names of the methods between a conductor and its proxies: those of the RFD, and those of the Rust SDK before. */
@@ -25,7 +25,7 @@ const [comma, closeMessage, closeEnvelope, noParams] = [",", "}\n", "}}\n", "nul
 ) as [Buffer, Buffer, Buffer, Buffer];
 
 /** The fields of a line that is one object; undefined for anything else. */
-export function readFields(line: Buffer): Fields | undefined {
+export function readMessageFields(line: Buffer): MessageFields | undefined {
   const [fields, end] = fieldsAt(line, 0);
   if (end === -1) return undefined;
   return line.toString("latin1", end).trim() === "" ? fields : undefined;
@@ -39,14 +39,18 @@ export function readBatch(line: Buffer): readonly Buffer[] | undefined {
 }
 
 /** The fields of the message in an envelope; undefined if it has no method. The envelope's `_meta` is for this hop only. */
-export function readInner(line: Buffer, { params }: Fields): Fields | undefined {
+export function readInner(line: Buffer, { params }: MessageFields): MessageFields | undefined {
   if (params === undefined) return undefined;
   const [inner, end] = fieldsAt(line, params.from);
   return end === -1 || inner.method === undefined ? undefined : inner;
 }
 
-function fieldsAt(line: Buffer, from: number): [Fields, number] {
-  const fields: { id: Place | undefined; method: Place | undefined; params: Place | undefined } = {
+function fieldsAt(line: Buffer, from: number): [MessageFields, number] {
+  const fields: {
+    id: JsonValueRange | undefined;
+    method: JsonValueRange | undefined;
+    params: JsonValueRange | undefined;
+  } = {
     id: undefined,
     method: undefined,
     params: undefined,
@@ -61,7 +65,7 @@ function fieldsAt(line: Buffer, from: number): [Fields, number] {
 }
 
 /** Whose successor it is that sent this line, by the name of the method; undefined if it is no envelope. */
-export function isEnvelope(line: Buffer, method: Place): boolean {
+export function isEnvelope(line: Buffer, method: JsonValueRange): boolean {
   if (successors.some(([, text]) => isText(line, method, text))) return true;
   // Some serialisers escape slashes.
   const name = readString(line, method);
@@ -69,7 +73,7 @@ export function isEnvelope(line: Buffer, method: Place): boolean {
 }
 
 /** The line with the message in an envelope for the successor. `id`, `method` and `params` keep their bytes. */
-export function wrap(line: Buffer, { id, method, params }: Fields, prefix: Prefix): Buffer {
+export function wrap(line: Buffer, { id, method, params }: MessageFields, prefix: Prefix): Buffer {
   const name = successors.find(([of]) => of === prefix)?.[1];
   if (method === undefined || name === undefined) return line;
   return Buffer.concat([
@@ -90,7 +94,7 @@ export function wrap(line: Buffer, { id, method, params }: Fields, prefix: Prefi
 }
 
 /** The message in an envelope as pieces of a line, with the id of the envelope. */
-export function unwrap(line: Buffer, id: Place | undefined, { method, params }: Fields): Buffer[] {
+export function unwrap(line: Buffer, id: JsonValueRange | undefined, { method, params }: MessageFields): Buffer[] {
   if (method === undefined) return [];
   const pieces = [version];
   if (id !== undefined) pieces.push(idKey, cut(line, id), comma);
@@ -101,10 +105,10 @@ export function unwrap(line: Buffer, id: Place | undefined, { method, params }: 
 }
 
 /** The line with another method. */
-export function rename(line: Buffer, method: Place, name: string): Buffer[] {
+export function rename(line: Buffer, method: JsonValueRange, name: string): Buffer[] {
   return [line.subarray(0, method.from), encode(name), line.subarray(method.to)];
 }
 
-function cut(line: Buffer, { from, to }: Place): Buffer {
+function cut(line: Buffer, { from, to }: JsonValueRange): Buffer {
   return line.subarray(from, to);
 }

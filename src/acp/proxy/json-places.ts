@@ -1,13 +1,17 @@
 /** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits (A-3). Nothing recurses. */
 
-export interface Place {
+export interface JsonValueRange {
   readonly from: number;
   /** Just behind the value. */
   readonly to: number;
 }
 
 /** Calls `see` with every field of the object that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
-export function readObject(line: Buffer, from: number, see: (key: Place, value: Place) => void): number {
+export function readObject(
+  line: Buffer,
+  from: number,
+  see: (key: JsonValueRange, value: JsonValueRange) => void,
+): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBrace) return -1;
   at = skipBlanks(line, at + 1);
@@ -30,7 +34,7 @@ export function readObject(line: Buffer, from: number, see: (key: Place, value: 
 }
 
 /** The same with every element of an array. */
-export function readArray(line: Buffer, from: number, see: (element: Place) => void): number {
+export function readArray(line: Buffer, from: number, see: (element: JsonValueRange) => void): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBracket) return -1;
   at = skipBlanks(line, at + 1);
@@ -47,14 +51,14 @@ export function readArray(line: Buffer, from: number, see: (element: Place) => v
 }
 
 /** Whether the JSON at a place is this text, without blanks or escapes; the usual form of every key and method. */
-export function isText(line: Buffer, { from, to }: Place, text: Buffer): boolean {
+export function isText(line: Buffer, { from, to }: JsonValueRange, text: Buffer): boolean {
   if (to - from !== text.length) return false;
   for (let index = 0; index < text.length; index++) if (line[from + index] !== text[index]) return false;
   return true;
 }
 
 /** The string at a place; undefined if there is another value, or bytes that are no JSON. */
-export function readString(line: Buffer, { from, to }: Place): string | undefined {
+export function readString(line: Buffer, { from, to }: JsonValueRange): string | undefined {
   if (line[from] !== quote) return undefined;
   try {
     const value: unknown = JSON.parse(line.toString("utf8", from, to));

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ByteInterceptor } from "../bytes/intercept-bytes.ts";
-import { openLineQueue } from "../bytes/line-queue.ts";
+import { createLineQueue } from "../bytes/line-queue.ts";
 import { type Relay, relayBlocks } from "../bytes/relay-lines.ts";
 import type { Routing } from "./routing.ts";
 
@@ -19,8 +19,8 @@ export function relayChain(
     const writeToSuccessor = (pieces: readonly Buffer[]): void => {
       write(toSuccessor(pieces));
     };
-    const fromEditor = openLineQueue({ pass: passFromEditor, write: writeToSuccessor, idle });
-    const fromAgent = openLineQueue({ pass: passFromAgent, write, idle });
+    const fromEditor = createLineQueue({ pass: passFromEditor, write: writeToSuccessor, idle });
+    const fromAgent = createLineQueue({ pass: passFromAgent, write, idle });
 
     return {
       push(blocks) {

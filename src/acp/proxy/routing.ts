@@ -1,20 +1,20 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import { type Log, openToldOnce, type ToldOnce } from "../../base/log.ts";
+import { type Log, createOnceLog, type OnceLog } from "../../base/log.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import * as methods from "../../wire/methods.ts";
 import {
-  type Fields,
+  type MessageFields,
   isEnvelope,
   type Prefix,
   readBatch,
-  readFields,
+  readMessageFields,
   readInner,
   rename,
   unwrap,
   wrap,
 } from "./envelope.ts";
-import { type Place, readObject, readString } from "./json-places.ts";
+import { type JsonValueRange, readObject, readString } from "./json-places.ts";
 import { SteadyEnvelopes } from "./steady-envelopes.ts";
 
 /** Lines of the conductor: plain messages of the editor and of the agent, and our answers to those that we refuse. */
@@ -38,7 +38,7 @@ const textLimit = 1024 * 1024;
  */
 export class Routing {
   readonly #log: Log;
-  readonly #once: ToldOnce;
+  readonly #once: OnceLog;
   /** Ids of the agent's requests: the editor responds to these, the agent to all others but our own. */
   readonly #askedByAgent = new LimitedMap<string, true>(askedLimit);
   readonly #envelopes = new SteadyEnvelopes();
@@ -47,7 +47,7 @@ export class Routing {
 
   constructor(log: Log) {
     this.#log = log;
-    this.#once = openToldOnce(log);
+    this.#once = createOnceLog(log);
   }
 
   /** Sorts the lines of the conductor. What is from the editor or the agent are plain messages. */
@@ -69,10 +69,10 @@ export class Routing {
 
   /** Of a batch, each message is passed on by itself: agents and editors read no batches. */
   #readLine(line: Buffer): readonly Incoming[] {
-    const fields = readFields(line);
+    const fields = readMessageFields(line);
     const batch = fields === undefined ? readBatch(line) : undefined;
     if (batch === undefined) return asList(fields === undefined ? this.#ignore(line) : this.#read(line, fields));
-    const messages = batch.map((element) => [element, readFields(element)] as const);
+    const messages = batch.map((element) => [element, readMessageFields(element)] as const);
     const isFaulty = batch.length === 0 || messages.some(([, inside]) => inside === undefined);
     return [
       ...messages.flatMap(([element, inside]) => (inside === undefined ? [] : asList(this.#read(element, inside)))),
@@ -81,7 +81,7 @@ export class Routing {
   }
 
   /** Undefined for what is no message. */
-  #read(line: Buffer, fields: Fields): Incoming | undefined {
+  #read(line: Buffer, fields: MessageFields): Incoming | undefined {
     const { id, method } = fields;
     if (method === undefined) return id === undefined ? this.#ignore(line) : this.#responded(line, id);
     if (isEnvelope(line, method)) return this.#unwrapped(line, fields);
@@ -107,14 +107,14 @@ export class Routing {
     for (let from = 0, to = 0; from < block.length; from = to) {
       to = block.indexOf(lineFeed, from) + 1 || block.length;
       const line = block.subarray(from, to);
-      const fields = readFields(line);
+      const fields = readMessageFields(line);
       const isForHop = fields?.method === undefined || isCancel(line, fields.method);
       pieces.push(isForHop ? line : wrap(line, fields, this.#prefix ?? ""));
     }
     return pieces;
   }
 
-  #responded(line: Buffer, id: Place): Incoming | undefined {
+  #responded(line: Buffer, id: JsonValueRange): Incoming | undefined {
     const key = keyOf(line, id);
     // An error in response to a message that could not be read: it is about one of ours or of the agent, nobody knows which (A-4).
     if (key === "null") return this.#ignore(line);
@@ -122,7 +122,7 @@ export class Routing {
     return { from: isOfEditor ? "editor" : "agent", pieces: [line, ...missingBreak(line)] };
   }
 
-  #unwrapped(line: Buffer, fields: Fields): Incoming | undefined {
+  #unwrapped(line: Buffer, fields: MessageFields): Incoming | undefined {
     const inner = readInner(line, fields);
     if (inner?.method === undefined) return this.#refuseEnvelope(line, fields.id, "needs params with a method");
     // The conductor would take it for a message of ours.
@@ -139,7 +139,7 @@ export class Routing {
     if (id.length <= idLimit) this.#askedByAgent.set(id, true);
   }
 
-  #cancelledBy(line: Buffer, { params }: Fields): "editor" | "agent" {
+  #cancelledBy(line: Buffer, { params }: MessageFields): "editor" | "agent" {
     let asked = "";
     if (params !== undefined)
       readObject(line, params.from, (key, value) => {
@@ -148,7 +148,7 @@ export class Routing {
     return this.#askedByAgent.has(asked) ? "agent" : "editor";
   }
 
-  #refuse(line: Buffer, id: Place | undefined, name: string): Incoming | undefined {
+  #refuse(line: Buffer, id: JsonValueRange | undefined, name: string): Incoming | undefined {
     const isAgentExpected = name === methods.initialize;
     const message = isAgentExpected
       ? `acp-skills proxy is no agent: it must stand before one in a chain of proxies, and be initialized with ${methods.proxyInitialize}. To add skills to one agent, run: acp-skills -- AGENT`
@@ -159,14 +159,14 @@ export class Routing {
     return undefined;
   }
 
-  #refuseEnvelope(line: Buffer, id: Place | undefined, reason: string): Incoming | undefined {
+  #refuseEnvelope(line: Buffer, id: JsonValueRange | undefined, reason: string): Incoming | undefined {
     const message = `${methods.proxySuccessor} ${reason}.`;
     if (id !== undefined) return this.#answer(line, id, message);
     this.#once.tellOnce("warning", `${message} It was ignored.`);
     return undefined;
   }
 
-  #answer(line: Buffer, id: Place, message: string): Incoming {
+  #answer(line: Buffer, id: JsonValueRange, message: string): Incoming {
     const error = JSON.stringify(toWireError(new SkillsError("INVALID_REQUEST", message), { log: this.#log }));
     const exactId = line.toString("utf8", id.from, id.to);
     return { from: "conductor", pieces: [Buffer.from(`{"jsonrpc":"2.0","id":${exactId},"error":${error}}\n`)] };
@@ -201,17 +201,17 @@ function addSteady(pieces: Buffer[], steady: string[]): void {
 }
 
 /** Whether it is one of the methods between a conductor and its proxies. */
-function isForConductor(line: Buffer, method: Place): boolean {
+function isForConductor(line: Buffer, method: JsonValueRange): boolean {
   const name = readString(line, method);
   return name === undefined || /^_?proxy\//.test(name);
 }
 
-function isCancel(line: Buffer, method: Place): boolean {
+function isCancel(line: Buffer, method: JsonValueRange): boolean {
   return readString(line, method) === methods.cancelRequest;
 }
 
 /** The same for an id in every spelling of a string; numbers may be larger than 2^53. */
-function keyOf(line: Buffer, id: Place): string {
+function keyOf(line: Buffer, id: JsonValueRange): string {
   const text = readString(line, id);
   return text === undefined ? line.toString("latin1", id.from, id.to) : `"${text}`;
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { readOptions, type SkillsOptions, type Surroundings } from "../../runtime/options.ts";
+import { readOptions, type SkillsOptions, type InjectedOptions } from "../../runtime/options.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { flush } from "../bytes/flush.ts";
 import { loadInterceptor } from "../bytes/load-interceptor.ts";
@@ -22,7 +22,7 @@ export interface RunProxyOptions {
  */
 export async function runProxy(
   { input, output, signal, options }: RunProxyOptions,
-  surroundings: Surroundings = {},
+  surroundings: InjectedOptions = {},
 ): Promise<void> {
   const settings = readOptions(options, surroundings);
   const intercept = await loadInterceptor(settings);

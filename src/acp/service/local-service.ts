@@ -1,5 +1,5 @@
 import { openApp } from "../../runtime/app.ts";
-import { openToldOnce } from "../../base/log.ts";
+import { createOnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
@@ -8,7 +8,7 @@ import { SkillEnvironments } from "../../skills/environment/skill-environments.t
 import { createProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
-import { ShownSkills } from "../announce/command-list.ts";
+import { NativelyListedSkills } from "../announce/command-list.ts";
 import type { Notification } from "../announce/emission.ts";
 import { reportFault } from "../bytes/amend.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
@@ -17,7 +17,7 @@ import { EditorQuestions } from "../ask/editor-questions.ts";
 import { type AgentTools, openAgentTools, type ServersModule } from "../tools/agent-tools.ts";
 import { EditorCalls, type Response } from "../tools/editor-calls.ts";
 import { SkillStates } from "../session/skill-states.ts";
-import { openSessionTrust } from "./session-trust.ts";
+import { createTrustSignals } from "./session-trust.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
 
@@ -40,7 +40,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const ownTools =
     settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach, load: options.load });
   const tools = "tools" in options ? options.tools : ownTools;
-  const trust = openSessionTrust(app);
+  const trust = createTrustSignals(app);
   /** Directories of sessions: what they contain is not run. */
   const projects = new Set<string>();
   const openMachine = (signal: AbortSignal): Machine => hostMachine({ projects: () => [...projects], signal });
@@ -57,7 +57,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
 
   return {
     connect(outlet) {
-      const { tellOnce: logOnce } = openToldOnce(outlet.log);
+      const { tellOnce: logOnce } = createOnceLog(outlet.log);
       return openConnection({
         environments,
         openStates: (owner, directory, changed) =>
@@ -148,7 +148,7 @@ function openConnection(
     reportFault({ tellOnce: logOnce }, error);
   }
   const questions = new EditorQuestions({ outlet, clock: settings.clock });
-  const [logProblems, shown] = [createProblemLog(log), new ShownSkills()];
+  const [logProblems, shown] = [createProblemLog(log), new NativelyListedSkills()];
   const context = { ...options, send, failed, questions, logProblems, shown };
   const calls =
     tools &&

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { openToldOnce } from "../../base/log.ts";
+import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { reportFault } from "../bytes/amend.ts";
@@ -17,7 +17,7 @@ const quietTime = 100;
  */
 export function servePort(port: MessagePort, settings: Settings): void {
   const { log, clock } = settings;
-  const once = openToldOnce(log);
+  const once = createOnceLog(log);
   const servers = openEarlyServers(settings);
   let loading: Promise<SkillService> | undefined;
   /** What came before there was a reason to load. */

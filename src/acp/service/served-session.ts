@@ -1,6 +1,6 @@
 import type { App } from "../../runtime/app.ts";
 import { ownerOf } from "../../runtime/caller.ts";
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import type { SessionRecord } from "../../runtime/ledger/session-records.ts";
 import type { Settings } from "../../runtime/options.ts";
@@ -9,14 +9,14 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../runtime/trust/asking/question.ts";
 import type { Trust } from "../../runtime/trust/trust.ts";
 import type { EditorQuestions } from "../ask/editor-questions.ts";
-import { isInvocable, type ShownSkills } from "../announce/command-list.ts";
+import { isInvocable, type NativelyListedSkills } from "../announce/command-list.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
-import { openingRecord, toToldSkills } from "../session/session-record.ts";
+import { openingRecord, toReportedSkills } from "../session/session-record.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
 import { answerRun } from "./answer-run.ts";
@@ -54,8 +54,8 @@ export interface ServedSessionContext extends Pick<
   readonly startedAt: number;
   readonly settings: Pick<Settings, "clock" | "home" | "teach">;
   readonly outlet: Pick<ServiceOutlet, "index" | "log">;
-  readonly logOnce: ToldOnce["tellOnce"];
-  readonly shown: ShownSkills;
+  readonly logOnce: OnceLog["tellOnce"];
+  readonly shown: NativelyListedSkills;
   readonly failed: (error: unknown) => void;
   readonly app: Pick<
     App,
@@ -143,7 +143,7 @@ export class ServedSession {
     this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
     this.#record({});
     this.#session = new Session(request, this.#skills, this.#context, (skills) => {
-      this.#record({ told: toToldSkills(skills, this.#context.now()), tools: this.#hasTools });
+      this.#record({ told: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools });
     });
     this.#prepareIndex();
   }

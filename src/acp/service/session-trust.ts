@@ -4,7 +4,7 @@ import type { Trust } from "../../runtime/trust/trust.ts";
 type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
 
 /** Tells trust what people do in sessions. Trust is not loaded for that: until it is, consents are kept. */
-export function openSessionTrust({ onTrust }: Pick<App, "onTrust">): Signals {
+export function createTrustSignals({ onTrust }: Pick<App, "onTrust">): Signals {
   let trust: Trust | undefined;
   const consents = new Map<string, Set<string>>();
   onTrust((loaded) => {

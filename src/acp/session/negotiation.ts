@@ -9,7 +9,7 @@ import {
 } from "../../wire/methods.ts";
 import { type AgentFacts, factsOf } from "./agents.ts";
 import type { Amendment } from "../bytes/amend.ts";
-import { canTellPeerUsers } from "../../base/network/peer-users.ts";
+import { canIdentifyPeerUsers } from "../../base/network/peer-users.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
@@ -37,7 +37,7 @@ export interface Negotiation {
 }
 
 /** Whether the client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
-export function declaresSkills({ optIn, jetbrains }: Partial<Pick<Negotiation, "optIn" | "jetbrains">>): boolean {
+export function clientDeclaresSkills({ optIn, jetbrains }: Partial<Pick<Negotiation, "optIn" | "jetbrains">>): boolean {
   return optIn !== undefined || jetbrains === true;
 }
 
@@ -141,7 +141,7 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
 export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,
   tools: ToolForm,
-  canTellUsers: boolean = canTellPeerUsers(),
+  canTellUsers: boolean = canIdentifyPeerUsers(),
 ): Transport | undefined {
   const { hasMcpTools, leaksConfiguration } = facts;
   if (!hasMcpTools) return undefined;

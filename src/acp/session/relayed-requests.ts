@@ -1,5 +1,5 @@
 import { createDeferred } from "../../base/promises/deferred.ts";
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { servedTools } from "../../runtime/tools/tool.ts";
 import * as methods from "../../wire/methods.ts";
@@ -16,7 +16,7 @@ interface RelayedRequestsOptions {
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;
   readonly service: Pick<ServiceConnection, "prepare">;
   readonly sessions: Sessions;
-  readonly logOnce: ToldOnce["tellOnce"];
+  readonly logOnce: OnceLog["tellOnce"];
   /** Called when the agent serves skills itself, so that nothing is to be done any more. */
   readonly alreadyServed: () => void;
 }

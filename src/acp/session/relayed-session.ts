@@ -1,4 +1,4 @@
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Settings } from "../../runtime/options.ts";
@@ -19,7 +19,7 @@ export interface RelayContext {
   readonly negotiation: () => Promise<Negotiation | undefined>;
   /** Sends a notification to the editor, after the message that is being processed. */
   readonly notify: (message: Notification) => void;
-  readonly logOnce: ToldOnce["tellOnce"];
+  readonly logOnce: OnceLog["tellOnce"];
 }
 
 /** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */

@@ -1,4 +1,4 @@
-import { mostToldNames } from "../../runtime/ledger/session-records.ts";
+import { maxReportedNames } from "../../runtime/ledger/session-records.ts";
 import type { SessionRecord } from "../../runtime/ledger/session-records.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import { availableCommandsUpdate, sessionUpdate } from "../../wire/methods.ts";
@@ -26,6 +26,6 @@ export function openingRecord(
   };
 }
 
-export function toToldSkills(skills: readonly OfferedSkill[], now: number): SessionRecord["told"] {
-  return { at: now, skills: skills.length, names: skills.slice(0, mostToldNames).map(({ skill }) => skill.slug) };
+export function toReportedSkills(skills: readonly OfferedSkill[], now: number): SessionRecord["told"] {
+  return { at: now, skills: skills.length, names: skills.slice(0, maxReportedNames).map(({ skill }) => skill.slug) };
 }

@@ -1,4 +1,4 @@
-import type { ToldOnce } from "../../base/log.ts";
+import type { OnceLog } from "../../base/log.ts";
 import type { App } from "../../runtime/app.ts";
 import { ownerOf } from "../../runtime/caller.ts";
 import type { Settings } from "../../runtime/options.ts";
@@ -10,11 +10,11 @@ import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import type { DeniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import {
   mergeCommands,
-  isNamed,
+  isCommandOfSkill,
   type MergedCommands,
   placeInAgentList,
   type Shown,
-  type ShownSkills,
+  type NativelyListedSkills,
   toCommand,
   toCommandList,
   toInvocable,
@@ -26,7 +26,7 @@ import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";
 import { readsItself } from "./agents.ts";
-import { declaresSkills } from "./negotiation.ts";
+import { clientDeclaresSkills } from "./negotiation.ts";
 import type { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response (A-8). */
@@ -40,12 +40,12 @@ const factsTime = 1_000;
 export interface SessionContext {
   readonly settings: Pick<Settings, "home" | "clock">;
   readonly app: Pick<App, "policyFor">;
-  readonly shown: ShownSkills;
+  readonly shown: NativelyListedSkills;
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "isWorking" | "onKnown" | "onMissing">;
   /** Why skills cannot be used in a session; `changed` is called when more is known. */
   readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
   readonly send: SendToEditor;
-  readonly logOnce: ToldOnce["tellOnce"];
+  readonly logOnce: OnceLog["tellOnce"];
   /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
   readonly failed: (error: unknown) => void;
@@ -86,7 +86,7 @@ export class Session {
     this.#told = told;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#areFactsAwaited = this.#wantsFacts = declaresSkills(negotiation) || request.forms.skills !== undefined;
+    this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
     const update = (): void => {
       this.#update();
     };
@@ -180,7 +180,7 @@ export class Session {
     const merged = this.#merge(offered);
     const whole = isAnyGone ? toCommandList(commands, merged, this.#isGone) : undefined;
     const changes = { annotated: [...merged.annotated], added: encodeItems(merged.added) };
-    const skillCount = declaresSkills(this.#request.negotiation) ? offered.length : undefined;
+    const skillCount = clientDeclaresSkills(this.#request.negotiation) ? offered.length : undefined;
     return { ...changes, skills: skillCount, ...(whole !== undefined && { whole }) };
   }
 
@@ -211,7 +211,9 @@ export class Session {
 
   /** The skill that the agent still shows under a name, although it is deleted. */
   goneSlug(name: string): string | undefined {
-    return this.#agentCommands.some((command) => isNamed(command, name) && this.#isGone(command)) ? name : undefined;
+    return this.#agentCommands.some((command) => isCommandOfSkill(command, name) && this.#isGone(command))
+      ? name
+      : undefined;
   }
 
   /** The command under which the agent shows a skill's name. */

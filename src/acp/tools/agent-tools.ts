@@ -30,7 +30,7 @@ export interface EditorCaller {
   readonly ask?: Ask | undefined;
 }
 
-export interface OpenedSession {
+export interface AgentToolSession {
   readonly sessionId: string | undefined;
   /** The agent's name, as it gave it. */
   readonly agent: string;
@@ -54,7 +54,7 @@ export interface AgentTools {
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(skills: CallerSession, session: OpenedSession): Promise<SessionServer>;
+  openServer(skills: CallerSession, session: AgentToolSession): Promise<SessionServer>;
   /** Closes every server. Idempotent; never throws. */
   close(): Promise<void>;
 }

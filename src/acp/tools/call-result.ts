@@ -1,5 +1,5 @@
 import { parseIfJson } from "../../base/json-file/json-value.ts";
-import { counted } from "../../skills/manifest/capabilities.ts";
+import { counted } from "../../base/text/counted.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
 /** A run of code, as our tools return it. */

@@ -3,7 +3,7 @@ import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { servedTools } from "../../runtime/tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
-import { kept, toVerdict, type Verdict } from "../bytes/amend.ts";
+import { notForwarded, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
 import type { RunAnswer } from "../service/skill-service.ts";
@@ -42,7 +42,7 @@ export interface PermissionGranted {
  * Answers a permission request of the agent for one of our tools if we may (A-13), otherwise amends it so that it describes the call.
  * Undefined if it is about something else.
  */
-export function lookAtPermission(
+export function handlePermissionRequest(
   id: string | number,
   params: JsonRecord,
   { sessions, settings, reply, notify }: PermissionContext,
@@ -78,7 +78,7 @@ export function lookAtPermission(
     const isShownAsOther = known === undefined && facts.deferral !== undefined;
     if (isShownAsOther || (told !== undefined && (known !== undefined || facts.asksFirst)))
       notify(callAllowed(params["sessionId"], toolCall, call, told));
-    return kept;
+    return notForwarded;
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
   const amended = amend(call);

@@ -6,7 +6,7 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { EquipRequest, ReportedCall } from "../service/skill-service.ts";
-import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
+import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "./server-entry.ts";
 import { followCall, longestPrinted } from "./report-tool-call.ts";
 
@@ -29,7 +29,7 @@ interface EquipOptions {
   readonly toolsListed: () => void;
   /** Called when the model has called a tool, successfully. */
   /** How the person at the editor is asked. */
-  readonly askIn: OpenedSession["askIn"];
+  readonly askIn: AgentToolSession["askIn"];
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -45,7 +45,7 @@ export async function equipSession(
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
-  const follow: OpenedSession["follow"] = ({ toolCallId, tool, input }) => {
+  const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
     const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
     let call = claim();
     let early = "";

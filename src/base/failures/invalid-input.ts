@@ -47,7 +47,7 @@ const longestShown = 80;
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
   if (value === null) return "null";
-  if (typeof value === "string") return cut(value);
+  if (typeof value === "string") return truncateText(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object") return "an object";
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
@@ -62,6 +62,6 @@ function inWords(actual: unknown): string {
 
 const kinds = new Set(["null", "an array", "an object", "a bigint", "a function", "a symbol"]);
 
-export function cut(text: string): string {
+export function truncateText(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

@@ -2,11 +2,11 @@ import { accessSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness } from "node:os";
-import { openToldOnce } from "../log.ts";
+import { createOnceLog } from "../log.ts";
 import type { Log } from "../log.ts";
 
 /** One end of a connection, with the field names of Node's sockets. */
-export interface Connection {
+export interface SocketEndpoints {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   readonly localAddress?: string | undefined;
@@ -15,7 +15,7 @@ export interface Connection {
 
 export interface PeerUsers {
   /** The user of the process at the other end of a loopback connection; undefined if unknown. */
-  readonly userOf: (connection: Connection) => Promise<number | undefined>;
+  readonly userOf: (connection: SocketEndpoints) => Promise<number | undefined>;
 }
 
 const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
@@ -24,7 +24,7 @@ const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 const attempts = 3;
 
 /** Whether the system reveals the user of a loopback peer; only Linux does. */
-export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
+export function canIdentifyPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== "linux") return false;
   try {
     accessSync(tableOf4);
@@ -35,7 +35,7 @@ export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): 
 }
 
 /** Reads the kernel's connection tables, once for concurrent callers. */
-export function openPeerUsers(read: () => Promise<string> = readTables): PeerUsers {
+export function createPeerUsers(read: () => Promise<string> = readTables): PeerUsers {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<UserTable> | undefined;
 
@@ -68,13 +68,13 @@ export type IsOwnPeer = (socket: Socket) => Promise<boolean>;
  * Refuses connections of other users, and those whose user cannot be determined; where the system reveals no users, every connection is
  * admitted. `server` names what they connect to, for the log.
  */
-export function openPeerCheck(
+export function createPeerCheck(
   log: Log,
   server: string,
-  peers: PeerUsers | undefined = canTellPeerUsers() ? openPeerUsers() : undefined,
+  peers: PeerUsers | undefined = canIdentifyPeerUsers() ? createPeerUsers() : undefined,
 ): IsOwnPeer {
   const known = new WeakMap<Socket, Promise<boolean>>();
-  const { tellOnce } = openToldOnce(log);
+  const { tellOnce } = createOnceLog(log);
 
   async function isOwn(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
     const user = await userOf(socket).catch((error: unknown) => {
@@ -117,7 +117,7 @@ export function readUserTable(text: string): UserTable {
 }
 
 /** The user of the other end's socket. Pure. */
-export function findPeerUser(table: UserTable, connection: Connection): number | undefined {
+export function findPeerUser(table: UserTable, connection: SocketEndpoints): number | undefined {
   const { remoteAddress, remotePort = 0, localAddress, localPort = 0 } = connection;
   const ours = toHex(localAddress);
   return toHex(remoteAddress)

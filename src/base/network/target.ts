@@ -41,7 +41,7 @@ export function toAuthority({ scheme, host, port }: Target): string {
 }
 
 /** The entry of `permissions.network` that names exactly this target. */
-export function toEntry(target: Target): string {
+export function toNetworkPermission(target: Target): string {
   return `${target.scheme}://${toAuthority(target)}`;
 }
 

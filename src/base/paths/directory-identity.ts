@@ -9,7 +9,7 @@ export interface DirectoryIdentity {
 }
 
 /** The directory at a path, links followed; undefined if it is not a directory. */
-export function identityOf(path: string): DirectoryIdentity | undefined {
+export function directoryIdentityOf(path: string): DirectoryIdentity | undefined {
   try {
     const found = statSync(path, { bigint: true });
     return found.isDirectory() ? toIdentity(found) : undefined;
@@ -47,7 +47,8 @@ export function pinDirectory(path: string): PinnedDirectory {
     // Not readable, or no descriptors left: its identity is read without keeping it open.
   }
   return {
-    identity: descriptor === undefined ? identityOf(path) : toIdentity(fstatSync(descriptor, { bigint: true })),
+    identity:
+      descriptor === undefined ? directoryIdentityOf(path) : toIdentity(fstatSync(descriptor, { bigint: true })),
     release() {
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;

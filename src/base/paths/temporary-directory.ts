@@ -11,7 +11,7 @@ export function makeTemporary(above: string, purpose: string): string {
 }
 
 /** Removes those that processes of this user left there when they were killed. Does not throw. */
-export function sweepTemporary(above: string, purpose: string, now = Date.now()): void {
+export function sweepTemporaryDirectories(above: string, purpose: string, now = Date.now()): void {
   const prefix = prefixOf(purpose);
   const user = process.getuid?.();
   try {

@@ -224,7 +224,7 @@ interface WorkerEnd {
 }
 
 /** Throws outside of a worker thread. */
-export function openWorkerEnd(): WorkerEnd {
+export function createWorkerEnd(): WorkerEnd {
   const port = parentPort;
   if (port === null) throw new Error("This file is the entry of a worker thread; it cannot be imported.");
   const log: Log = (level, message) => {

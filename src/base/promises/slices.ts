@@ -17,7 +17,7 @@ export async function runInSlices<Result>(
 }
 
 /** Runs steps for at most this many milliseconds, not counting the time between steps. False if they did not finish. */
-export function* withinTime(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
+export function* withinTimeBudget(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
   for (let left = milliseconds; left > 0;) {
     const started = now();
     const step = steps.next();

@@ -9,7 +9,7 @@ import { useBrowser } from "./state/browser.ts";
 import { otherViews } from "./shell/views.tsx";
 
 /** The whole browser: what stands around every view, and the view of the route. */
-export function App(): JSX.Element {
+export function BrowserApp(): JSX.Element {
   const { places, theme, announcement } = useBrowser();
   const { route } = places.current.value;
   const root = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import type { App } from "../../runtime/app.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
 import type { Machine } from "../../skills/environment/machine.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import type { KeptAnswer } from "../../serve/answer/kept-answer.ts";
+import type { CachedResponse } from "../../serve/answer/cached-response.ts";
 import type { AllowedNext } from "./decide/allowed-next.ts";
 import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
@@ -79,7 +79,7 @@ export type BrowseAnswer =
   | { readonly json: unknown; readonly status?: 200 | 202 }
   | { readonly refused: BrowseRefusal }
   /** Answered with 304 where the page has it. */
-  | { readonly kept: KeptAnswer }
+  | { readonly kept: CachedResponse }
   /** A download, never shown by the browser itself. */
   | { readonly download: Uint8Array; readonly name: string }
   /** The headers of every answer are set. */

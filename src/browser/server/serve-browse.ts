@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
-import { openPeerCheck } from "../../base/network/peer-users.ts";
+import { createPeerCheck } from "../../base/network/peer-users.ts";
 import type { IsOwnPeer } from "../../base/network/peer-users.ts";
 import { localOwner } from "../../runtime/caller.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
@@ -16,7 +16,7 @@ import { createNonces } from "./admission/nonces.ts";
 import { createPageSessions } from "./admission/page-sessions.ts";
 import type { PageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
-import { routes } from "./api/routes.ts";
+import { browseRoutes } from "./api/routes.ts";
 import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
 import { createAllowedNext } from "./decide/allowed-next.ts";
 import { watchIdle } from "./live/idle.ts";
@@ -129,7 +129,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     isUsed: () => events.connected() > 0 || running.size > 0 || held.size > 0,
     ended: options.idle,
   });
-  const mounted: readonly BrowseRoute[] = routes.flatMap((mount) => mount(door));
+  const mounted: readonly BrowseRoute[] = browseRoutes.flatMap((mount) => mount(door));
   async function closeParts(): Promise<void> {
     idle.stop();
     events.close();
@@ -154,7 +154,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
         stopped: stopped.signal,
         running,
         used: idle.touch,
-        isOwnPeer: options.isOwnPeer ?? openPeerCheck(log, "the skill browser"),
+        isOwnPeer: options.isOwnPeer ?? createPeerCheck(log, "the skill browser"),
         log,
       }),
     },

@@ -53,7 +53,7 @@ export interface ShownRun {
 }
 
 /** `POST /api/blobs`, body: the bytes, `content-type`: their kind. `GET /api/blobs/ID` downloads them. */
-export interface StoredBlob {
+export interface UploadedBlob {
   readonly id: string;
   readonly sizeBytes: number;
 }

@@ -5,6 +5,6 @@
 export const sessionHeader = "x-acp-skills-session";
 
 /** The answer to `POST /api/session`. */
-export interface OpenedSession {
+export interface BrowseSessionResponse {
   readonly key: string;
 }

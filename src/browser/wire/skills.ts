@@ -43,7 +43,7 @@ export interface SkillList {
 }
 
 /** The `skills` event: what changed since the revision before. */
-export interface SkillsChange {
+export interface SkillListChange {
   readonly revision: number;
   /** Whole rows of what is new or different, by id. */
   readonly put: readonly SkillRow[];
@@ -77,7 +77,7 @@ export interface About {
     | { readonly unavailable: string };
 }
 
-export interface SkillFile {
+export interface SkillFileEntry {
   /** Relative to the skill's directory. */
   readonly path: string;
   readonly sizeBytes: number;
@@ -161,7 +161,7 @@ export interface SkillDetail {
   readonly inputs: Readonly<Record<string, SkillInput>>;
   /** Scripts that can be run. */
   readonly scripts: readonly string[];
-  readonly files: readonly SkillFile[];
+  readonly files: readonly SkillFileEntry[];
   readonly filesOmitted: number;
   readonly problems: readonly ShownProblem[];
   readonly permissions: SkillPermissions;
@@ -202,7 +202,7 @@ export interface FileContent {
  * `POST /api/skills/ID/decision`. `approve`: these bytes, as a grant; `once`: their next run from this page; `block`: all versions; `revoke`: one
  * grant; `unblock`.
  */
-export interface Decision {
+export interface DecisionRequest {
   readonly decision: "approve" | "once" | "block" | "unblock" | "revoke";
   /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
   readonly digest?: string;
@@ -214,7 +214,7 @@ export interface Decision {
 }
 
 /** What a decision is answered with: a sentence that says what holds now. */
-export interface Decided {
+export interface DecisionResponse {
   readonly message: string;
 }
 

@@ -46,7 +46,7 @@ export interface Discovered {
 }
 
 /** What a plan is made for. `update`: names of the place's lock; none stands for all. */
-export type PlanWish =
+export type PlanRequest =
   | { readonly place: InstallPlace; readonly source: string; readonly names: readonly string[] }
   | { readonly place: InstallPlace; readonly update: readonly string[] };
 

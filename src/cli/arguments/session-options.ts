@@ -1,6 +1,6 @@
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../runtime/options.ts";
-import { openFileLog } from "../open-log.ts";
+import { createFileLog } from "../open-log.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { running, toRunningOptions } from "./running-options.ts";
@@ -50,7 +50,7 @@ export const sessionNotes = [
 ];
 
 /** The options as settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */
-export function openSessionOptions(
+export function createSessionOptions(
   given: OptionValues<typeof session>,
   { log: stderr }: Pick<Terminal, "log">,
 ): SkillsOptions | undefined {
@@ -58,7 +58,7 @@ export function openSessionOptions(
   let log: Log = stderr;
   if (given.log !== undefined) {
     try {
-      log = openFileLog(given.log, stderr, () => new Date());
+      log = createFileLog(given.log, stderr, () => new Date());
     } catch (error) {
       stderr("error", `cannot open --log ${given.log}: ${reasonOf(error)}`);
       return undefined;

@@ -9,7 +9,8 @@ import { json, notes } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { collect, dataDirectory } from "../data-directory.ts";
-import { counted, labelled, table } from "../report/columns.ts";
+import { labelled, table } from "../report/columns.ts";
+import { counted } from "../../base/text/counted.ts";
 import { safeLines, safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 

@@ -13,7 +13,7 @@ import { running, toRunningOptions } from "../arguments/running-options.ts";
 import { cwd, json, roots } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
 import { foreignFiles, storageFault } from "../data-directory.ts";
-import { openListing } from "../open-listing.ts";
+import { createListing } from "../open-listing.ts";
 import type { Listing } from "../open-listing.ts";
 import { labelled } from "../report/columns.ts";
 import { homePath } from "../../base/paths/shown-path.ts";
@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run({ options: given }, terminal) {
     const runningOptions = toRunningOptions(given);
     const settings = readOptions({ log: terminal.log, ...runningOptions }, { home: terminal.home });
-    const listing = await openListing(given, terminal);
+    const listing = await createListing(given, terminal);
     terminal.progress.show("running the self-tests of the sandboxes");
     const report = await examine(settings, listing);
     terminal.progress.done();

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runProxy } from "../../acp/proxy/run-proxy.ts";
-import { openSessionOptions, session, sessionNotes } from "../arguments/session-options.ts";
+import { createSessionOptions, session, sessionNotes } from "../arguments/session-options.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { onInterruption } from "../report/terminal.ts";
 
@@ -22,7 +22,7 @@ export const command = defineCommand({
         "proxy adds skills to a chain of ACP proxies, and is started by the conductor of the chain, not in a terminal; to run one agent, write: acp-skills -- AGENT",
       );
     setFlagsFromString("--heap-growing-percent=20");
-    const options = openSessionOptions(given, terminal);
+    const options = createSessionOptions(given, terminal);
     if (options === undefined) return 2;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);

@@ -1,8 +1,8 @@
 import { closeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { exitAs } from "../../acp/process/start-agent.ts";
-import { wrapCommand } from "../../acp/process/wrap-command.ts";
-import { openSessionOptions, session, sessionNotes } from "../arguments/session-options.ts";
+import { wrapAgentCommand } from "../../acp/process/wrap-command.ts";
+import { createSessionOptions, session, sessionNotes } from "../arguments/session-options.ts";
 import { defineCommand, usageError } from "../command.ts";
 
 /** Ends this process like the agent: with its exit code, or by its signal. */
@@ -24,11 +24,11 @@ export const command = defineCommand({
     if (command === "") throw usageError("the agent's command is empty");
     // Each list of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
     setFlagsFromString("--heap-growing-percent=20");
-    const options = openSessionOptions(given, terminal);
+    const options = createSessionOptions(given, terminal);
     if (options === undefined) return 2;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);
-    const status = await wrapCommand({
+    const status = await wrapAgentCommand({
       command,
       args,
       input: process.stdin,

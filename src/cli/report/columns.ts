@@ -25,11 +25,6 @@ export function* table(
   for (const row of rows) yield `${line(row)}\n`;
 }
 
-/** A number with its noun: `1 skill`, `2 skills`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** Formats `label  value` lines of one width; none for an absent or empty value. */
 export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
   return (label, value) =>

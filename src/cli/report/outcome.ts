@@ -88,7 +88,7 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
 }
 
 /** Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. */
-export function tellRefusal(
+export function reportRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
   { terminal, log }: { readonly terminal: Terminal; readonly log: Log },

@@ -23,7 +23,7 @@ const inTerminal = { patienceMs: 1000, redrawMs: 100 };
 const inLog = { patienceMs: 20_000, redrawMs: 20_000 };
 const eraseLine = "\r\u001b[2K";
 
-export function openProgress(stream: ProgressStream, clock: Clock): Progress {
+export function createProgress(stream: ProgressStream, clock: Clock): Progress {
   const isTerminal = stream.isTTY === true;
   const { patienceMs, redrawMs } = isTerminal ? inTerminal : inLog;
   let activity = "";

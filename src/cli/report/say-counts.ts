@@ -1,7 +1,7 @@
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { RuleCode } from "../../skills/rules/rules.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
-import { counted } from "./columns.ts";
+import { counted } from "../../base/text/counted.ts";
 import { plainPaint } from "./terminal.ts";
 import type { Paint } from "./terminal.ts";
 

@@ -3,10 +3,10 @@ import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { currentDirectory } from "../arguments/values.ts";
-import { openStderrLog } from "../open-log.ts";
+import { createStderrLog } from "../open-log.ts";
 import type { Ask } from "../../runtime/trust/asking/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
-import { openProgress } from "./progress.ts";
+import { createProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
 
@@ -54,10 +54,10 @@ const writeSize = 64 * 1024;
  * The streams and surroundings of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
  * exit code stays the same.
  */
-export function openTerminal(streams: Streams): Terminal {
+export function createTerminal(streams: Streams): Terminal {
   const { env } = process;
   const reader = new AbortController();
-  const progress = once(() => openProgress(streams.stderr, systemClock));
+  const progress = once(() => createProgress(streams.stderr, systemClock));
   const stdout = once(() => {
     streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") reader.abort();
@@ -122,7 +122,7 @@ export function openTerminal(streams: Streams): Terminal {
     },
     get log() {
       const stream = stderr();
-      return openStderrLog((line) => stream.write(line));
+      return createStderrLog((line) => stream.write(line));
     },
     echo(text) {
       progress().erase();

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from "../json.ts";
+import { type JsonObject, fieldsOf } from "../json.ts";
 import { type CommandForm, withoutPrefix } from "./command.ts";
 
 /**
@@ -13,11 +13,11 @@ export const readAirCommand: CommandForm = ({ name, description, meta }) => {
 };
 
 /** The path of a skill's file in the `_meta` of its command. */
-export function airFile(meta: Fields): string | undefined {
+export function airFile(meta: JsonObject): string | undefined {
   const { skillPath } = airOf(meta);
   return typeof skillPath === "string" ? skillPath : undefined;
 }
 
-function airOf(meta: Fields): Fields {
+function airOf(meta: JsonObject): JsonObject {
   return fieldsOf(fieldsOf(meta["jetbrains"])?.["air"]) ?? {};
 }

@@ -3,12 +3,12 @@ import { metaKey } from "../../wire/methods.ts";
 import { fieldsOf } from "../json.ts";
 import { airFile, readAirCommand } from "./air-command.ts";
 import { addAvailableSkill } from "./available-skill.ts";
-import { type Command, type CommandForm, readCommand } from "./command.ts";
-import { Entries, type Source } from "./entries.ts";
+import { type AdvertisedCommand, type CommandForm, readAdvertisedCommand } from "./command.ts";
+import { Entries, type EntryContext } from "./entries.ts";
 import { readNamedCommand } from "./named-command.ts";
 import type { UpdateParams } from "./params.ts";
 import { readQwenSkills } from "./qwen-skills.ts";
-import type { PlainCommand, Told } from "./told.ts";
+import type { PlainCommand, ParsedNotification } from "./notification.ts";
 import { readYolopCommand } from "./yolop-command.ts";
 
 /** The first that knows a command tells. */
@@ -17,7 +17,10 @@ const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNam
 const maxDescription = 4096;
 
 /** Reads `available_commands_update`: the skills among the commands, and the commands that nothing marks as skills. */
-export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParams, source: Source): Told {
+export function readCommandList(
+  { sessionId, update, meta, isFlat }: UpdateParams,
+  source: EntryContext,
+): ParsedNotification {
   const values = update["availableCommands"];
   const place = `${isFlat ? "" : "/update"}/availableCommands`;
   const entries = new Entries(source, sessionId);
@@ -25,10 +28,10 @@ export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParam
     entries.report("INVALID_UPDATE", place, "is not a list");
     return { kind: "nothing", sessionId, faults: entries.faults };
   }
-  const commands = new Map<string, Command>();
+  const commands = new Map<string, AdvertisedCommand>();
   for (const [index, value] of (values as unknown[]).entries()) {
     if (entries.isFull(index, place)) break;
-    const command = readCommand(value, `${place}/${index}`);
+    const command = readAdvertisedCommand(value, `${place}/${index}`);
     if (command === undefined || command.description.length > maxDescription)
       entries.report("INVALID_COMMAND", `${place}/${index}`, "has no valid name or description");
     else if (!commands.has(command.name)) commands.set(command.name, command);
@@ -50,11 +53,11 @@ export function readCommandList({ sessionId, update, meta, isFlat }: UpdateParam
 }
 
 /** Our own: `_meta["acp-skills"]` says of a command what it does not say itself (ACP.md A-6). */
-export function isOwnCommand({ meta }: Command): boolean {
+export function isOwnCommand({ meta }: AdvertisedCommand): boolean {
   return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
 }
 
-function addOurs(entries: Entries, { name, description, meta, place }: Command): void {
+function addOurs(entries: Entries, { name, description, meta, place }: AdvertisedCommand): void {
   const skill = fromCommandFacts({ name, description }, fieldsOf(meta[metaKey]) ?? {});
   addAvailableSkill(entries, skill, place, { form: "acp-skills-command", command: name, file: airFile(meta) });
 }

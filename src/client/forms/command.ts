@@ -1,20 +1,20 @@
-import { type Fields, fieldsOf } from "../json.ts";
-import type { SkillOfForm } from "./told.ts";
+import { type JsonObject, fieldsOf } from "../json.ts";
+import type { SkillOfForm } from "./notification.ts";
 
 /** One command of an agent's list, as any SDK generation sends it. */
-export interface Command {
+export interface AdvertisedCommand {
   readonly name: string;
   readonly description: string;
-  readonly meta: Fields;
+  readonly meta: JsonObject;
   /** A JSON pointer into the params of the message. */
   readonly place: string;
 }
 
 /** Reads what a form says of a command; undefined if the form does not mark it as a skill. */
-export type CommandForm = (command: Command) => SkillOfForm | undefined;
+export type CommandForm = (command: AdvertisedCommand) => SkillOfForm | undefined;
 
 /** Undefined if the value has no usable name. Descriptions are not required: agents leave them out. */
-export function readCommand(value: unknown, place: string): Command | undefined {
+export function readAdvertisedCommand(value: unknown, place: string): AdvertisedCommand | undefined {
   const { name, description, _meta } = fieldsOf(value) ?? {};
   if (!isName(name)) return undefined;
   return { name, description: typeof description === "string" ? description : "", meta: fieldsOf(_meta) ?? {}, place };

@@ -1,4 +1,4 @@
-import type { Fault, FaultCode, SkillOfForm, StoredSkill } from "./told.ts";
+import type { NotificationFault, FaultCode, SkillOfForm, StoredSkill } from "./notification.ts";
 import type { SkillFault } from "./skill-fault.ts";
 
 /** Agents are untrusted: more than this of a message is not kept. */
@@ -10,7 +10,7 @@ export interface EntryLimits {
 }
 
 /** What is known before a message is read. */
-export interface Source {
+export interface EntryContext {
   /** The key of the connection. */
   readonly agent: string;
   readonly limits: EntryLimits;
@@ -25,9 +25,9 @@ export class Entries {
   readonly #agent: string;
   readonly #sessionId: string;
   readonly #skills = new Map<string, StoredSkill>();
-  readonly #faults: Fault[] = [];
+  readonly #faults: NotificationFault[] = [];
 
-  constructor({ agent, limits }: Source, sessionId: string) {
+  constructor({ agent, limits }: EntryContext, sessionId: string) {
     this.#limits = limits;
     this.#agent = agent;
     this.#sessionId = sessionId;
@@ -37,7 +37,7 @@ export class Entries {
     return [...this.#skills.values()];
   }
 
-  get faults(): readonly Fault[] {
+  get faults(): readonly NotificationFault[] {
     return this.#faults;
   }
 

@@ -1,11 +1,11 @@
-import { type Fields, fieldsOf } from "../json.ts";
+import { type JsonObject, fieldsOf } from "../json.ts";
 
 /** The parts of a session update that tell what kind it is. */
 export interface UpdateParams {
   readonly sessionId: string;
   readonly kind: string;
-  readonly update: Fields;
-  readonly meta: Fields | undefined;
+  readonly update: JsonObject;
+  readonly meta: JsonObject | undefined;
   /** The update's fields lie beside `sessionId`, as in the RFD's sample, and not below `update` (ACP.md A-5). */
   readonly isFlat: boolean;
 }

@@ -1,14 +1,14 @@
-import { type Fields, fieldsOf } from "../json.ts";
-import { type Command, isName } from "./command.ts";
-import type { SkillOfForm } from "./told.ts";
+import { type JsonObject, fieldsOf } from "../json.ts";
+import { type AdvertisedCommand, isName } from "./command.ts";
+import type { SkillOfForm } from "./notification.ts";
 
 /**
  * qwen-code: names in `_meta.availableSkills` of its `available_commands_update`, and `_meta.availableSkillDetails` with `{name,
  * description, body, filePath, level, modelInvocable}` (QwenLM/qwen-code, packages/cli, acp-integration `Session.ts`).
  */
 export function readQwenSkills(
-  meta: Fields | undefined,
-  commands: ReadonlyMap<string, Command>,
+  meta: JsonObject | undefined,
+  commands: ReadonlyMap<string, AdvertisedCommand>,
 ): readonly SkillOfForm[] {
   const names = arrayOf(meta?.["availableSkills"]);
   const details = arrayOf(meta?.["availableSkillDetails"]).map((value) => fieldsOf(value) ?? {});

@@ -1,6 +1,6 @@
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
-import { type Fields, fieldsOf, isStrings } from "../json.ts";
+import { type JsonObject, fieldsOf, isStrings } from "../json.ts";
 
 /** A JSON pointer into the skill, and what is wrong there. */
 export type SkillFault = readonly [place: string, message: string];
@@ -35,7 +35,7 @@ export function isAvailableSkill(value: unknown): value is AvailableSkill {
 
 const states: ReadonlySet<unknown> = /* @__PURE__ */ new Set([undefined, "needs-approval", "blocked", "denied"]);
 
-function isOurs(ours: Fields | undefined): boolean {
+function isOurs(ours: JsonObject | undefined): boolean {
   if (ours === undefined) return false;
   const { name, version, namespace, source, kind, digest, environment, state } = ours;
   return (
@@ -47,7 +47,7 @@ function isOurs(ours: Fields | undefined): boolean {
   );
 }
 
-function isEnvironment(environment: Fields | undefined): boolean {
+function isEnvironment(environment: JsonObject | undefined): boolean {
   const { status, missing } = environment ?? {};
   const isStatus = status === "met" || status === "missing" || status === "unknown";
   return isStatus && (missing === undefined || isStrings(missing));

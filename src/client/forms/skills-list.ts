@@ -1,9 +1,9 @@
 import { availableSkillsUpdate, extensionSkillsUpdate, skillsNotification } from "../../wire/methods.ts";
 import { isStrings } from "../json.ts";
 import { addAvailableSkill } from "./available-skill.ts";
-import { Entries, type Source } from "./entries.ts";
+import { Entries, type EntryContext } from "./entries.ts";
 import type { UpdateParams } from "./params.ts";
-import type { SkillForm, Told } from "./told.ts";
+import type { SkillForm, ParsedNotification } from "./notification.ts";
 
 /** Whether a kind of update is the RFD's, or its twin with the prefix that extensions have. */
 export function isSkillsKind(kind: string): boolean {
@@ -14,7 +14,11 @@ export function isSkillsKind(kind: string): boolean {
  * Reads a list of skills or a change of it: the RFD's update (Agent Skills List RFD, "Session Notification"), its twins, and our deltas
  * (ACP.md A-6).
  */
-export function readSkillsList(params: UpdateParams, isNotification: boolean, source: Source): Told {
+export function readSkillsList(
+  params: UpdateParams,
+  isNotification: boolean,
+  source: EntryContext,
+): ParsedNotification {
   const { sessionId, update, isFlat } = params;
   const { availableSkills, revision, added, changed, removed } = update;
   const form = formOf(params, isNotification);

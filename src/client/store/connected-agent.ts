@@ -1,10 +1,10 @@
-import { isMethod, readTold } from "../forms/read-told.ts";
-import type { Fault, Told } from "../forms/told.ts";
+import { isMethod, readNotification } from "../forms/read-notification.ts";
+import type { NotificationFault, ParsedNotification } from "../forms/notification.ts";
 import { readAdvertisement, type SkillsAdvertisement } from "../initialize.ts";
-import { type Fields, fieldsOf } from "../json.ts";
+import { type JsonObject, fieldsOf } from "../json.ts";
 import { problemsNotification } from "../../wire/methods.ts";
 import type { StoreLimits } from "./limits.ts";
-import { applyTold, emptySession, type SessionState, type SkillSession } from "./session.ts";
+import { applyNotification, emptySession, type SessionState, type SkillSession } from "./session.ts";
 
 /** What an agent said of itself when the connection was initialized. */
 export interface AgentCapabilities {
@@ -20,8 +20,8 @@ export interface AgentCapabilities {
 const maxName = 200;
 
 /** What is wrong with what an agent told. */
-export interface StoreProblem extends Omit<Fault, "code"> {
-  readonly code: Fault["code"] | "TOO_MANY_SESSIONS";
+export interface StoreProblem extends Omit<NotificationFault, "code"> {
+  readonly code: NotificationFault["code"] | "TOO_MANY_SESSIONS";
   readonly agent: string;
   readonly sessionId?: string | undefined;
 }
@@ -65,7 +65,7 @@ export class ConnectedAgent {
   }
 
   /** Reads the result of `initialize`. A new one is a new connection. */
-  initialized(result: Fields): boolean {
+  initialized(result: JsonObject): boolean {
     const { protocolVersion, agentInfo, info } = result;
     if (typeof protocolVersion !== "number") return false;
     const { name } = fieldsOf(agentInfo) ?? fieldsOf(info) ?? {};
@@ -85,7 +85,7 @@ export class ConnectedAgent {
   /** Reads a notification. */
   notified(method: unknown, params: unknown): boolean {
     if (isMethod(method, problemsNotification)) return this.#count(fieldsOf(params) ?? {});
-    const told = readTold(method, params, { agent: this.#agent, limits: this.#limits });
+    const told = readNotification(method, params, { agent: this.#agent, limits: this.#limits });
     if (told !== undefined) this.#apply(told);
     return told !== undefined;
   }
@@ -94,13 +94,13 @@ export class ConnectedAgent {
     return typeof sessionId === "string" && this.#recent.delete(sessionId) && this.#sessions.delete(sessionId);
   }
 
-  #apply(told: Told): void {
+  #apply(told: ParsedNotification): void {
     const { sessionId } = told;
     const before = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
-    this.#keep(applyTold(before, told, this.#limits.skills));
+    this.#keep(applyNotification(before, told, this.#limits.skills));
   }
 
-  #count({ sessionId, errors, warnings }: Fields): boolean {
+  #count({ sessionId, errors, warnings }: JsonObject): boolean {
     if (typeof sessionId !== "string" || typeof errors !== "number" || typeof warnings !== "number") return false;
     const state = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
     this.#keep({ ...state, session: { ...state.session, counts: { errors, warnings } } });

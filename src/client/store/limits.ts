@@ -12,7 +12,7 @@ export interface StoreLimits {
   readonly problems: number;
 }
 
-export const defaultLimits: StoreLimits = /* @__PURE__ */ Object.freeze({
+export const defaultStoreLimits: StoreLimits = /* @__PURE__ */ Object.freeze({
   sessions: 100,
   skills: 20_000,
   text: 16_384,

@@ -1,6 +1,6 @@
 import { lengthOf } from "../forms/entries.ts";
-import { isSame, keep } from "../json.ts";
-import type { Fault, PlainCommand, Told, StoredSkill } from "../forms/told.ts";
+import { isSame, reuseEqualList } from "../json.ts";
+import type { NotificationFault, PlainCommand, ParsedNotification, StoredSkill } from "../forms/notification.ts";
 
 /** What an agent told about one session. It is replaced as a whole when something changes. */
 export interface SkillSession {
@@ -20,7 +20,7 @@ export interface SessionState {
   readonly listed: ReadonlyMap<string, StoredSkill> | undefined;
   readonly revision: number | undefined;
   readonly fromCommands: readonly StoredSkill[];
-  readonly faults: { readonly list: readonly Fault[]; readonly commands: readonly Fault[] };
+  readonly faults: { readonly list: readonly NotificationFault[]; readonly commands: readonly NotificationFault[] };
   /** Characters that it keeps in memory. */
   readonly size: number;
 }
@@ -39,7 +39,7 @@ export function emptySession(agent: string, sessionId: string): SessionState {
 const mostFaults = 200;
 
 /** The session after a message. Skills that did not change keep their objects; the session too if nothing in it changed. */
-export function applyTold(state: SessionState, told: Told, maxSkills: number): SessionState {
+export function applyNotification(state: SessionState, told: ParsedNotification, maxSkills: number): SessionState {
   switch (told.kind) {
     case "nothing":
       // The list stays as it is, and so does what was wrong with it.
@@ -64,9 +64,13 @@ export function applyTold(state: SessionState, told: Told, maxSkills: number): S
   }
 }
 
-function applyDelta(state: SessionState, delta: Told & { readonly kind: "delta" }, maxSkills: number): SessionState {
+function applyDelta(
+  state: SessionState,
+  delta: ParsedNotification & { readonly kind: "delta" },
+  maxSkills: number,
+): SessionState {
   const { revision: before } = state;
-  const missed: Fault = {
+  const missed: NotificationFault = {
     code: "MISSED_UPDATE",
     place: "/update/revision",
     message: `is ${delta.revision} after ${before ?? "no list"}: skills may be outdated`,
@@ -95,7 +99,7 @@ function combine(
     ...Array.from(after.listed?.values() ?? [], (skill) => withCommand(skill, fromCommands.get(skill.name))),
     ...after.fromCommands.filter(({ name }) => after.listed?.has(name) !== true),
   ];
-  const skills = keep(
+  const skills = reuseEqualList(
     before.session.skills,
     told.map((skill) => {
       const previous = known.get(skill.name);

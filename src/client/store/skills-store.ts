@@ -1,9 +1,9 @@
 import { sessionClose, sessionDelete, sessionUpdate, type MessageStream } from "../../wire/methods.ts";
 import { isForUsOnly } from "../observe-skills.ts";
-import { fieldsOf, isSame, keep } from "../json.ts";
+import { fieldsOf, isSame, reuseEqualList } from "../json.ts";
 import { type AgentCapabilities, ConnectedAgent, type StoreProblem } from "./connected-agent.ts";
-import { defaultLimits, type StoreLimits } from "./limits.ts";
-import type { StoredSkill } from "../forms/told.ts";
+import { defaultStoreLimits, type StoreLimits } from "./limits.ts";
+import type { StoredSkill } from "../forms/notification.ts";
 import type { SkillSession } from "./session.ts";
 import { tapStream } from "../tap-stream.ts";
 
@@ -66,7 +66,7 @@ interface Snapshot {
 
 /** A store of the skills that agents told. Each property is the same object until what it contains changes. */
 export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore {
-  const limits: StoreLimits = { ...defaultLimits, ...options.limits };
+  const limits: StoreLimits = { ...defaultStoreLimits, ...options.limits };
   const connections = new Map<string, Connection>();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot = { sessions: [], skills: [], problems: [], capabilities: [] };
@@ -172,14 +172,14 @@ function send({ closing }: Connection, message: unknown): void {
 
 /** Parts that did not change stay the same objects, and so does the whole. */
 function nextSnapshot(before: Snapshot, agents: readonly ConnectedAgent[]): Snapshot {
-  const sessions = keep(
+  const sessions = reuseEqualList(
     before.sessions,
     agents.flatMap((agent) => agent.sessions),
   );
-  const skills = sessions === before.sessions ? before.skills : keep(before.skills, uniqueSkills(sessions));
+  const skills = sessions === before.sessions ? before.skills : reuseEqualList(before.skills, uniqueSkills(sessions));
   const found = agents.flatMap((agent) => agent.problems);
   const problems = isSame(before.problems, found) ? before.problems : found;
-  const capabilities = keep(
+  const capabilities = reuseEqualList(
     before.capabilities,
     agents.flatMap((agent) => agent.capabilities ?? []),
   );

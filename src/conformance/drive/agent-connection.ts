@@ -8,11 +8,11 @@ import { readLines } from "../transcript/read-lines.ts";
 import type { Recorder } from "../transcript/recorder.ts";
 
 /** How a request ended: with a result, an error, or not at all. */
-export type Answer = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };
+export type AgentResponse = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };
 
 /** A connection to an agent, as its editor. Whatever the agent sends is recorded, and never throws. */
 export interface AgentConnection {
-  request(method: string, params: object, ms: number): Promise<Answer>;
+  request(method: string, params: object, ms: number): Promise<AgentResponse>;
   /** Whether `condition` holds at some message that arrives within `ms`, or holds already. */
   until(condition: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when nothing has arrived for `ms`, or the agent is gone. */
@@ -32,7 +32,7 @@ export function connectToAgent(
   recorder: Recorder,
   { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal | undefined },
 ): AgentConnection {
-  const open = new Map<unknown, (answer: Answer) => void>();
+  const open = new Map<unknown, (answer: AgentResponse) => void>();
   const watchers = new Set<() => void>();
   const gone = createDeferred<string>();
   let lastId = 0;
@@ -106,7 +106,7 @@ export function connectToAgent(
     async request(method, params, ms) {
       if (goneBecause !== undefined) return { failed: goneBecause };
       const id = ++lastId;
-      const { promise, resolve } = createDeferred<Answer>();
+      const { promise, resolve } = createDeferred<AgentResponse>();
       open.set(id, resolve);
       send({ jsonrpc: "2.0", id, method, params });
       const answer = await withinTime(promise, clock, ms);

@@ -6,9 +6,9 @@ import { initialize, sessionClose, sessionNew, sessionPrompt } from "../../wire/
 import { quote } from "../rules/rule.ts";
 import { commandUpdates, skillUpdates } from "../rules/skill-lists.ts";
 import { readExchange } from "../exchange.ts";
-import type { Entry } from "../transcript/entry.ts";
+import type { TranscriptEntry } from "../transcript/entry.ts";
 import { createRecording, type Recorder } from "../transcript/recorder.ts";
-import { type AgentConnection, type Answer, connectToAgent } from "./agent-connection.ts";
+import { type AgentConnection, type AgentResponse, connectToAgent } from "./agent-connection.ts";
 import { type Fixture, makeFixture } from "./fixture.ts";
 import { toInitializeParams, type Variant, variants } from "./variants.ts";
 
@@ -33,14 +33,14 @@ export interface DriveOptions {
 interface DrivenConnection {
   readonly name: string;
   readonly about: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TranscriptEntry[];
   /** What could not be done, in sentences without full stop. Faults make an agent fail, notes do not. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
 }
 
 export interface Driven {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TranscriptEntry[];
   readonly connections: readonly DrivenConnection[];
   /** The sessions' directories. */
   readonly directories: readonly string[];
@@ -186,11 +186,11 @@ function canClose({ initialized }: OpenSession): boolean {
   return fieldsOf(fieldsOf(capabilities?.["sessionCapabilities"])?.["close"]) !== undefined;
 }
 
-function resultOf(answer: Answer): Readonly<Record<string, unknown>> | undefined {
+function resultOf(answer: AgentResponse): Readonly<Record<string, unknown>> | undefined {
   return "result" in answer ? fieldsOf(answer.result) : undefined;
 }
 
-function reasonOf(answer: Answer): string {
+function reasonOf(answer: AgentResponse): string {
   if ("failed" in answer) return answer.failed;
   if ("result" in answer) return `the result is ${quote(answer.result)}; it must be an object`;
   const { code, message } = fieldsOf(answer.error) ?? {};

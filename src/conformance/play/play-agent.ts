@@ -2,11 +2,11 @@ import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { fieldsOf } from "../../client/json.ts";
-import type { Entry } from "../transcript/entry.ts";
+import type { TranscriptEntry } from "../transcript/entry.ts";
 import { readLines } from "../transcript/read-lines.ts";
 import { createRecording } from "../transcript/recorder.ts";
 import { answerClient, initialState } from "./answer-client.ts";
-import { scenario, type Step } from "./scenario.ts";
+import { scenario, type ScenarioStep } from "./scenario.ts";
 
 export interface PlayOptions {
   /** From the client. */
@@ -21,7 +21,7 @@ export interface PlayOptions {
 }
 
 export interface PlayedClient {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TranscriptEntry[];
   /** The client survived each of these steps. */
   readonly survived: readonly string[];
   /** In sentences without full stop. */
@@ -108,7 +108,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     }
     if (goneBecause === undefined) unfinished = undefined;
   }
-  async function take({ name, messages }: Step, isAnswering: boolean): Promise<void> {
+  async function take({ name, messages }: ScenarioStep, isAnswering: boolean): Promise<void> {
     for (const message of messages) send(message);
     const isWell = isAnswering ? await answers(name) : (await wait(pause), goneBecause === undefined);
     if (isWell) survived.push(name);

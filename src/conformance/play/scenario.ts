@@ -5,7 +5,7 @@ import { toCommandFacts } from "../../wire/command-facts.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, metaKey, sessionUpdate } from "../../wire/methods.ts";
 
 /** One thing that the played agent does, and that a client has to survive. */
-export interface Step {
+export interface ScenarioStep {
   /** What was sent, as the end of "after …". */
   readonly name: string;
   /** Messages; a string is written as it is. */
@@ -20,7 +20,7 @@ export interface ScenarioOptions {
 }
 
 /** The steps of one session: skills in the forms that the client declared, changes, bad entries and nonsense. Pure. */
-export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Generator<Step> {
+export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Generator<ScenarioStep> {
   let before: readonly AvailableSkill[] = [];
   let revision = 0;
   const tell = (after: readonly AvailableSkill[]): Notification[] => {

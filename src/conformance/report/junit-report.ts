@@ -1,8 +1,8 @@
 import { conformanceRules } from "../rules/rules.ts";
-import type { ConnectionReport, Report } from "./report.ts";
+import type { ConnectionReport, ConformanceReport } from "./report.ts";
 
 /** The report as JUnit XML: a test suite for each connection, a test case for each rule. Valid XML 1.0, whatever the texts contain. */
-export function* junitReport({ subject, connections, profiles, verdicts }: Report): Generator<string> {
+export function* junitReport({ subject, connections, profiles, verdicts }: ConformanceReport): Generator<string> {
   const unchecked = new Set(verdicts.flatMap(({ origin, checked }) => (checked ? [] : origin)));
   const rules = conformanceRules.filter(
     ({ appliesTo, source }) => (subject === "both" || appliesTo === subject) && profiles.includes(source.origin),
@@ -42,7 +42,7 @@ function testCase(suite: string, name: string, errors: readonly string[], warnin
   return failure + output === "" ? `${open}/>\n` : `${open}>${failure}${output}</testcase>\n`;
 }
 
-function failedCases({ faults, findings }: ConnectionReport, profiles: Report["profiles"]): number {
+function failedCases({ faults, findings }: ConnectionReport, profiles: ConformanceReport["profiles"]): number {
   const broken = new Set(
     findings.flatMap(({ severity, origin, rule }) => (severity === "error" && profiles.includes(origin) ? rule : [])),
   );

@@ -1,9 +1,9 @@
 import { fieldsOf } from "../../client/json.ts";
-import { checkTranscript, type Finding } from "../check-transcript.ts";
+import { checkTranscript, type ConformanceFinding } from "../check-transcript.ts";
 import { advertisedIn, readExchange, type Exchange } from "../exchange.ts";
-import { type Origin, origins } from "../rules/rule.ts";
+import { type RuleOrigin, origins } from "../rules/rule.ts";
 import { commandsIn, commandUpdates, isMarkedAsSkill, skillUpdates } from "../rules/skill-lists.ts";
-import type { Entry, Side } from "../transcript/entry.ts";
+import type { TranscriptEntry, Side } from "../transcript/entry.ts";
 import { type SentForm, summariseForms } from "./summarise-forms.ts";
 
 /** What is reported of one connection. */
@@ -22,7 +22,7 @@ export interface ConnectionReport {
   readonly forms: readonly SentForm[];
   /** The client's requests and notifications, and how often it sent each. */
   readonly clientMethods: Readonly<Record<string, number>>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ConformanceFinding[];
   /** What could not be done. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
@@ -32,20 +32,20 @@ export interface ConnectionReport {
 
 /** The verdict of the rules of one origin. */
 interface ProfileReport {
-  readonly origin: Origin;
+  readonly origin: RuleOrigin;
   /** Whether the connections had anything that these rules are about. */
   readonly checked: boolean;
   readonly errors: number;
   readonly warnings: number;
 }
 
-export interface Report {
+export interface ConformanceReport {
   /** Whose rules were checked. */
   readonly subject: Side | "both";
   /** By the chosen profiles; null if nothing of skills was checked, or not all of it: then there is no verdict. */
   readonly conformant: boolean | null;
   /** The profiles that decide, and the faults. */
-  readonly profiles: readonly Origin[];
+  readonly profiles: readonly RuleOrigin[];
   readonly errors: number;
   readonly warnings: number;
   /** Of every origin, chosen or not. */
@@ -54,12 +54,12 @@ export interface Report {
 }
 
 /** Every rule but ours. */
-const defaultProfiles: readonly Origin[] = ["rfd", "acp", "json-rpc"];
+const defaultProfiles: readonly RuleOrigin[] = ["rfd", "acp", "json-rpc"];
 
 interface Checked {
   readonly name: string;
   readonly about?: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TranscriptEntry[];
   readonly faults?: readonly string[];
   readonly notes?: readonly string[];
   readonly unfinished?: string;
@@ -67,10 +67,10 @@ interface Checked {
 
 /** Checks every connection. Pure. */
 export function makeReport(
-  subject: Report["subject"],
+  subject: ConformanceReport["subject"],
   connections: readonly Checked[],
-  profiles: readonly Origin[] = defaultProfiles,
-): Report {
+  profiles: readonly RuleOrigin[] = defaultProfiles,
+): ConformanceReport {
   const exchanges = connections.map(({ entries }) => readExchange(entries));
   const reports = connections.map((connection, index) => reportOn(subject, connection, exchanges[index]));
   const findings = reports.flatMap((report) => report.findings);
@@ -91,7 +91,7 @@ export function makeReport(
 }
 
 /** Whether an exchange has what the rules of an origin are about. */
-function isAbout(origin: Origin, subject: Report["subject"], exchange: Exchange): boolean {
+function isAbout(origin: RuleOrigin, subject: ConformanceReport["subject"], exchange: Exchange): boolean {
   switch (origin) {
     case "rfd":
       return subject !== "client" && skillUpdates(exchange).length > 0;
@@ -105,7 +105,11 @@ function isAbout(origin: Origin, subject: Report["subject"], exchange: Exchange)
 }
 
 /** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
-function hasSkills(subject: Report["subject"], profiles: readonly Origin[], exchanges: readonly Exchange[]): boolean {
+function hasSkills(
+  subject: ConformanceReport["subject"],
+  profiles: readonly RuleOrigin[],
+  exchanges: readonly Exchange[],
+): boolean {
   if (!profiles.some((origin) => origin === "rfd" || origin === "acp-skills")) return exchanges.length > 0;
   return exchanges.some((exchange) =>
     subject === "client" ? exchange.lastOfClient > 0 : skillUpdates(exchange).length > 0 || listsSkills(exchange),
@@ -117,7 +121,7 @@ function listsSkills(exchange: Exchange): boolean {
 }
 
 function reportOn(
-  subject: Report["subject"],
+  subject: ConformanceReport["subject"],
   { name, about, entries, faults = [], notes = [], unfinished }: Checked,
   exchange = readExchange(entries),
 ): ConnectionReport {

@@ -1,6 +1,6 @@
 import { readAirCommand } from "../../client/forms/air-command.ts";
 import { isOwnCommand } from "../../client/forms/command-list.ts";
-import { type Command, readCommand } from "../../client/forms/command.ts";
+import { type AdvertisedCommand, readAdvertisedCommand } from "../../client/forms/command.ts";
 import { readNamedCommand } from "../../client/forms/named-command.ts";
 import { readUpdateParams, type UpdateParams } from "../../client/forms/params.ts";
 import { readQwenSkills } from "../../client/forms/qwen-skills.ts";
@@ -57,7 +57,7 @@ function skillsIn(found: UpdateParams, method: string): Counted {
   return { form: found.isFlat ? `${name}, not nested` : name, count: told.kind === "list" ? told.skills.length : 0 };
 }
 
-type Mark = readonly [form: string, isMarked: (command: Command) => boolean];
+type Mark = readonly [form: string, isMarked: (command: AdvertisedCommand) => boolean];
 
 /** A command may have several of these, for editors of several kinds. */
 const marks: readonly Mark[] = [
@@ -68,7 +68,7 @@ const marks: readonly Mark[] = [
 ];
 
 function commandsIn({ update, meta }: UpdateParams): readonly Counted[] {
-  const commands = arrayIn(update["availableCommands"]).flatMap((value) => readCommand(value, "") ?? []);
+  const commands = arrayIn(update["availableCommands"]).flatMap((value) => readAdvertisedCommand(value, "") ?? []);
   const byName = new Map(commands.map((command) => [command.name, command]));
   const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, byName);
   const ofQwen = new Set(qwen.map(({ name }) => name));

@@ -1,9 +1,9 @@
-import type { Rule } from "../rules/rule.ts";
+import type { ConformanceRule } from "../rules/rule.ts";
 import { conformanceRules } from "../rules/rules.ts";
-import type { ConnectionReport, Report } from "./report.ts";
+import type { ConnectionReport, ConformanceReport } from "./report.ts";
 
 /** The report as lines for people. Contains text of the peer: the caller makes each line safe to print. */
-export function* textReport(report: Report): Generator<string> {
+export function* textReport(report: ConformanceReport): Generator<string> {
   const told = new Set<string>();
   for (const connection of report.connections) {
     yield headline(connection);
@@ -36,7 +36,7 @@ function headline({ name, about, agent, client, protocol, messages }: Connection
   return `${name}${about === undefined ? "" : `, ${about}`}: ${facts.filter((fact) => fact !== "").join(", ")}`;
 }
 
-function* factsOf(connection: ConnectionReport, subject: Report["subject"]): Generator<string> {
+function* factsOf(connection: ConnectionReport, subject: ConformanceReport["subject"]): Generator<string> {
   const { advertised, forms, optIn, clientMethods } = connection;
   if (subject !== "agent") {
     const options = Object.entries(optIn ?? {}).map(([option, value]) => `${option}: ${value}`);
@@ -53,17 +53,17 @@ function* factsOf(connection: ConnectionReport, subject: Report["subject"]): Gen
     yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;
 }
 
-function placeOf({ document, section }: Rule["source"]): string {
+function placeOf({ document, section }: ConformanceRule["source"]): string {
   return section === undefined ? document : `${document}, “${section}”`;
 }
 
-function verdict(report: Report): string {
+function verdict(report: ConformanceReport): string {
   if (report.conformant !== null) return `${report.conformant ? "conformant" : "not conformant"}: ${counts(report)}`;
   const early = report.connections.find(({ unfinished }) => unfinished !== undefined)?.unfinished;
   return early === undefined ? "nothing was checked: no skills were told" : `not finished: ${early}`;
 }
 
-function counts({ errors, warnings }: Pick<Report, "errors" | "warnings">): string {
+function counts({ errors, warnings }: Pick<ConformanceReport, "errors" | "warnings">): string {
   const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
   return `${count(errors, "error")}, ${count(warnings, "warning")}`;
 }

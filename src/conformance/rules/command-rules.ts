@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from "../../client/json.ts";
+import { type JsonObject, fieldsOf } from "../../client/json.ts";
 import { withoutPrefix } from "../../client/forms/command.ts";
 import { isAvailableSkill } from "../../client/forms/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
@@ -173,7 +173,7 @@ export const commandRules = defineRules([
 ]);
 
 /** The name without the marks under which agents show skills. */
-function slugOf(command: Fields): string {
+function slugOf(command: JsonObject): string {
   const slug = factsIn(command)?.["slug"];
   return typeof slug === "string" ? slug : withoutPrefix(String(command["name"]));
 }

@@ -2,7 +2,7 @@ import { fieldsOf, isStrings } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/forms/skills-list.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { advertisedIn, type Exchange } from "../exchange.ts";
-import { type Fault, documents, quote, defineRules } from "./rule.ts";
+import { type RuleViolation, documents, quote, defineRules } from "./rule.ts";
 import { commandsIn, commandUpdates, factsIn, skillUpdates } from "./skill-lists.ts";
 
 /** The kinds of ACP v1, stable and drafted. */
@@ -169,7 +169,7 @@ function* notSent(
   exchange: Exchange,
   advertised: readonly string[],
   first: ReadonlyMap<string, number>,
-): Iterable<Fault> {
+): Iterable<RuleViolation> {
   if (!first.has(availableCommandsUpdate)) return;
   for (const form of advertised)
     if (!first.has(form))

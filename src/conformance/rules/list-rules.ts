@@ -1,9 +1,9 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/forms/skills-list.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
-import type { Update } from "../exchange.ts";
+import type { RecordedUpdate } from "../exchange.ts";
 import { documents, quote, defineRules } from "./rule.ts";
-import { arrayIn, deltaFields, isDelta, namesIn, sentSkills, skillUpdates } from "./skill-lists.ts";
+import { arrayIn, deltaFields, isDelta, stringsIn, sentSkills, skillUpdates } from "./skill-lists.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */
 export const listRules = defineRules([
@@ -123,7 +123,7 @@ export const listRules = defineRules([
         }
         for (const message of faultsOfDelta(update, before)) yield { line, message };
         for (const skill of arrayIn(fields["added"])) before.names.add(nameOf(skill));
-        for (const name of namesIn(removed)) before.names.delete(name);
+        for (const name of stringsIn(removed)) before.names.delete(name);
         before.revision = revision;
       }
     },
@@ -135,7 +135,7 @@ function nameOf(skill: unknown): unknown {
 }
 
 function* faultsOfDelta(
-  { update }: Update,
+  { update }: RecordedUpdate,
   before: { readonly names: ReadonlySet<unknown>; readonly revision: unknown },
 ): Iterable<string> {
   const { revision, removed } = update;
@@ -149,6 +149,6 @@ function* faultsOfDelta(
     if (before.names.has(name)) yield `${quote(name)} is added, but is in the list already`;
   for (const name of arrayIn(update["changed"]).map(nameOf))
     if (!before.names.has(name)) yield `${quote(name)} is changed, but is not in the list`;
-  for (const name of namesIn(removed))
+  for (const name of stringsIn(removed))
     if (!before.names.has(name)) yield `${quote(name)} is removed, but is not in the list`;
 }

@@ -4,7 +4,7 @@ import { fieldsOf } from "../../client/json.ts";
 import { sessionUpdate } from "../../wire/methods.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Side } from "../transcript/entry.ts";
-import { documents, type Fault, quote, defineRules } from "./rule.ts";
+import { documents, type RuleViolation, quote, defineRules } from "./rule.ts";
 import { commandsIn, commandUpdates, deltaFields, isDelta, skillUpdates } from "./skill-lists.ts";
 
 /** Methods of ACP, stable and drafted, in both directions; `session/set_model` is of earlier drafts. */
@@ -102,13 +102,13 @@ export const messageRules = defineRules([
   },
 ]);
 
-function* customMethodsOf(side: Side, { requests, notifications }: Exchange): Iterable<Fault> {
+function* customMethodsOf(side: Side, { requests, notifications }: Exchange): Iterable<RuleViolation> {
   for (const { from, line, method } of [...requests, ...notifications])
     if (from === side && !methodsOfAcp.has(method) && !/^(?:_|\$\/)/.test(method))
       yield { line, message: `${quote(method)} is no method of ACP, and does not begin with _` };
 }
 
-function* faultOfMeta(line: number, where: string, value: unknown): Iterable<Fault> {
+function* faultOfMeta(line: number, where: string, value: unknown): Iterable<RuleViolation> {
   if (value !== undefined && value !== null && fieldsOf(value) === undefined)
     yield { line, message: `${where} is ${quote(value)}; it must be an object` };
 }

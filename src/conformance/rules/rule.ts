@@ -3,25 +3,25 @@ import type { Side } from "../transcript/entry.ts";
 
 /** Who asks for what a rule says. The rules of one origin are a profile: a verdict of its own. */
 export const origins = ["rfd", "acp", "json-rpc", "acp-skills"] as const;
-export type Origin = (typeof origins)[number];
+export type RuleOrigin = (typeof origins)[number];
 
 /** Where a rule comes from: a document, its section, and the sentence there. */
 interface Source {
-  readonly origin: Origin;
+  readonly origin: RuleOrigin;
   readonly document: string;
   readonly section?: string;
   readonly sentence: string;
 }
 
 /** One place where a rule is broken. */
-export interface Fault {
+export interface RuleViolation {
   readonly line: number;
   /** A sentence without its full stop: what is wrong there. */
   readonly message: string;
 }
 
 /** A rule is a pure function over an exchange. Its id never changes its meaning. */
-export interface Rule {
+export interface ConformanceRule {
   readonly id: string;
   /** What holds, as a short statement. */
   readonly title: string;
@@ -29,10 +29,10 @@ export interface Rule {
   readonly severity: "error" | "warning";
   readonly appliesTo: Side;
   readonly source: Source;
-  readonly check: (exchange: Exchange) => Iterable<Fault>;
+  readonly check: (exchange: Exchange) => Iterable<RuleViolation>;
 }
 
-export function defineRules(rules: readonly Rule[]): readonly Rule[] {
+export function defineRules(rules: readonly ConformanceRule[]): readonly ConformanceRule[] {
   return rules;
 }
 

@@ -1,6 +1,6 @@
-import { type Fields, fieldsOf, isStrings } from "../../client/json.ts";
+import { type JsonObject, fieldsOf, isStrings } from "../../client/json.ts";
 import type { Exchange } from "../exchange.ts";
-import { documents, type Fault, quote, type Rule } from "./rule.ts";
+import { documents, type RuleViolation, quote, type ConformanceRule } from "./rule.ts";
 import { sentSkills } from "./skill-lists.ts";
 
 /** The length in characters, as the RFD counts: code points. */
@@ -8,17 +8,17 @@ function lengthOf(text: string): number {
   return Array.from(text).length;
 }
 
-interface FieldRule extends Pick<Rule, "id" | "title"> {
+interface FieldRule extends Pick<ConformanceRule, "id" | "title"> {
   readonly sentence: string;
   /** What is wrong with a skill; undefined if nothing. */
-  readonly fault: (skill: Fields) => string | undefined;
+  readonly fault: (skill: JsonObject) => string | undefined;
 }
 
-function defineFieldRule({ id, title, sentence, fault }: FieldRule): Rule {
+function defineFieldRule({ id, title, sentence, fault }: FieldRule): ConformanceRule {
   return {
     ...{ id, title, severity: "error", appliesTo: "agent" },
     source: { ...documents.rfdTable, sentence },
-    check: function* (exchange: Exchange): Iterable<Fault> {
+    check: function* (exchange: Exchange): Iterable<RuleViolation> {
       for (const { line, skill, where } of sentSkills(exchange)) {
         const fields = fieldsOf(skill);
         const found = fields === undefined ? undefined : fault(fields);
@@ -31,7 +31,7 @@ function defineFieldRule({ id, title, sentence, fault }: FieldRule): Rule {
 const known = new Set(["name", "description", "license", "compatibility", "metadata", "allowedTools", "_meta"]);
 
 /** What the RFD's table says of each field. */
-export const skillFieldRules: readonly Rule[] = [
+export const skillFieldRules: readonly ConformanceRule[] = [
   defineFieldRule({
     id: "skill-name",
     title: "A skill's name has the RFD's form",

@@ -1,11 +1,11 @@
 import { readAirCommand } from "../../client/forms/air-command.ts";
-import { readCommand } from "../../client/forms/command.ts";
+import { readAdvertisedCommand } from "../../client/forms/command.ts";
 import { readYolopCommand } from "../../client/forms/yolop-command.ts";
-import { type Fields, fieldsOf, isStrings } from "../../client/json.ts";
+import { type JsonObject, fieldsOf, isStrings } from "../../client/json.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { isSkillsKind } from "../../client/forms/skills-list.ts";
 import { availableCommandsUpdate, metaKey } from "../../wire/methods.ts";
-import type { Exchange, Update } from "../exchange.ts";
+import type { Exchange, RecordedUpdate } from "../exchange.ts";
 
 /** A skill as it was sent, not validated. */
 export interface SentSkill {
@@ -16,16 +16,16 @@ export interface SentSkill {
 }
 
 /** Updates that carry the list of skills itself, or its changes. */
-export function skillUpdates({ updates }: Exchange): readonly Update[] {
+export function skillUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
   return updates.filter(({ kind }) => isSkillsKind(kind));
 }
 
 /** Updates that carry a list of commands. */
-export function commandUpdates({ updates }: Exchange): readonly Update[] {
+export function commandUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
   return updates.filter(({ kind }) => kind === availableCommandsUpdate);
 }
 
-export function isDelta({ update }: Update): boolean {
+export function isDelta({ update }: RecordedUpdate): boolean {
   return update["availableSkills"] === undefined && deltaFields.some((field) => update[field] !== undefined);
 }
 
@@ -50,7 +50,9 @@ export function arrayIn(value: unknown): readonly unknown[] {
 }
 
 /** The commands of a list that are objects, with their index. */
-export function commandsIn({ update }: Update): readonly { readonly index: number; readonly command: Fields }[] {
+export function commandsIn({
+  update,
+}: RecordedUpdate): readonly { readonly index: number; readonly command: JsonObject }[] {
   return arrayIn(update["availableCommands"]).flatMap((value, index) => {
     const command = fieldsOf(value);
     return command === undefined ? [] : [{ index, command }];
@@ -58,13 +60,13 @@ export function commandsIn({ update }: Update): readonly { readonly index: numbe
 }
 
 /** What a command says about its skill under our key; undefined for other commands. */
-export function factsIn(command: Fields): Fields | undefined {
+export function factsIn(command: JsonObject): JsonObject | undefined {
   return fieldsOf(fieldsOf(command["_meta"])?.[metaKey]);
 }
 
 /** Whether a command is marked as a skill: by our key, valid or not, or by that of another agent. */
-export function isMarkedAsSkill(command: Fields): boolean {
-  const read = readCommand(command, "");
+export function isMarkedAsSkill(command: JsonObject): boolean {
+  const read = readAdvertisedCommand(command, "");
   return (
     factsIn(command) !== undefined ||
     (read !== undefined && (readAirCommand(read) ?? readYolopCommand(read)) !== undefined)
@@ -72,10 +74,10 @@ export function isMarkedAsSkill(command: Fields): boolean {
 }
 
 /** The skill that a marked command describes. */
-export function skillOfCommand(command: Fields, facts: Fields): unknown {
+export function skillOfCommand(command: JsonObject, facts: JsonObject): unknown {
   return fromCommandFacts({ name: command["name"], description: command["description"] }, facts);
 }
 
-export function namesIn(value: unknown): readonly string[] {
+export function stringsIn(value: unknown): readonly string[] {
   return isStrings(value) ? value : [];
 }

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../client/json.ts";
 import { initialize, requestPermission, sessionPrompt } from "../../wire/methods.ts";
-import type { Exchange, Request, Stray } from "../exchange.ts";
+import type { Exchange, Request, UnexpectedMessage } from "../exchange.ts";
 import type { Side } from "../transcript/entry.ts";
-import { documents, type Fault, quote, defineRules } from "./rule.ts";
+import { documents, type RuleViolation, quote, defineRules } from "./rule.ts";
 
 /** Parts of a turn; other updates may come at any time. */
 const partsOfTurn: ReadonlySet<string> = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"]);
@@ -142,11 +142,15 @@ export const turnRules = defineRules([
   },
 ]);
 
-function* lines(side: Side, strays: readonly Stray[]): Iterable<Fault> {
+function* lines(side: Side, strays: readonly UnexpectedMessage[]): Iterable<RuleViolation> {
   for (const { from, line, reason } of strays) if (from === side) yield { line, message: `the line ${reason}` };
 }
 
-function* unanswered({ requests }: Exchange, side: Side, matters: (request: Request) => boolean): Iterable<Fault> {
+function* unanswered(
+  { requests }: Exchange,
+  side: Side,
+  matters: (request: Request) => boolean,
+): Iterable<RuleViolation> {
   for (const request of requests)
     if (request.from === side && request.response === undefined && matters(request))
       yield { line: request.line, message: `${request.method} (id ${quote(request.id)}) is never answered` };

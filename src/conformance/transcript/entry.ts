@@ -2,7 +2,7 @@
 export type Side = "client" | "agent";
 
 /** One line of a transcript: a message, or text that is not JSON. */
-export interface Entry {
+export interface TranscriptEntry {
   /** Counted from 1, in the file or in the recording. */
   readonly line: number;
   readonly from: Side;
@@ -27,7 +27,7 @@ export function otherSide(side: Side): Side {
 }
 
 /** The entry for a line as it was written. */
-export function toEntry(line: number, from: Side, written: string, connection?: string): Entry {
+export function toTranscriptEntry(line: number, from: Side, written: string, connection?: string): TranscriptEntry {
   const base = { line, from, ...(connection !== undefined && { connection }) };
   try {
     return { ...base, message: JSON.parse(written) as unknown };
@@ -37,7 +37,7 @@ export function toEntry(line: number, from: Side, written: string, connection?: 
 }
 
 /** One line of NDJSON. */
-export function formatEntry({ connection, from, message, text }: Omit<Entry, "line">): string {
+export function formatTranscriptEntry({ connection, from, message, text }: Omit<TranscriptEntry, "line">): string {
   const about = { ...(connection !== undefined && { connection }), from };
   return `${JSON.stringify(text === undefined ? { ...about, message } : { ...about, text })}\n`;
 }

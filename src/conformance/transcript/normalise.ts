@@ -1,11 +1,11 @@
 import { homedir, tmpdir } from "node:os";
 import { readExchange } from "../exchange.ts";
-import { type Entry, formatEntry } from "./entry.ts";
+import { type TranscriptEntry, formatTranscriptEntry } from "./entry.ts";
 
 /** Directories of this machine, and what stands for them. */
-export type Places = readonly (readonly [directory: string, instead: string])[];
+export type PathPlaceholders = readonly (readonly [directory: string, instead: string])[];
 
-export function placesOf(projects: readonly string[]): Places {
+export function placesOf(projects: readonly string[]): PathPlaceholders {
   return [
     ...projects.map((project) => [project, "/project"] as const),
     [process.cwd(), "/work"],
@@ -15,7 +15,7 @@ export function placesOf(projects: readonly string[]): Places {
 }
 
 /** The lines of a transcript without anything of this machine: directories, session ids, UUIDs and times are replaced. */
-export function normaliseTranscript(entries: readonly Entry[], places: Places): readonly string[] {
+export function normaliseTranscript(entries: readonly TranscriptEntry[], places: PathPlaceholders): readonly string[] {
   const sessions = [...readExchange(entries).sessions.keys()].filter((id) => id.length >= 8);
   const uuids = new Map<string, string>();
   const toUuid = (uuid: string): string => {
@@ -24,7 +24,7 @@ export function normaliseTranscript(entries: readonly Entry[], places: Places): 
     return known;
   };
   return entries.map((entry) => {
-    let text = formatEntry(entry);
+    let text = formatTranscriptEntry(entry);
     for (const [index, id] of sessions.entries()) text = text.replaceAll(inJson(id), `session-${index + 1}`);
     for (const [directory, instead] of places)
       if (directory.length > 1) text = text.replaceAll(inJson(directory), instead);

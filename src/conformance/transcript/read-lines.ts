@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { openLineBlocks } from "../../acp/bytes/relay-lines.ts";
+import { createLineBlocks } from "../../acp/bytes/relay-lines.ts";
 import { limits } from "./entry.ts";
 
 export interface LineListener {
@@ -11,7 +11,7 @@ export interface LineListener {
 
 /** Reads lines of untrusted bytes, and stops at the first one that is too long. */
 export function readLines(source: Readable, listener: LineListener, longest: number = limits.messageBytes): void {
-  const blocks = openLineBlocks();
+  const blocks = createLineBlocks();
   let pending = 0;
   let hasEnded = false;
   const end = (reason?: string): void => {

@@ -1,13 +1,13 @@
 import { fieldsOf } from "../../client/json.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type Entry, limits } from "./entry.ts";
+import { type TranscriptEntry, limits } from "./entry.ts";
 
 /**
  * Reads a transcript: NDJSON with `{"from": "client"|"agent", "message": …}` a line, or `"text"` for what was not JSON. Throws
  * INVALID_OPTIONS that names the line if it is none.
  */
-export function readTranscript(text: string, name: string): readonly Entry[] {
-  const entries: Entry[] = [];
+export function readTranscript(text: string, name: string): readonly TranscriptEntry[] {
+  const entries: TranscriptEntry[] = [];
   let line = 0;
   for (const written of linesOf(text)) {
     line++;
@@ -27,7 +27,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-function readEntry(written: string, line: number, name: string): Entry {
+function readEntry(written: string, line: number, name: string): TranscriptEntry {
   let value: unknown;
   try {
     value = JSON.parse(written);
@@ -37,7 +37,7 @@ function readEntry(written: string, line: number, name: string): Entry {
   const fields = fieldsOf(value);
   const { from, text, connection } = fields ?? {};
   if (from !== "client" && from !== "agent") throw invalid(name, line, '"from" must be "client" or "agent"');
-  const about: Pick<Entry, "line" | "from" | "connection"> = {
+  const about: Pick<TranscriptEntry, "line" | "from" | "connection"> = {
     line,
     from,
     ...(typeof connection === "string" && { connection }),
@@ -55,8 +55,8 @@ function invalid(name: string, line: number, reason: string): SkillsError {
 }
 
 /** The entries of each connection, in order. */
-export function byConnection(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
-  const connections = new Map<string, Entry[]>();
+export function byConnection(entries: readonly TranscriptEntry[]): ReadonlyMap<string, readonly TranscriptEntry[]> {
+  const connections = new Map<string, TranscriptEntry[]>();
   for (const entry of entries) {
     const { connection = "" } = entry;
     const before = connections.get(connection);

@@ -1,6 +1,6 @@
 import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
 import { nothingHere, onlyPost, unauthorized } from "../../wire/http/refusal.ts";
-import type { Refusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import { bearerToken, isToken, toTokenDigest } from "../../wire/http/token.ts";
 
 /** The parts of a request that decide on admission. */
@@ -33,7 +33,7 @@ export function admitRequest<Session extends Guarded>(
   { method, target, host, origin, authorization }: RequestHead,
   port: number,
   paths: GuardedPaths<Session>,
-): Session | Refusal {
+): Session | HttpRefusal {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   const refusal = checkHostAndOrigin({ host, origin }, { hosts });
   if (refusal !== undefined) return refusal;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { openPeerCheck } from "../../base/network/peer-users.ts";
+import { createPeerCheck } from "../../base/network/peer-users.ts";
 import type { PeerUsers } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { isRefusal, refuse } from "../../wire/http/refusal.ts";
@@ -43,7 +43,7 @@ const connectionsCheckingInterval = 1_000;
  */
 export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackServer {
   const sessions = new Map<string, LoopbackSession>();
-  const isOwnPeer = openPeerCheck(door.log, "the MCP server", peers);
+  const isOwnPeer = createPeerCheck(door.log, "the MCP server", peers);
   let listening: Promise<Server> | undefined;
   let isClosed = false;
 

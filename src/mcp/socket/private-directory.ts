@@ -13,7 +13,7 @@ const longestDirectory = 80;
 const forgottenMs = 600_000;
 
 /** Creates a directory that only this user can enter. Throws INTERNAL if that is not possible. */
-export function makePrivateDirectory(temporaryDirectory = tmpdir()): string {
+export function makeSocketDirectory(temporaryDirectory = tmpdir()): string {
   const isShort = Buffer.byteLength(temporaryDirectory) <= longestDirectory;
   const directory = mkdtempSync(join(isShort ? temporaryDirectory : "/tmp", prefix));
   const fault = privacyFault(directory);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import { makePrivateDirectory, sweepPrivateDirectories } from "./private-directory.ts";
+import { makeSocketDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../../wire/http/token.ts";
 
 /** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
@@ -39,7 +39,7 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
   function newPath(): string {
     if (platform === "win32") return `\\\\.\\pipe\\acp-skills-${newToken()}`;
     if (directory === undefined) {
-      directory = makePrivateDirectory();
+      directory = makeSocketDirectory();
       void sweepPrivateDirectories();
     }
     return join(directory, randomBytes(6).toString("hex"));

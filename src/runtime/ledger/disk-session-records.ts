@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
-import { longestText, mostForms, mostSessions, mostToldNames } from "./session-records.ts";
+import { longestText, mostForms, mostSessions, maxReportedNames } from "./session-records.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
 interface DiskSessionRecordsOptions {
@@ -84,7 +84,7 @@ function toBounded(record: SessionRecord): SessionRecord {
     editor: cut(editor),
     directory: directory === undefined ? undefined : cut(directory),
     forms: forms.slice(0, mostForms).map(cut),
-    ...(told !== undefined && { told: { ...told, names: told.names.slice(0, mostToldNames).map(cut) } }),
+    ...(told !== undefined && { told: { ...told, names: told.names.slice(0, maxReportedNames).map(cut) } }),
   };
 }
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { isRunning } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { longestText, mostForms, mostSessions, mostToldNames } from "./session-records.ts";
+import { longestText, mostForms, mostSessions, maxReportedNames } from "./session-records.ts";
 import type { KnownSession } from "./session-records.ts";
 
 const mostFiles = 1_000;
@@ -24,7 +24,7 @@ const fileSchema = z.object({
         closedAt: z.number().optional(),
         forms: z.array(text).max(mostForms),
         tools: z.boolean(),
-        told: z.object({ at: z.number(), skills: z.number(), names: z.array(text).max(mostToldNames) }).optional(),
+        told: z.object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames) }).optional(),
       }),
     )
     .max(mostSessions),

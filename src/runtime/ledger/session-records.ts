@@ -30,7 +30,7 @@ export interface SessionRecords {
 }
 
 /** Of more, only the number is kept. */
-export const mostToldNames = 300;
+export const maxReportedNames = 300;
 /** Of one process. */
 export const mostSessions = 50;
 export const mostForms = 10;

@@ -7,10 +7,10 @@ import { runInSlices } from "../../base/promises/slices.ts";
 import type { InvocationEnd } from "../../sources/invoke/invocation-end.ts";
 import type { Invocation } from "../../sources/invoke/invoke-skill.ts";
 import { frameLimits } from "../sandbox/frames/frames.ts";
-import { parseJson } from "../sandbox/frames/json.ts";
+import { parseUntrustedJson } from "../sandbox/frames/json.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
-import { identityOf } from "../../base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
@@ -122,7 +122,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
       const directory = await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
       if (directory === undefined) return undefined;
       // What is installed does not change; what is installed anew is another directory.
-      const key = JSON.stringify([directory, identityOf(directory)]);
+      const key = JSON.stringify([directory, directoryIdentityOf(directory)]);
       const digest = digests.get(key) ?? digestOfPackages(directory);
       digests.set(key, digest);
       return { directory, digest: await digest };
@@ -207,7 +207,7 @@ async function invoke(
   ]);
   const fetcher = openFetcher({ allowPrivate, typed: [invocation.endpoint], clock });
   const parse = async (bytes: Uint8Array): Promise<unknown> =>
-    (await runInSlices(parseJson(Buffer.from(bytes), deepestAnswer))).value;
+    (await runInSlices(parseUntrustedJson(Buffer.from(bytes), deepestAnswer))).value;
   try {
     return await invokeSkill(invocation, { fetcher, clock, parse }, signal);
   } finally {

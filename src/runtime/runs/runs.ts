@@ -12,7 +12,7 @@ import { executeRun } from "./execute/execute-run.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
 import { checkSupport, prepareRun } from "./execute/prepare-run.ts";
 import { planCodeRun, skillChanged } from "./plan/plan-run.ts";
-import type { Arguments, CodeRunRequest } from "./plan/plan-run.ts";
+import type { RunArguments, CodeRunRequest } from "./plan/plan-run.ts";
 import { planSkillRun } from "./plan/plan-skill-run.ts";
 import type { SkillRunRequest } from "./plan/plan-skill-run.ts";
 import type { RunResult } from "./record/run-result.ts";
@@ -181,7 +181,7 @@ class StagedRuns implements Runs {
     let spec: RunSpec;
     try {
       const planning = { runId, caller, signal, outer: { runId: outer.runId, leftMs } };
-      spec = await planSkillRun(planning, { name: skill.slug, version: skill.version, args: args as Arguments });
+      spec = await planSkillRun(planning, { name: skill.slug, version: skill.version, args: args as RunArguments });
       if (spec.skill?.digest !== skill.digest) throw skillChanged(skill.name);
     } catch (error) {
       caller.onEvent?.({ runId, type: "ended", status: signal.aborted ? "cancelled" : "refused" });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { skillChanged } from "../runs/plan/plan-run.ts";
-import type { Arguments } from "../runs/plan/plan-run.ts";
+import type { RunArguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/record/run-result.ts";
 import type { RunSpec } from "../runs/run-spec.ts";
 import { defineTool } from "./tool.ts";
@@ -36,7 +36,7 @@ export const executeSkill = defineTool({
 
 async function planOf(context: RunContext, given: z.infer<typeof input>, signal: AbortSignal): Promise<RunSpec> {
   const { name, version, args, input_blobs: inputBlobs, timeout_ms: timeoutMs, script } = given;
-  const request = { name, version, args: args as Arguments | undefined, inputBlobs, timeoutMs, script };
+  const request = { name, version, args: args as RunArguments | undefined, inputBlobs, timeoutMs, script };
   const spec = await context.runs().plan({ type: "skill", ...request }, context, signal);
   if (context.digest !== undefined && spec.skill?.digest !== context.digest) throw skillChanged(name);
   return spec;

@@ -7,7 +7,7 @@ import { join, relative, sep } from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { unseenCharacters } from "../../base/text/unseen-characters.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
@@ -44,7 +44,7 @@ interface ProjectLimits {
  */
 export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");
-  if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw directoryReplaced(project);
+  if (identity !== undefined && !isSameDirectory(directoryIdentityOf(root), identity)) throw directoryReplaced(project);
 
   /** The real path of a path of the project. */
   function locate(path: string, use: "read" | "written", asked = path): string {

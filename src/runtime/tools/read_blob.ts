@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { toContent } from "./view/content.ts";
-import { defaultPreviewBytes, maxPreviewBytes } from "./input/limits.ts";
+import { defaultPreviewBytes, maxBlobPreviewBytes } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/parameters.ts";
 
@@ -11,7 +11,7 @@ export const readBlob = defineTool({
   input: z.strictObject({
     blob_id: z.string().describe("Blob identifier"),
     mode: z.enum(["sample_head", "sample_tail", "full"]).default("sample_head").describe("How to sample the blob"),
-    max_bytes: wholeNumber({ least: 1, most: maxPreviewBytes })
+    max_bytes: wholeNumber({ least: 1, most: maxBlobPreviewBytes })
       .default(defaultPreviewBytes)
       .describe("Maximum bytes to return"),
     save_as: z
@@ -41,7 +41,7 @@ export const readBlob = defineTool({
       await projectFiles().write(path, blobs.read(owner, id), { overwrite, signal });
       return { output: { saved_as: path, size_bytes: size } };
     }
-    const length = Math.min(size, mode === "full" ? maxPreviewBytes : wanted);
+    const length = Math.min(size, mode === "full" ? maxBlobPreviewBytes : wanted);
     const offset = mode === "sample_tail" ? size - length : 0;
     const bytes = await gather(blobs.read(owner, id, { offset, length }), signal);
     const cut = { start: offset > 0, end: offset + length < size };

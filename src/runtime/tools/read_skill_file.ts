@@ -5,7 +5,7 @@ import { withoutTags } from "../../skills/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { toContent } from "./view/content.ts";
-import { maxFileBytes, maxReplyBytes } from "./input/limits.ts";
+import { maxReadFileBytes, maxReplyBytes } from "./input/limits.ts";
 import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash/walk-skill.ts";
 import { defineTool } from "./tool.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
@@ -34,7 +34,7 @@ export const readSkillFile = defineTool({
     const part = real === undefined ? undefined : source.bytes.head(real, maxReplyBytes);
     if (part === undefined) throw await fileNotFound(source, skill, path);
     const { bytes, size } = part;
-    if (size > maxFileBytes) throw fileTooLarge(path, size);
+    if (size > maxReadFileBytes) throw fileTooLarge(path, size);
     const truncated = bytes.length < size;
     const { content, encoding } = toContent(bytes, { end: truncated });
     return { output: { content: withoutTags(content), encoding, size_bytes: size, truncated }, skill };
@@ -54,6 +54,6 @@ async function fileNotFound(source: SkillSource, { name, directory }: Skill, pat
 }
 
 function fileTooLarge(path: string, size: number): SkillsError {
-  const message = `${JSON.stringify(path)} is ${size} bytes long; the limit is ${maxFileBytes} bytes.`;
-  return new SkillsError("FILE_TOO_LARGE", message, { facts: { limitBytes: maxFileBytes } });
+  const message = `${JSON.stringify(path)} is ${size} bytes long; the limit is ${maxReadFileBytes} bytes.`;
+  return new SkillsError("FILE_TOO_LARGE", message, { facts: { limitBytes: maxReadFileBytes } });
 }

@@ -30,7 +30,7 @@ export interface CallReporter {
   skillCalls(caller: ToolCaller): RunListener;
 }
 
-export function openCallReporter({
+export function createCallReporter({
   onUse,
   now,
   failed,

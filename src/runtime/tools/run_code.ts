@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
-import type { Arguments } from "../runs/plan/plan-run.ts";
+import type { RunArguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/record/run-result.ts";
 import { defineTool } from "./tool.ts";
 import { runArguments, wholeNumber } from "./input/parameters.ts";
@@ -33,7 +33,7 @@ def main(args):
       type: "code",
       code,
       entrypoint,
-      args: args as Arguments | undefined,
+      args: args as RunArguments | undefined,
       mountSkills: mount_skills,
       inputBlobs: input_blobs,
       timeoutMs: limits?.timeout_ms,

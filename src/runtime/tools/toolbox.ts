@@ -14,14 +14,14 @@ import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { SkillHasher } from "../../skills/hash/hash-skill.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust/trust.ts";
-import { guideSkill, openGuides } from "./guide/guide.ts";
+import { guideSkill, createGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
 import { checkInput } from "./input/check-input.ts";
-import { defaultLimits } from "./input/limits.ts";
+import { defaultToolLimits } from "./input/limits.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
 import type { ProjectFiles } from "./project-files.ts";
-import { endingOf, openCallReporter } from "./report-calls.ts";
+import { endingOf, createCallReporter } from "./report-calls.ts";
 import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
@@ -63,9 +63,9 @@ export interface Toolbox {
 
 const never = new AbortController().signal;
 
-export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, source, hasher, log, trust, runs, limits = defaultLimits, now = Date.now } = options;
-  const guideFor = openGuides(limits);
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  const { blobs, source, hasher, log, trust, runs, limits = defaultToolLimits, now = Date.now } = options;
+  const guideFor = createGuides(limits);
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
@@ -145,7 +145,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   }
 
   const toCallError = openCallErrors(log, toInternal);
-  const reporter = openCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
+  const reporter = createCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
 
   return {
     async mayRead(skill, caller, signal) {

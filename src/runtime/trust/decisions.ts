@@ -6,8 +6,8 @@ import { blocks, kindOf } from "./grants/grant.ts";
 import type { Block, Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Reply } from "./asking/question.ts";
-import { directoryOf, enoughAsked } from "./refusals.ts";
-import type { Refusal } from "./refusals.ts";
+import { sessionDirectoryOf, enoughAsked } from "./refusals.ts";
+import type { DeniedAuthorization } from "./refusals.ts";
 import { onlyOnce } from "./asking/questions.ts";
 import { ofRepository } from "./project-repository.ts";
 import { SessionTrusts } from "./session-trust.ts";
@@ -82,7 +82,7 @@ export class Decisions {
 
   /** The directories above the skills of a directory, and their project. */
   #placesAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
-    const start = directoryOf(directory);
+    const start = sessionDirectoryOf(directory);
     const places = [this.#options.projectOf(start, worktrees), start];
     for (let place = start; place !== path.dirname(place); places.push(place)) place = path.dirname(place);
     return places;
@@ -131,11 +131,11 @@ export class Decisions {
   }
 
   /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
-  enough(owner: string): Refusal | undefined {
+  enough(owner: string): DeniedAuthorization | undefined {
     return this.left(owner) > 0 ? undefined : enoughAsked;
   }
 
-  /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `placeOf`. */
+  /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `questionKey`. */
   async refuse(
     place: string,
     subject: Versionless,
@@ -157,7 +157,7 @@ export class Decisions {
     // Where the skill is, also for those of further directories of a session.
     const scope = this.scopeOf(
       block.from === "project" ? "project" : "everywhere",
-      directoryOf(subject.source),
+      sessionDirectoryOf(subject.source),
       policy,
     );
     const change = ({ blocks: before, ...approvals }: Approvals): Approvals => ({

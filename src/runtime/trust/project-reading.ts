@@ -7,11 +7,11 @@ import type { Policy } from "./policy/policy.ts";
 import { askAboutProject } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
 import { onlyOnce } from "./asking/questions.ts";
-import type { Questions, TellOutcome } from "./asking/questions.ts";
+import type { Questions, OutcomeListener } from "./asking/questions.ts";
 import type { Approvals } from "./grants/approvals.ts";
 import { least, reachIndex } from "./grants/reach.ts";
-import { placeOf } from "./session-trust.ts";
-import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
+import { questionKey } from "./session-trust.ts";
+import { blocked, sessionDirectoryOf, onlyPolicy, untrustedInstructions, whyRefused } from "./refusals.ts";
 
 /** A skill that a model wants to read. `directory`: of the skill. */
 export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };
@@ -62,7 +62,7 @@ export class ProjectReading {
     const policy = policyFor(directory);
     // Of the skill: another directory of the session may be another project.
     // A repository inside the project, or one that a link leads to, is not what a person trusted.
-    const around = projectOf(directoryOf(skill.source), policy.worktrees);
+    const around = projectOf(sessionDirectoryOf(skill.source), policy.worktrees);
     const project = projectOf(skill.directory, policy.worktrees, around);
     return { skill, project, policy, key: JSON.stringify(["read", project, repositoryAt(project) ?? null]) };
   }
@@ -95,17 +95,17 @@ export class ProjectReading {
     if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
     const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
     if (isLasting && (await decisions.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
-    const refused = session?.refused.get(placeOf("read", project));
-    return refused && unreadable(skill, project, whyRefused(refused));
+    const refused = session?.refused.get(questionKey("read", project));
+    return refused && untrustedInstructions(skill, project, whyRefused(refused));
   }
 
-  async #keep(wish: Wish, asker: Asker, reply: Reply, tell: TellOutcome): Promise<Authorization> {
+  async #keep(wish: Wish, asker: Asker, reply: Reply, tell: OutcomeListener): Promise<Authorization> {
     const { decisions } = this.#options;
     const { skill, project, policy, key } = wish;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      const refusal = answer === "block" ? blocked(skill) : unreadable(skill, project, whyRefused(reply));
-      await decisions.refuse(placeOf("read", project), skill, asker, reply, { policy, tell: () => tell(refusal) });
+      const refusal = answer === "block" ? blocked(skill) : untrustedInstructions(skill, project, whyRefused(reply));
+      await decisions.refuse(questionKey("read", project), skill, asker, reply, { policy, tell: () => tell(refusal) });
       return refusal;
     }
     // Another window may have blocked it meanwhile.

@@ -5,15 +5,15 @@ import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 import type { Subject } from "./grants/grant.ts";
 import type { Reply } from "./asking/question.ts";
 
-export type Refusal = Extract<Authorization, { readonly allowed: false }>;
+export type DeniedAuthorization = Extract<Authorization, { readonly allowed: false }>;
 
-export const enoughAsked: Refusal = {
+export const enoughAsked: DeniedAuthorization = {
   allowed: false,
   why: "Three questions of this turn were not answered with yes: no more are asked until the user writes again.",
   hint: "Go on without it, or tell the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
 };
 
-export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): Refusal {
+export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): DeniedAuthorization {
   const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
   return {
     allowed: false,
@@ -22,7 +22,7 @@ export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" 
   };
 }
 
-export function onlyPolicy(what: string): Refusal {
+export function onlyPolicy(what: string): DeniedAuthorization {
   return {
     allowed: false,
     why: `A policy does not let users approve ${what}.`,
@@ -31,7 +31,10 @@ export function onlyPolicy(what: string): Refusal {
 }
 
 /** A caller from elsewhere, for whom only the configuration of the server decides. */
-export function notGranted({ name, digest }: Pick<Subject, "name" | "digest">, needs: Capabilities): Refusal {
+export function notGranted(
+  { name, digest }: Pick<Subject, "name" | "digest">,
+  needs: Capabilities,
+): DeniedAuthorization {
   const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
   return {
     allowed: false,
@@ -40,7 +43,7 @@ export function notGranted({ name, digest }: Pick<Subject, "name" | "digest">, n
   };
 }
 
-export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
+export function refusalOf(request: TrustRequest, reply: Reply): DeniedAuthorization {
   const { subject, needs, calledBy } = request;
   if (reply.answer === "block") return blocked(subject);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
@@ -55,7 +58,11 @@ export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   };
 }
 
-export function unreadable({ name, slug }: Pick<Subject, "name" | "slug">, project: string, why: string): Refusal {
+export function untrustedInstructions(
+  { name, slug }: Pick<Subject, "name" | "slug">,
+  project: string,
+  why: string,
+): DeniedAuthorization {
   return {
     allowed: false,
     why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
@@ -66,11 +73,11 @@ export function unreadable({ name, slug }: Pick<Subject, "name" | "slug">, proje
 /** The option that names the project or the source of a skill, because the command is copied to wherever a terminal is. */
 function placeOf({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
   if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
-  return isOwn ? "" : ` --cwd ${shellWord(directoryOf(source))}`;
+  return isOwn ? "" : ` --cwd ${shellWord(sessionDirectoryOf(source))}`;
 }
 
 /** The directory of a session that a root of skills is in. */
-export function directoryOf(root: string): string {
+export function sessionDirectoryOf(root: string): string {
   return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }
 

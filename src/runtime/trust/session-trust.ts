@@ -59,7 +59,7 @@ export class SessionTrusts extends LimitedMap<string, SessionTrust> {
 }
 
 /** What a question is about: one answer that is no yes counts for it, whatever its bytes become. `directory`: of a skill, or a project. */
-export function placeOf(about: string, directory: string, calledBy?: string): string {
+export function questionKey(about: string, directory: string, calledBy?: string): string {
   return JSON.stringify([about, directory, calledBy]);
 }
 

@@ -16,10 +16,10 @@ import type { ReadSkill } from "./project-reading.ts";
 import { askAboutSkill } from "./asking/question.ts";
 import type { Question, Reply } from "./asking/question.ts";
 import { onlyOnce, Questions } from "./asking/questions.ts";
-import type { TellOutcome } from "./asking/questions.ts";
-import { isWithin, least, reachIndex, reachOf } from "./grants/reach.ts";
+import type { OutcomeListener } from "./asking/questions.ts";
+import { isScopeWithinReach, least, reachIndex, reachOf } from "./grants/reach.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
-import { placeOf } from "./session-trust.ts";
+import { questionKey } from "./session-trust.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
 
@@ -38,7 +38,7 @@ interface GrantTerms {
   readonly reach?: Reach | undefined;
   /** ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;
-  readonly tell?: TellOutcome | undefined;
+  readonly tell?: OutcomeListener | undefined;
 }
 
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
@@ -152,7 +152,9 @@ class PersonalTrust implements Trust {
     if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
     // An organisation that allows approvals for one call only does not accept older ones either.
     if (reachIndex(policy.approvals) > reachIndex("session")) {
-      const grant = stored.flatMap(({ grants, project }) => (isWithin(policy, project) ? grants : [])).find(isAllowed);
+      const grant = stored
+        .flatMap(({ grants, project }) => (isScopeWithinReach(policy, project) ? grants : []))
+        .find(isAllowed);
       if (grant !== undefined) return { allowed: true, by: grant.id };
     }
     const refused = session?.refused.get(placeAsked(request));
@@ -249,7 +251,7 @@ class PersonalTrust implements Trust {
   async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
     const refused = this.#decisions.sessions.get(asker.owner)?.refused;
     if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
-    if (refused?.has(placeOf("run", skill.directory)) === true) return false;
+    if (refused?.has(questionKey("run", skill.directory)) === true) return false;
     return (await this.#reading.decideReading(skill, asker))?.allowed === true;
   }
 
@@ -309,7 +311,7 @@ function keyOf({ subject, wants, calledBy }: TrustRequest): string {
 }
 
 function placeAsked({ subject, calledBy }: TrustRequest): string {
-  return placeOf("run", subject.directory, calledBy?.name);
+  return questionKey("run", subject.directory, calledBy?.name);
 }
 
 /** An older grant of the same version that says no more than the new one. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
 import { unauthorized } from "../../wire/http/refusal.ts";
-import type { Refusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { Callers } from "./callers.ts";
 import { unlimited } from "./limiter.ts";
@@ -27,7 +27,11 @@ export interface AdmissionRules {
 
 /** Who sends a request, or why it is refused (CONTRACT C-2.2): Host, Origin, the target's form, credentials, limits; in this order.
  * `path` is that of `pathOf`. */
-export function admit(request: IncomingMessage, path: string | undefined, rules: AdmissionRules): Admitted | Refusal {
+export function admit(
+  request: IncomingMessage,
+  path: string | undefined,
+  rules: AdmissionRules,
+): Admitted | HttpRefusal {
   const { host, origin, authorization } = request.headers;
   const isOpen = path !== undefined && rules.isOpen(path);
   const refusal = checkHostAndOrigin({ host: isRepeated(request) ? undefined : host, origin }, rules);

@@ -9,7 +9,7 @@ import { localCaller } from "../config/with-local-caller.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import { isNamedIn } from "../publish/publication.ts";
 import type { Publication } from "../publish/publication.ts";
-import { openLimiter } from "./limiter.ts";
+import { createLimiter } from "./limiter.ts";
 import type { Limiter } from "./limiter.ts";
 
 /** A caller with credentials, and how much it uses. */
@@ -83,7 +83,7 @@ export function createCallers(
       invokes: ({ skill }) => sees(skill),
       view: isForAll ? "all" : JSON.stringify([...patterns].sort()),
     });
-    known.push({ caller, tokenDigest, limiter: openLimiter(limits, now) });
+    known.push({ caller, tokenDigest, limiter: createLimiter(limits, now) });
   }
 
   const find = tokenFinder(known);

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { Refusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { CallerLimits } from "../config/serve-config.ts";
 import type { HttpCaller } from "../http-caller.ts";
 
 /** How much one caller, or one address, uses now. */
 export interface Limiter {
   /** Why a request is refused; else it counts until `leave`. */
-  enter(): Refusal | undefined;
+  enter(): HttpRefusal | undefined;
   leave(): void;
 }
 
@@ -15,7 +15,7 @@ export interface Limiter {
 export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined };
 
 /** A token bucket: `requestsPerMinute` at once, and refilled evenly. `now` is in milliseconds. */
-export function openLimiter({ requestsPerMinute, concurrentRequests }: CallerLimits, now: () => number): Limiter {
+export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerLimits, now: () => number): Limiter {
   const perMs = requestsPerMinute / 60_000;
   let left = requestsPerMinute;
   let filledAt = now();
@@ -42,7 +42,7 @@ export function openLimiter({ requestsPerMinute, concurrentRequests }: CallerLim
   };
 }
 
-function tooMany(message: string, seconds: number): Refusal {
+function tooMany(message: string, seconds: number): HttpRefusal {
   return { status: 429, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
 }
 
@@ -50,12 +50,15 @@ function tooMany(message: string, seconds: number): Refusal {
 const maxAddresses = 10_000;
 
 /** Anonymous callers are told apart by address; of IPv6, by the network of a site, because a host may use all of its addresses. */
-export function openAddressLimiters(limits: CallerLimits, now: () => number): (address: string | undefined) => Limiter {
+export function createAddressLimiters(
+  limits: CallerLimits,
+  now: () => number,
+): (address: string | undefined) => Limiter {
   const limiters = new LimitedMap<string, Limiter>(maxAddresses);
   return (address = "") => {
     const key = networkOf(address);
     let limiter = limiters.get(key);
-    if (limiter === undefined) limiters.set(key, (limiter = openLimiter(limits, now)));
+    if (limiter === undefined) limiters.set(key, (limiter = createLimiter(limits, now)));
     return limiter;
   };
 }
@@ -74,7 +77,7 @@ export interface UnreadBytes {
     body: Uint8Array,
     response: ServerResponse,
     caller: Pick<HttpCaller, "name" | "isAnonymous">,
-  ): Refusal | undefined;
+  ): HttpRefusal | undefined;
 }
 
 /**

@@ -4,11 +4,11 @@ import { SizedCache } from "./sized-cache.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { toTarGz } from "../../sources/archive/write-tar.ts";
 import type { SkillFile } from "../../sources/skill-bytes.ts";
-import { openMadeOfSkills } from "../publish/made-of-skills.ts";
+import { createMadeOfSkills } from "../publish/made-of-skills.ts";
 import type { MadeOfSkills } from "../publish/made-of-skills.ts";
 import type { PublishedSkill } from "../publish/publication.ts";
-import { isLeftOut } from "../publish/read-contents.ts";
-import type { LeftOut } from "../publish/read-contents.ts";
+import { isNotPublished } from "../publish/read-contents.ts";
+import type { NotPublished } from "../publish/read-contents.ts";
 import { agentSkillsPath, toArtifactName } from "./artifact-path.ts";
 import type { ArtifactName, ArtifactType } from "./artifact-path.ts";
 
@@ -37,11 +37,11 @@ export interface Artifacts {
 /** Bytes of artifacts that are kept in memory; others are made again when they are asked for. */
 const maxKept = 16 * 1024 * 1024;
 /** How long clients with an older index can still fetch what was replaced. */
-export const graceMs = 10 * 60 * 1_000;
+export const artifactGraceMs = 10 * 60 * 1_000;
 
 export const mediaTypes = { "skill-md": "text/markdown; charset=utf-8", archive: "application/gzip" } as const;
 
-export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artifacts {
+export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Artifacts {
   const { clock } = app;
   const cache = new SizedCache(maxKept);
   /** By name: what has been replaced, and when. */
@@ -52,7 +52,7 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
   const remade = new Map<string, Uint8Array<ArrayBuffer>>();
   const makings = new Map<string, Promise<Uint8Array<ArrayBuffer> | undefined>>();
 
-  function* make(files: readonly SkillFile[], { skill: { slug } }: PublishedSkill): Steps<Artifact | LeftOut> {
+  function* make(files: readonly SkillFile[], { skill: { slug } }: PublishedSkill): Steps<Artifact | NotPublished> {
     const type = files.length === 1 ? "skill-md" : "archive";
     let bytes: Uint8Array<ArrayBuffer> | undefined;
     if (type === "skill-md") bytes = files[0]?.bytes as Uint8Array<ArrayBuffer>;
@@ -91,7 +91,7 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
   function replace(artifact: Artifact): void {
     const now = clock.now();
     for (const [text, at] of replaced) {
-      if (now - at < graceMs) break;
+      if (now - at < artifactGraceMs) break;
       forget(text);
     }
     const text = toArtifactName(artifact.name);
@@ -104,22 +104,22 @@ export function openArtifacts(app: Pick<App, "source" | "log" | "clock">): Artif
     cache.delete(text);
   }
 
-  const made: MadeOfSkills<Artifact> = openMadeOfSkills(app, { what: "archive", make });
+  const made: MadeOfSkills<Artifact> = createMadeOfSkills(app, { what: "archive", make });
 
   return {
     async of(published) {
       const artifact = await made.of(published);
-      return isLeftOut(artifact) ? undefined : artifact;
+      return isNotPublished(artifact) ? undefined : artifact;
     },
     ofAll: (...given) => made.ofAll(...given),
     async read(published, name) {
       const text = toArtifactName(name);
       const replacedAt = replaced.get(text);
-      if (replacedAt !== undefined && clock.now() - replacedAt >= graceMs) forget(text);
+      if (replacedAt !== undefined && clock.now() - replacedAt >= artifactGraceMs) forget(text);
       const bytes = cache.get(text);
       if (bytes !== undefined) return bytes;
       const artifact = await made.of(published);
-      if (isLeftOut(artifact) || toArtifactName(artifact.name) !== text) return undefined;
+      if (isNotPublished(artifact) || toArtifactName(artifact.name) !== text) return undefined;
       return cache.get(text) ?? (await makeAgain(published, text));
     },
   };

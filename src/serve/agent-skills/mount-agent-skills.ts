@@ -1,8 +1,8 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import { nothingHere, unauthorized } from "../../wire/http/refusal.ts";
-import { refused } from "../answer/refuse-request.ts";
-import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
-import type { KeptAnswer } from "../answer/kept-answer.ts";
+import { toRefusalResponse } from "../answer/refuse-request.ts";
+import { respondWithCached, toCachedResponse } from "../answer/cached-response.ts";
+import type { CachedResponse } from "../answer/cached-response.ts";
 import type { HttpContext, MountRoutes } from "../http-door.ts";
 import type { Audience } from "../publish/audience.ts";
 import { mountForAudiences } from "../publish/mount-for-audiences.ts";
@@ -19,7 +19,7 @@ const extra = { "referrer-policy": "no-referrer", "x-content-type-options": "nos
 
 interface KeptIndex {
   readonly of: ReadonlyMap<string, Artifact>;
-  readonly answer: KeptAnswer;
+  readonly answer: CachedResponse;
 }
 
 /**
@@ -29,13 +29,13 @@ interface KeptIndex {
 export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, shares, unread }) => {
   const indexes = new LimitedMap<string, KeptIndex>(maxKept);
 
-  async function indexOf(audience: Audience): Promise<KeptAnswer> {
+  async function indexOf(audience: Audience): Promise<CachedResponse> {
     const { view, mayHave } = audience;
     const published = publication();
     const all = await artifacts.ofAll(published, audience);
     const known = indexes.get(view);
     if (known?.of === all) return known.answer;
-    const answer = keepAnswer(toIndexDocument(published, all, mayHave));
+    const answer = toCachedResponse(toIndexDocument(published, all, mayHave));
     indexes.delete(view);
     indexes.set(view, { of: all, answer });
     return answer;
@@ -43,7 +43,7 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
 
   async function answerIndex(context: HttpContext, audience: Audience): Promise<Response> {
     const { isEverybody: isEverybodys } = audience;
-    return answerKept(context, await indexOf(audience), { isEverybodys, extra });
+    return respondWithCached(context, await indexOf(audience), { isEverybodys, extra });
   }
 
   async function answerArtifact(context: HttpContext, audience: Audience, text: string): Promise<Response> {
@@ -51,15 +51,15 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
     const published = name && publication().bySlug.get(name.slug);
     // What somebody may not know of is as if it did not exist.
     if (name === undefined || published === undefined || !audience.mayKnow(published))
-      return refused(context, nothingHere);
+      return toRefusalResponse(context, nothingHere);
     if (!audience.mayHave(published))
-      return refused(context, unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`));
+      return toRefusalResponse(context, unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`));
     const body = await artifacts.read(published, name);
-    if (body === undefined) return refused(context, nothingHere);
+    if (body === undefined) return toRefusalResponse(context, nothingHere);
     const full = unread.hold(body, context.env.outgoing, context.env.caller);
-    if (full !== undefined) return refused(context, full);
+    if (full !== undefined) return toRefusalResponse(context, full);
     const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
-    return answerKept(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
+    return respondWithCached(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
   }
 
   const mount = mountForAudiences(routes, shares);

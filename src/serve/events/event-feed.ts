@@ -26,7 +26,7 @@ const mostRuns = 10_000;
  * One feed for all streams. An event is made only for those who may know of what it tells: a skill, for callers that discover it; a run,
  * for the named caller that started it. Anonymous callers are not told of runs, because they share a name.
  */
-export function openEventFeed(
+export function createEventFeed(
   { session, publication, baseUrl, onRun }: Pick<HttpDoor, "session" | "publication" | "baseUrl" | "onRun">,
   epoch: string = randomBytes(6).toString("hex"),
 ): EventFeed {

@@ -1,7 +1,7 @@
-import { refused } from "../answer/refuse-request.ts";
+import { toRefusalResponse } from "../answer/refuse-request.ts";
 import type { MountRoutes } from "../http-door.ts";
-import { openEventFeed } from "./event-feed.ts";
-import { openStreams } from "./open-streams.ts";
+import { createEventFeed } from "./event-feed.ts";
+import { createEventStreams } from "./open-streams.ts";
 
 const headers = {
   "content-type": "text/event-stream",
@@ -17,15 +17,15 @@ const retry = "retry: 2000\n\n";
  * `Last-Event-ID` gets what it has missed; a new one, or one that has missed too much, gets `reset` first.
  */
 export const mountEvents: MountRoutes = (routes, door) => {
-  const feed = openEventFeed(door);
-  const streams = openStreams(door);
+  const feed = createEventFeed(door);
+  const streams = createEventStreams(door);
   routes.get("/events", (context) => {
     const { caller, incoming, leaveRequests } = context.env;
     // hono answers HEAD by GET, and would never read the stream.
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
     const reader = { caller, address: incoming.socket.remoteAddress };
     const refusal = streams.refusalOf(reader);
-    if (refusal !== undefined) return refused(context, refusal);
+    if (refusal !== undefined) return toRefusalResponse(context, refusal);
     leaveRequests();
     const events = feed.of(caller);
     const { "last-event-id": lastEventId } = incoming.headers;

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import { networkOf } from "../admission/limiter.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { HttpDoor } from "../http-door.ts";
@@ -14,7 +14,7 @@ interface Reader {
 /** The open streams, kept alive, and ended when the server stops. */
 export interface OpenStreams {
   /** Why a reader gets no further stream. */
-  readonly refusalOf: (reader: Reader) => Refusal | undefined;
+  readonly refusalOf: (reader: Reader) => HttpRefusal | undefined;
   readonly open: (
     reader: Reader,
     given: Pick<Parameters<typeof openEventStream>[0], "first" | "listen">,
@@ -23,7 +23,7 @@ export interface OpenStreams {
 
 const beatEveryMs = 15_000;
 
-export function openStreams({
+export function createEventStreams({
   app: { clock },
   config,
   draining,
@@ -89,11 +89,11 @@ function toHolder({ caller: { name, isAnonymous }, address = "" }: Reader): {
 
 const retryLater = { "retry-after": "5" };
 
-function unavailable(message: string): Refusal {
+function unavailable(message: string): HttpRefusal {
   return { status: 503, code: "RATE_LIMITED", message, headers: retryLater };
 }
 
-function tooMany(limit: number, of: string): Refusal {
+function tooMany(limit: number, of: string): HttpRefusal {
   const message = `The limit of ${limit} event streams of ${of} is reached; close one.`;
   return { status: 429, code: "RATE_LIMITED", message, headers: retryLater };
 }

@@ -1,13 +1,13 @@
-import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
-import type { KeptAnswer } from "../answer/kept-answer.ts";
+import { respondWithCached, toCachedResponse } from "../answer/cached-response.ts";
+import type { CachedResponse } from "../answer/cached-response.ts";
 import type { MountRoutes } from "../http-door.ts";
 import { toOpenApi } from "./to-openapi.ts";
 
 /** `GET /openapi.json`: the same for everybody, made at the first request. */
 export const mountOpenApi: MountRoutes = (routes, { app, config, baseUrl }) => {
-  let kept: KeptAnswer | undefined;
+  let kept: CachedResponse | undefined;
   routes.get("/openapi.json", (context) => {
-    kept ??= keepAnswer(JSON.stringify(toOpenApi({ baseUrl: baseUrl(), version: app.version, config })));
-    return answerKept(context, kept, { isEverybodys: true });
+    kept ??= toCachedResponse(JSON.stringify(toOpenApi({ baseUrl: baseUrl(), version: app.version, config })));
+    return respondWithCached(context, kept, { isEverybodys: true });
   });
 };

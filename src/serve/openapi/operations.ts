@@ -1,5 +1,5 @@
 import { toSchemaRef } from "./json-schema.ts";
-import type { Json } from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** One route, as OpenAPI describes it. */
 export interface Operation {
@@ -8,40 +8,40 @@ export interface Operation {
   readonly path: string;
   readonly id: string;
   readonly summary: string;
-  readonly parameters?: readonly Json[];
-  readonly body?: Json;
+  readonly parameters?: readonly JsonSchema[];
+  readonly body?: JsonSchema;
   /** Default: JSON. */
   readonly bodyType?: string;
   /** By status; those of refusals are added. */
-  readonly responses: Readonly<Record<string, Json>>;
+  readonly responses: Readonly<Record<string, JsonSchema>>;
   /** Its errors. Default: those of Skill Sharing (CONTRACT C-6.4). */
   readonly error?: string;
 }
 
-const inPath = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
+const inPath = (name: string, description: string, schema: JsonSchema = { type: "string" }): JsonSchema => ({
   name,
   in: "path",
   required: true,
   description,
   schema,
 });
-const inQuery = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
+const inQuery = (name: string, description: string, schema: JsonSchema = { type: "string" }): JsonSchema => ({
   name,
   in: "query",
   description,
   schema,
 });
-const content = (type: string, schema?: Json): Json => ({ [type]: schema === undefined ? {} : { schema } });
-const answer = (description: string, schema: string): Json => ({
+const content = (type: string, schema?: JsonSchema): JsonSchema => ({ [type]: schema === undefined ? {} : { schema } });
+const answer = (description: string, schema: string): JsonSchema => ({
   description,
   content: content("application/json", toSchemaRef(schema)),
 });
-const text = (description: string, type: string): Json => ({
+const text = (description: string, type: string): JsonSchema => ({
   description,
   content: content(type, { type: "string" }),
 });
-const unchanged: Json = { description: "The client has it: If-None-Match names its ETag." };
-const cached = (response: Json): Readonly<Record<string, Json>> => ({ 200: response, 304: unchanged });
+const unchanged: JsonSchema = { description: "The client has it: If-None-Match names its ETag." };
+const cached = (response: JsonSchema): Readonly<Record<string, JsonSchema>> => ({ 200: response, 304: unchanged });
 
 const slug = inPath("slug", "The name of a skill with hyphens for dots.", {
   type: "string",
@@ -235,7 +235,7 @@ const agentSkills: readonly Operation[] = places.flatMap(({ prefix, of, token })
   },
 ]);
 
-const marketplace: Json = {
+const marketplace: JsonSchema = {
   description: "The marketplace.",
   content: content("application/json", {
     type: "object",
@@ -243,7 +243,7 @@ const marketplace: Json = {
     required: ["name", "owner", "plugins"],
   }),
 };
-const gitAnswer = (type: string): Json => ({ description: "Git's own format.", content: content(type) });
+const gitAnswer = (type: string): JsonSchema => ({ description: "Git's own format.", content: content(type) });
 
 const plugins: readonly Operation[] = places.flatMap(({ prefix, of, token }): Operation[] => [
   {

@@ -1,14 +1,14 @@
 import { toolDefinitions } from "../../runtime/tools/tools.ts";
 import { strictObject, toSchemaRef } from "./json-schema.ts";
-import type { Json } from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 const rpcVersion = { const: "2.0" };
 const rpcId = { type: ["string", "number", "null"] };
 
 /** Calls of the tools at `/rpc` (CONTRACT C-2.2): for each tool its input, its output and the request that calls it. */
-export function rpcSchemas(maxBatch: number): Readonly<Record<string, Json>> {
+export function rpcSchemas(maxBatch: number): Readonly<Record<string, JsonSchema>> {
   const tools = toolDefinitions("json-schema");
-  const schemas: Record<string, Json> = {};
+  const schemas: Record<string, JsonSchema> = {};
   for (const { name, description, parameters, response } of tools) {
     schemas[`${name}.input`] = parameters;
     schemas[`${name}.output`] = response;
@@ -21,7 +21,7 @@ export function rpcSchemas(maxBatch: number): Readonly<Record<string, Json>> {
     const required = ["jsonrpc", "method", ...((parameters.required ?? []).length > 0 ? ["params"] : [])];
     schemas[`${name}.call`] = { title: name, description, ...strictCall(properties, required) };
   }
-  const batchOf = (name: string): Json => ({
+  const batchOf = (name: string): JsonSchema => ({
     oneOf: [toSchemaRef(name), { type: "array", items: toSchemaRef(name), minItems: 1, maxItems: maxBatch }],
   });
   return {
@@ -41,12 +41,12 @@ export function rpcSchemas(maxBatch: number): Readonly<Record<string, Json>> {
 }
 
 /** Members that JSON-RPC does not know are ignored. */
-function strictCall(properties: Json, required: readonly string[]): Json {
+function strictCall(properties: JsonSchema, required: readonly string[]): JsonSchema {
   return { type: "object", properties, required };
 }
 
 /** CONTRACT C-2.3. */
-const wireError: Json = strictObject({
+const wireError: JsonSchema = strictObject({
   code: { enum: [-32700, -32600, -32601, -32602, -32603, -32001, -32000] },
   message: { type: "string" },
   data: strictObject(

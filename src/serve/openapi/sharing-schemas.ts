@@ -11,10 +11,10 @@ import {
 import { toolDefinitions } from "../../runtime/tools/tools.ts";
 import { executionParameters } from "../sharing/invocation/executions.ts";
 import { strictObject, toSchemaRef } from "./json-schema.ts";
-import type { Json } from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** The documents of Skill Sharing, from the schemas that also read those of others. */
-export function sharingSchemas(): Readonly<Record<string, Json>> {
+export function sharingSchemas(): Readonly<Record<string, JsonSchema>> {
   const registry = z.registry<{ readonly id: string }>();
   const documents = {
     SkillIndex: skillIndex,
@@ -37,7 +37,7 @@ export function sharingSchemas(): Readonly<Record<string, Json>> {
 }
 
 /** The dialect is that of the document; `$id` would be none that a URI can have. */
-function withoutIds(schema: z.core.JSONSchema.BaseSchema): Json {
+function withoutIds(schema: z.core.JSONSchema.BaseSchema): JsonSchema {
   const copy = { ...schema };
   delete copy.$schema;
   delete copy.$id;
@@ -45,13 +45,13 @@ function withoutIds(schema: z.core.JSONSchema.BaseSchema): Json {
 }
 
 /** Of `execute_skill`, what an invocation may say. */
-function executionRequest(): Json {
+function executionRequest(): JsonSchema {
   const tool = toolDefinitions("json-schema", { tools: ["execute_skill"] })[0];
   const properties = executionParameters.map((name) => [name, tool?.parameters.properties[name]]);
-  return strictObject(Object.fromEntries(properties) as Json, []);
+  return strictObject(Object.fromEntries(properties) as JsonSchema, []);
 }
 
-const agentSkillsIndex: Json = strictObject({
+const agentSkillsIndex: JsonSchema = strictObject({
   $schema: { type: "string" },
   skills: {
     type: "array",

@@ -1,7 +1,7 @@
 import { sharingVersion } from "../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../config/serve-config.ts";
 import { toSchemaRef } from "./json-schema.ts";
-import type { Json } from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { operations } from "./operations.ts";
 import type { Operation } from "./operations.ts";
 import { rpcSchemas } from "./rpc-schemas.ts";
@@ -18,8 +18,8 @@ export interface DescribedServer {
  * The description of every route (OpenAPI 3.1), from the schemas by which the server reads and writes. The same for all callers: it tells
  * what can be asked, not which skills there are. Pure.
  */
-export function toOpenApi({ baseUrl, version, config: { provider, limits } }: DescribedServer): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+export function toOpenApi({ baseUrl, version, config: { provider, limits } }: DescribedServer): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const operation of operations) (paths[operation.path] ??= {})[operation.method] = toOperation(operation);
   return {
     openapi: "3.1.1",
@@ -48,7 +48,7 @@ function toOperation({
   bodyType = "application/json",
   responses,
   error = "SharingError",
-}: Operation): Json {
+}: Operation): JsonSchema {
   const refusal = {
     description: "The request is refused: 401 without a valid token, 429 over a limit, and so on.",
     content: { "application/json": { schema: toSchemaRef(error) } },
@@ -63,7 +63,7 @@ function toOperation({
 }
 
 /** Of every revision of MCP; before 2025-06-18 also batches. */
-const mcpMessage: Json = {
+const mcpMessage: JsonSchema = {
   type: "object",
   properties: {
     jsonrpc: { const: "2.0" },
@@ -75,7 +75,7 @@ const mcpMessage: Json = {
 };
 
 /** The errors that the MCP library writes have less in them than ours. */
-const mcpError: Json = {
+const mcpError: JsonSchema = {
   type: "object",
   properties: {
     jsonrpc: { const: "2.0" },

@@ -3,7 +3,7 @@ import type { PublishedSkill } from "../publish/publication.ts";
 import { shorten } from "../publish/shorten.ts";
 
 /** A marketplace of plugins, each of one skill, as Claude Code, Copilot and Codex read it. */
-export interface Marketplace {
+export interface MarketplaceManifest {
   readonly name: string;
   readonly description: string;
   readonly owner: { readonly name: string };
@@ -31,14 +31,14 @@ const entryBytes = 130;
  * The catalog of some skills. `repository`: its URL, for readers that have fetched only this document; absent in the repository itself. No
  * versions: readers would not update a skill whose files changed and whose version did not. Pure.
  */
-export function toMarketplace(
+export function toMarketplaceManifest(
   skills: readonly Pick<PublishedSkill, "skill">[],
   {
     provider,
     share,
     repository,
   }: Pick<ServeConfig, "provider"> & { readonly share?: string | undefined; readonly repository?: string },
-): Marketplace {
+): MarketplaceManifest {
   const bytes = (limit: number): number =>
     skills.reduce(
       (sum, { skill: { slug, description } }) => sum + slug.length * 2 + Buffer.byteLength(shorten(description, limit)),

@@ -1,13 +1,13 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { readBody, tooLarge } from "../../wire/http/read-body.ts";
-import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
+import { respondWithCached, toCachedResponse } from "../answer/cached-response.ts";
 import type { HttpContext, MountRoutes } from "../http-door.ts";
 import type { Audience } from "../publish/audience.ts";
 import { mountForAudiences } from "../publish/mount-for-audiences.ts";
-import { refused } from "../answer/refuse-request.ts";
-import { toMarketplace } from "./marketplace.ts";
-import { openRepositories } from "./repositories.ts";
+import { toRefusalResponse } from "../answer/refuse-request.ts";
+import { toMarketplaceManifest } from "./marketplace.ts";
+import { createPublishedRepositories } from "./repositories.ts";
 import { readPackRequest, toAdvertisement, toNotOurs, toPackStart } from "./upload-pack.ts";
 
 /** A client sends the ids of some commits that it has; ours has no history. */
@@ -20,14 +20,14 @@ const unpack = promisify(gunzip);
  * catalog alone, for Claude Code. Below `/s/<token>/`, too.
  */
 export const mountPlugins: MountRoutes = (routes, { app, baseUrl, config, publication, shares }) => {
-  const repositories = openRepositories(app, config);
+  const repositories = createPublishedRepositories(app, config);
 
   async function answerCatalog(context: HttpContext, audience: Audience): Promise<Response> {
     const skills = await repositories.skillsFor(publication(), audience);
     const repository = `${baseUrl()}${audience.prefix}/plugins.git`;
     const { provider } = config;
-    const catalog = toMarketplace(skills, { provider, share: audience.share, repository });
-    return answerKept(context, keepAnswer(JSON.stringify(catalog)), {
+    const catalog = toMarketplaceManifest(skills, { provider, share: audience.share, repository });
+    return respondWithCached(context, toCachedResponse(JSON.stringify(catalog)), {
       isEverybodys: audience.isEverybody,
       extra: secret,
     });
@@ -35,18 +35,26 @@ export const mountPlugins: MountRoutes = (routes, { app, baseUrl, config, public
 
   async function answerRefs(context: HttpContext, audience: Audience): Promise<Response> {
     if (context.req.query("service") !== "git-upload-pack")
-      return refused(context, { status: 403, code: "PERMISSION_DENIED", message: "This repository is read-only." });
+      return toRefusalResponse(context, {
+        status: 403,
+        code: "PERMISSION_DENIED",
+        message: "This repository is read-only.",
+      });
     const { commit } = await repositories.current(publication(), audience);
     return context.body(toAdvertisement(commit), 200, headersOf("advertisement"));
   }
 
   async function answerPack(context: HttpContext, audience: Audience): Promise<Response> {
     if (context.req.header("content-type") !== "application/x-git-upload-pack-request")
-      return refused(context, { status: 415, code: "INVALID_REQUEST", message: "Only git asks for packs." });
+      return toRefusalResponse(context, { status: 415, code: "INVALID_REQUEST", message: "Only git asks for packs." });
     const request = await readRequest(context);
-    if (request === "too large") return refused(context, tooLarge(maxRequestBytes));
+    if (request === "too large") return toRefusalResponse(context, tooLarge(maxRequestBytes));
     if (request === undefined)
-      return refused(context, { status: 400, code: "INVALID_REQUEST", message: "This is no request of git." });
+      return toRefusalResponse(context, {
+        status: 400,
+        code: "INVALID_REQUEST",
+        message: "This is no request of git.",
+      });
     const headers = headersOf("result");
     const [first] = request.wants;
     const repository = await repositories.withCommit(publication(), audience, first);

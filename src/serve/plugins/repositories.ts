@@ -5,14 +5,14 @@ import type { Steps } from "../../base/promises/slices.ts";
 import type { SkillFile } from "../../sources/skill-bytes.ts";
 import type { ServeConfig } from "../config/serve-config.ts";
 import type { Audience } from "../publish/audience.ts";
-import { openMadeOfSkills } from "../publish/made-of-skills.ts";
+import { createMadeOfSkills } from "../publish/made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../publish/publication.ts";
-import type { LeftOut } from "../publish/read-contents.ts";
+import type { NotPublished } from "../publish/read-contents.ts";
 import { toCommit, toGitObject } from "./git-object.ts";
 import type { GitObject } from "./git-object.ts";
 import { toPack } from "./git-pack.ts";
 import type { GitPack } from "./git-pack.ts";
-import { pluginPath, toMarketplace } from "./marketplace.ts";
+import { pluginPath, toMarketplaceManifest } from "./marketplace.ts";
 import { toGitTree, toPluginTree } from "./plugin-tree.ts";
 import type { GitTree } from "./plugin-tree.ts";
 
@@ -23,7 +23,7 @@ interface Repository {
 }
 
 /** Repositories of published skills. Nothing is made before it is asked for; what did not change is not made again. */
-export interface Repositories {
+export interface PublishedRepositories {
   /** The skills that are in the repository. */
   skillsFor(publication: Publication, audience: Audience): Promise<readonly PublishedSkill[]>;
   current(publication: Publication, audience: Audience): Promise<Repository>;
@@ -44,18 +44,18 @@ interface KeptView {
   readonly before?: { readonly view: Pick<KeptView, "trees" | "made">; readonly replacedAt: number };
 }
 
-export function openRepositories(
+export function createPublishedRepositories(
   app: Pick<App, "source" | "log" | "clock">,
   { provider }: Pick<ServeConfig, "provider">,
-): Repositories {
+): PublishedRepositories {
   const { clock } = app;
   /** By slug. */
   const sizes = new Map<string, number>();
   let total = 0;
-  const made = openMadeOfSkills<GitTree>(app, { what: "plugin", make: toTree });
+  const made = createMadeOfSkills<GitTree>(app, { what: "plugin", make: toTree });
   const views = new LimitedMap<string, KeptView>(maxViews);
 
-  function* toTree(files: readonly SkillFile[], published: PublishedSkill): Steps<GitTree | LeftOut> {
+  function* toTree(files: readonly SkillFile[], published: PublishedSkill): Steps<GitTree | NotPublished> {
     const tree = yield* toPluginTree(files, published);
     const { slug } = published.skill;
     drop(slug);
@@ -84,7 +84,11 @@ export function openRepositories(
     publication: Publication,
     { share }: Audience,
   ): Steps<Repository> {
-    const catalog = JSON.stringify(toMarketplace(skillsOf(trees, publication), { provider, share }), undefined, 2);
+    const catalog = JSON.stringify(
+      toMarketplaceManifest(skillsOf(trees, publication), { provider, share }),
+      undefined,
+      2,
+    );
     const file = { path: ".claude-plugin/marketplace.json", bytes: Buffer.from(`${catalog}\n`), executable: false };
     const plugins = [...trees].map(([slug, { id }]) => ({ path: pluginPath(slug), id }));
     const root = yield* toGitTree([file], plugins);

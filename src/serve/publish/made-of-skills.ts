@@ -1,4 +1,4 @@
-import { openGate } from "../../skills/hash/gate.ts";
+import { createSemaphore } from "../../base/promises/semaphore.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
@@ -6,15 +6,15 @@ import type { App } from "../../runtime/app.ts";
 import type { SkillFile } from "../../sources/skill-bytes.ts";
 import type { Audience } from "./audience.ts";
 import type { Publication, PublishedSkill } from "./publication.ts";
-import { isLeftOut, readContents, stampSkill } from "./read-contents.ts";
-import type { LeftOut } from "./read-contents.ts";
+import { isNotPublished, readContents, stampSkill } from "./read-contents.ts";
+import type { NotPublished } from "./read-contents.ts";
 
 /** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
 export interface MadeOfSkills<Made> {
   /** Of one skill. */
-  of(published: PublishedSkill): Promise<Made | LeftOut>;
+  of(published: PublishedSkill): Promise<Made | NotPublished>;
   /** The same, made anew even if nothing changed. */
-  again(published: PublishedSkill): Promise<Made | LeftOut>;
+  again(published: PublishedSkill): Promise<Made | NotPublished>;
   /** Of all skills of an audience, by slug, without those that are left out. The same map as long as nothing changed. */
   ofAll(publication: Publication, audience: Pick<Audience, "view" | "mayHave">): Promise<ReadonlyMap<string, Made>>;
 }
@@ -22,7 +22,7 @@ export interface MadeOfSkills<Made> {
 interface Kept<Made> {
   readonly of: PublishedSkill;
   readonly stamp: string | undefined;
-  readonly made: Made | LeftOut;
+  readonly made: Made | NotPublished;
   /** When it was last seen to be what is on disk. */
   checkedAt: number;
 }
@@ -48,14 +48,14 @@ const progressEvery = 1_000;
  * Nothing is read before it is asked for, and the event loop is yielded to every few milliseconds. `what`: what is made, for the log,
  * such as "archive".
  */
-export function openMadeOfSkills<Made extends object>(
+export function createMadeOfSkills<Made extends object>(
   { source, log, clock }: Pick<App, "source" | "log" | "clock">,
   {
     what,
     make,
   }: {
     readonly what: string;
-    readonly make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | LeftOut>;
+    readonly make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | NotPublished>;
   },
 ): MadeOfSkills<Made> {
   /** By directory. */
@@ -63,12 +63,12 @@ export function openMadeOfSkills<Made extends object>(
   /** The directories of skills with files that are not handed out. */
   const withHidden = new Set<string>();
   let isHiddenTold = false;
-  const enter = openGate(maxAtOnce);
+  const enter = createSemaphore(maxAtOnce);
   /** By view. */
   const views = new LimitedMap<string, MadeOfAll<Made>>(maxViews);
   const running = new Map<string, { readonly publication: Publication; readonly made: Promise<MadeOfAll<Made>> }>();
 
-  function* check(published: PublishedSkill): Steps<Made | LeftOut> {
+  function* check(published: PublishedSkill): Steps<Made | NotPublished> {
     const { directory } = published.skill;
     const known = kept.get(directory);
     const startedAt = clock.now();
@@ -81,12 +81,12 @@ export function openMadeOfSkills<Made extends object>(
       }
     }
     const contents = yield* readContents(source, published.skill);
-    if (!isLeftOut(contents) && contents.hasHidden) withHidden.add(directory);
-    const made = isLeftOut(contents) ? contents : yield* make(contents.files, published);
-    const why = isLeftOut(made) ? made.why : undefined;
-    if (why !== undefined && !(known !== undefined && isLeftOut(known.made) && known.made.why === why))
+    if (!isNotPublished(contents) && contents.hasHidden) withHidden.add(directory);
+    const made = isNotPublished(contents) ? contents : yield* make(contents.files, published);
+    const why = isNotPublished(made) ? made.why : undefined;
+    if (why !== undefined && !(known !== undefined && isNotPublished(known.made) && known.made.why === why))
       log("warning", `${published.skill.slug} gets no ${what}: it ${why}.`);
-    const stamp = isLeftOut(contents) ? undefined : contents.stamp;
+    const stamp = isNotPublished(contents) ? undefined : contents.stamp;
     kept.set(directory, { of: published, stamp, made, checkedAt: startedAt });
     return made;
   }
@@ -104,7 +104,7 @@ export function openMadeOfSkills<Made extends object>(
     function* work(): Steps<void> {
       for (let published = skills[next++]; published !== undefined; published = skills[next++]) {
         const one = yield* check(published);
-        if (!isLeftOut(one)) made.set(published.skill.slug, one);
+        if (!isNotPublished(one)) made.set(published.skill.slug, one);
         if (isFirst && next % progressEvery === 0) log("info", `Made ${next} of ${skills.length} ${what}s.`);
         yield;
       }

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { nothingHere } from "../../wire/http/refusal.ts";
-import { refused } from "../answer/refuse-request.ts";
+import { toRefusalResponse } from "../answer/refuse-request.ts";
 import type { HttpContext, HttpEnv } from "../http-door.ts";
 import { toAudience } from "./audience.ts";
 import type { Audience, Shares } from "./audience.ts";
@@ -16,7 +16,7 @@ export function mountForAudiences(
     routes.on(method, path, (context) => answer(context, toAudience(context.env.caller)));
     routes.on(method, `/s/:token${path}`, async (context) => {
       const audience = shares.find(context.req.param("token"));
-      return audience === undefined ? refused(context, nothingHere) : await answer(context, audience);
+      return audience === undefined ? toRefusalResponse(context, nothingHere) : await answer(context, audience);
     });
   };
 }

@@ -11,7 +11,7 @@ import type { Publication } from "./publication.ts";
 const policyEveryMs = 100;
 
 /** What is published now: the skills that there are, without those that a policy denies. The same object until that changes. */
-export function openPublications(
+export function createPublications(
   { policyFor, clock }: Pick<App, "policyFor" | "clock">,
   { catalog }: Pick<SessionSkills, "catalog">,
   config: ServeConfig,

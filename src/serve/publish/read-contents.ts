@@ -10,7 +10,7 @@ import type { Walk, WalkedFile } from "../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** Why a skill is not handed out: the end of a sentence that starts with its name. */
-export interface LeftOut {
+export interface NotPublished {
   readonly why: string;
 }
 
@@ -24,10 +24,10 @@ export interface SkillContents {
 }
 
 /** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
-export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | LeftOut> {
+export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | NotPublished> {
   return yield* orLeftOut(function* () {
     const walked = yield* walkPublished(source, skill);
-    return isLeftOut(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
+    return isNotPublished(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
   });
 }
 
@@ -37,16 +37,16 @@ const maxReadUnseen = 1024 * 1024;
 const maxReadings = 3;
 
 /** Reads a skill for others: never part of one version with part of another. */
-export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | LeftOut> {
+export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | NotPublished> {
   return yield* orLeftOut(function* () {
     for (let left = maxReadings; left > 0; left--) {
       const walk = yield* walkPublished(source, skill);
-      if (isLeftOut(walk)) return walk;
+      if (isNotPublished(walk)) return walk;
       const { files: walked, hasHidden } = walk;
       const stamps = new Map<string, FileStamp>();
       const files = yield* readFiles(source, skill, walked, stamps);
       if (files === undefined) continue;
-      if (isLeftOut(files)) return files;
+      if (isNotPublished(files)) return files;
       const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
       const stamp = yield* stampFiles(walked, source.bytes);
       if (before === stamp) return { files, stamp, hasHidden };
@@ -55,11 +55,11 @@ export function* readContents(source: SkillSource, skill: Skill): Steps<SkillCon
   });
 }
 
-export function isLeftOut(value: unknown): value is LeftOut {
+export function isNotPublished(value: unknown): value is NotPublished {
   return typeof value === "object" && value !== null && "why" in value;
 }
 
-function* walkPublished({ files }: SkillSource, { directory }: Skill): Steps<Walk | LeftOut> {
+function* walkPublished({ files }: SkillSource, { directory }: Skill): Steps<Walk | NotPublished> {
   if (files.resolve(directory) !== directory) return { why: "has moved" };
   const walk = yield* walkSkill(files, directory);
   if (!walk.complete || walk.files.length > skillLimits.files)
@@ -88,7 +88,7 @@ function* readFiles(
   { file, directory }: Skill,
   walked: readonly WalkedFile[],
   stamps: Map<string, FileStamp>,
-): Steps<readonly SkillFile[] | LeftOut | undefined> {
+): Steps<readonly SkillFile[] | NotPublished | undefined> {
   const manifest = path.relative(directory, file);
   const read: SkillFile[] = [];
   let left: number = skillLimits.bytes;
@@ -118,7 +118,7 @@ function isProgram(bytes: Uint8Array): boolean {
   return bytes[0] === 0x23 && bytes[1] === 0x21;
 }
 
-function* orLeftOut<Value>(read: () => Steps<Value | LeftOut>): Steps<Value | LeftOut> {
+function* orLeftOut<Value>(read: () => Steps<Value | NotPublished>): Steps<Value | NotPublished> {
   try {
     return yield* read();
   } catch (error) {

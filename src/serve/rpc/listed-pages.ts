@@ -25,7 +25,7 @@ const maxKey = 512;
  * Keeps pages until the skills, what is published, or the policy changes: a page depends on nothing else. Listing is what clients do
  * most, and its answer is the same for all callers with one view.
  */
-export function openListedPages({ publication }: Pick<HttpDoor, "publication">): ListedPages {
+export function createListedPages({ publication }: Pick<HttpDoor, "publication">): ListedPages {
   let of: Publication | undefined;
   let pages = new LimitedMap<string, Buffer>(maxPages);
 

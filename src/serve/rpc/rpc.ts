@@ -6,8 +6,8 @@ import { toWireError } from "../../wire/error-table.ts";
 import { readJsonBody } from "../../wire/http/read-body.ts";
 import { isRefusal, onlyPost, refuse } from "../../wire/http/refusal.ts";
 import type { HttpCaller } from "../http-caller.ts";
-import type { Answer, HttpDoor } from "../http-door.ts";
-import { openListedPages } from "./listed-pages.ts";
+import type { HttpRequestListener, HttpDoor } from "../http-door.ts";
+import { createListedPages } from "./listed-pages.ts";
 import { readRpcBody } from "./rpc-envelope.ts";
 import type { RpcBody, RpcId, RpcMessage } from "./rpc-envelope.ts";
 
@@ -25,12 +25,12 @@ const end = Buffer.from("}");
 const json = "application/json";
 
 /** Answers `POST /rpc` (CONTRACT C-2.2): 200 for every JSON-RPC reply, 204 for notifications, other statuses before a call. */
-export function openRpc(
+export function createRpcListener(
   door: Pick<HttpDoor, "app" | "config" | "publication" | "stopped" | "metrics" | "unread">,
-): Answer {
+): HttpRequestListener {
   const { app, config, metrics } = door;
   const { toolbox, log } = app;
-  const pages = openListedPages(door);
+  const pages = createListedPages(door);
 
   /** The JSON of a result. */
   async function call({ method, params }: CallMessage, caller: HttpCaller, signal: () => AbortSignal): Promise<string> {

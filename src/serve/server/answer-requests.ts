@@ -3,7 +3,7 @@ import { isRefusal } from "../../wire/http/refusal.ts";
 import { admit, pathOf } from "../admission/admit.ts";
 import type { AdmissionRules } from "../admission/admit.ts";
 import { refuseRequest } from "../answer/refuse-request.ts";
-import type { Answer, HttpDoor } from "../http-door.ts";
+import type { HttpRequestListener, HttpDoor } from "../http-door.ts";
 import { answerIndex, indexPath } from "../sharing/answer-index.ts";
 import { healthPaths } from "../telemetry/health-routes.ts";
 import type { RequestFacts } from "../telemetry/request-facts.ts";
@@ -16,7 +16,7 @@ const atOnce: readonly string[] = [...healthPaths, "/metrics", "/openapi.json"];
 export interface Answering {
   readonly door: Pick<HttpDoor, "app" | "draining" | "listings" | "session">;
   /** By path: what hono does not route. */
-  readonly direct: Readonly<Record<string, Answer>>;
+  readonly direct: Readonly<Record<string, HttpRequestListener>>;
   readonly answerRoutes: (request: IncomingMessage, response: ServerResponse, facts: RequestFacts) => Promise<void>;
   readonly factsOf: (request: IncomingMessage, response: ServerResponse) => RequestFacts;
   readonly rules: AdmissionRules;

@@ -10,13 +10,13 @@ import type { ServerLimits } from "../config/serve-config.ts";
 import { toErrorBody } from "../answer/refuse-request.ts";
 import type { HttpLog } from "../telemetry/http-log.ts";
 import { followAnswers } from "./open-answers.ts";
-import { openPeers, shareConnections } from "./share-connections.ts";
+import { createPeerIdentifier, shareConnections } from "./share-connections.ts";
 import type { PeerOf } from "./share-connections.ts";
 
 const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 
 /** Whether only this machine can connect to what listens on a host. */
-export function isLoopbackHost(host: string): boolean {
+export function isLoopbackListenHost(host: string): boolean {
   return loopbackHosts.includes(host);
 }
 
@@ -39,7 +39,7 @@ const backlog = 4_096;
 
 /** A server that listens, and its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
 export async function listen(
-  { host, port, peerOf = openPeers() }: ListenOptions,
+  { host, port, peerOf = createPeerIdentifier() }: ListenOptions,
   {
     limits,
     app,

@@ -4,7 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { nothingHere } from "../../wire/http/refusal.ts";
 import { mountAgentSkills } from "../agent-skills/mount-agent-skills.ts";
-import { refused, toErrorBody } from "../answer/refuse-request.ts";
+import { toRefusalResponse, toErrorBody } from "../answer/refuse-request.ts";
 import { mountEvents } from "../events/mount-events.ts";
 import type { HttpDoor, HttpEnv, MountRoutes } from "../http-door.ts";
 import { mountOpenApi } from "../openapi/mount-openapi.ts";
@@ -16,7 +16,7 @@ import { mountMetrics } from "../telemetry/metrics-route.ts";
 import type { RequestFacts } from "../telemetry/request-facts.ts";
 
 /** Every route besides `/rpc` and `/mcp`, by concern. */
-export const routes: readonly MountRoutes[] = [
+export const serveRoutes: readonly MountRoutes[] = [
   mountHealth,
   mountMetrics,
   mountEvents,
@@ -33,11 +33,11 @@ const json = { "content-type": "application/json", "cache-control": "no-store" }
  * Answers by the routes of hono. Paths without a route get 404, and known paths with another method 405. Each path has one handler and
  * no middleware: hono calls a single handler directly, and several through promises, which takes as long as the answer.
  */
-export function openRoutes(
+export function createServeRoutes(
   door: HttpDoor,
 ): (request: IncomingMessage, response: ServerResponse, facts: RequestFacts) => Promise<void> {
   const mounted = new Hono<HttpEnv>();
-  for (const mount of routes) mount(mounted, door);
+  for (const mount of serveRoutes) mount(mounted, door);
   const hono = new Hono<HttpEnv>();
   const factsOf = new WeakMap<IncomingMessage, RequestFacts>();
   for (const { method, path, handler } of mounted.routes) {
@@ -89,9 +89,9 @@ function refuseOtherMethods({ routes: known }: Hono<HttpEnv>): Hono<HttpEnv> {
     const allow = [...allowed].sort().join(", ");
     const message = `Method not allowed; use ${allow}.`;
     hono.all(path, (context) =>
-      refused(context, { status: 405, code: "INVALID_REQUEST", message, headers: { allow } }),
+      toRefusalResponse(context, { status: 405, code: "INVALID_REQUEST", message, headers: { allow } }),
     );
   }
-  hono.notFound((context) => refused(context, nothingHere));
+  hono.notFound((context) => toRefusalResponse(context, nothingHere));
   return hono;
 }

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { canTellPeerUsers, openPeerUsers } from "../../base/network/peer-users.ts";
+import { canIdentifyPeerUsers, createPeerUsers } from "../../base/network/peer-users.ts";
 import { networkOf } from "../admission/limiter.ts";
 
 /** Who is at the other end of a connection: `ownPeer`, or a name that tells others apart. Never rejects. */
@@ -16,7 +16,7 @@ const atOnce = 32;
 const loopback = /^(?:(?:::ffff:)?127\.|::1$)/i;
 
 /** Of connections within this machine the user counts, where the system reveals it; of others the network. */
-export function openPeers(users = canTellPeerUsers() ? openPeerUsers() : undefined): PeerOf {
+export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeerUsers() : undefined): PeerOf {
   async function userOf(socket: Socket): Promise<string> {
     const user = await users?.userOf(socket).catch(() => undefined);
     return user === 0 || user === process.geteuid?.() ? ownPeer : `user ${user ?? "unknown"}`;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { writeKept } from "../answer/kept-answer.ts";
+import { writeCachedResponse } from "../answer/cached-response.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { Listings } from "./listing.ts";
 
@@ -15,6 +15,6 @@ export function answerIndex(
   { listings, caller }: { readonly listings: Listings; readonly caller: HttpCaller },
 ): boolean {
   if (method !== "GET" || url !== indexPath) return false;
-  writeKept(response, listings.page("index", {}, caller), { caller, ifNoneMatch: headers["if-none-match"] });
+  writeCachedResponse(response, listings.page("index", {}, caller), { caller, ifNoneMatch: headers["if-none-match"] });
   return true;
 }

@@ -2,11 +2,11 @@ import { SkillsError } from "../../base/errors.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { capabilityTypes } from "../../wire/skill-sharing.ts";
 import type { CapabilityType } from "../../wire/skill-sharing.ts";
-import { keepAnswer } from "../answer/kept-answer.ts";
-import type { KeptAnswer } from "../answer/kept-answer.ts";
+import { toCachedResponse } from "../answer/cached-response.ts";
+import type { CachedResponse } from "../answer/cached-response.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { Publication, PublishedSkill } from "../publish/publication.ts";
-import { providerOf, sharingProtocol, toEntry } from "./to-entry.ts";
+import { providerOf, sharingProtocol, toIndexEntry } from "./to-entry.ts";
 import type { Publisher } from "./to-entry.ts";
 
 /** Entries of one page; a larger catalog has several. */
@@ -29,29 +29,29 @@ type Viewer = Pick<HttpCaller, "view" | "discovers">;
 /** The indexes of what is published. First pages are kept ready for each view, until what is published changes. */
 export interface Listings {
   /** Throws VALIDATION_ERROR or INVALID_CURSOR. */
-  page(form: Form, query: ListingQuery, viewer: Viewer): KeptAnswer;
+  page(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse;
 }
 
-export function openListings(publication: () => Publication, publisher: () => Publisher): Listings {
+export function createListings(publication: () => Publication, publisher: () => Publisher): Listings {
   let of: Publication | undefined;
   /** By form, type and view: as many as there are views of callers, which are configured. */
-  const kept = new Map<string, KeptAnswer>();
+  const kept = new Map<string, CachedResponse>();
   const entries = new Map<PublishedSkill, string>();
 
   function entryOf(published: PublishedSkill): string {
     let entry = entries.get(published);
-    if (entry === undefined) entries.set(published, (entry = JSON.stringify(toEntry(published, publisher()))));
+    if (entry === undefined) entries.set(published, (entry = JSON.stringify(toIndexEntry(published, publisher()))));
     return entry;
   }
 
-  function write(form: Form, query: ListingQuery, viewer: Viewer): KeptAnswer {
+  function write(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse {
     const { skills, next } = selectPage(publication().skills, query, viewer.discovers);
     const head =
       form === "index"
         ? { protocol: sharingProtocol, provider: providerOf(publisher()) }
         : { protocol: sharingProtocol };
     const tail = next === undefined ? "" : `,"next_cursor":${JSON.stringify(next)}`;
-    return keepAnswer(`${JSON.stringify(head).slice(0, -1)},"skills":[${skills.map(entryOf).join(",")}]${tail}}`);
+    return toCachedResponse(`${JSON.stringify(head).slice(0, -1)},"skills":[${skills.map(entryOf).join(",")}]${tail}}`);
   }
 
   return {

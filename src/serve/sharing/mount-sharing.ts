@@ -1,7 +1,7 @@
 import { SkillsError } from "../../base/errors.ts";
 import type { Artifact } from "../agent-skills/artifacts.ts";
-import { answerKept, keepAnswer } from "../answer/kept-answer.ts";
-import type { KeptAnswer } from "../answer/kept-answer.ts";
+import { respondWithCached, toCachedResponse } from "../answer/cached-response.ts";
+import type { CachedResponse } from "../answer/cached-response.ts";
 import { withSharingErrors } from "../answer/sharing-error.ts";
 import type { MountRoutes } from "../http-door.ts";
 import type { PublishedSkill } from "../publish/publication.ts";
@@ -13,14 +13,17 @@ import { isInvoked, toDescriptor } from "./to-entry.ts";
 export const mountSharing: MountRoutes = (routes, door) => {
   const { app, config, listings } = door;
   const publisher = () => ({ provider: config.provider, baseUrl: door.baseUrl() });
-  const descriptors = new WeakMap<PublishedSkill, { readonly of: Artifact | undefined; readonly answer: KeptAnswer }>();
+  const descriptors = new WeakMap<
+    PublishedSkill,
+    { readonly of: Artifact | undefined; readonly answer: CachedResponse }
+  >();
 
-  async function describe(published: PublishedSkill): Promise<KeptAnswer> {
+  async function describe(published: PublishedSkill): Promise<CachedResponse> {
     const artifact = isInvoked(published) ? undefined : await downloadOf(published);
     const known = descriptors.get(published);
     // Files of a skill may change while the rest stays as it was.
     if (known !== undefined && known.of === artifact) return known.answer;
-    const answer = keepAnswer(JSON.stringify(toDescriptor(published, publisher(), artifact)));
+    const answer = toCachedResponse(JSON.stringify(toDescriptor(published, publisher(), artifact)));
     descriptors.set(published, { of: artifact, answer });
     return answer;
   }
@@ -38,12 +41,14 @@ export const mountSharing: MountRoutes = (routes, door) => {
     withSharingErrors(app.log, (context) => {
       const { req, env } = context;
       const query = { type: req.query("type"), cursor: req.query("cursor"), limit: req.query("limit") };
-      return answerKept(context, listings.page(form, query, env.caller));
+      return respondWithCached(context, listings.page(form, query, env.caller));
     });
   routes.get(indexPath, list("index"));
   routes.get("/skills", list("registry"));
   routes.get(
     "/skills/:slug/descriptor.json",
-    withSharingErrors(app.log, async (context) => answerKept(context, await describe(findDiscovered(door, context)))),
+    withSharingErrors(app.log, async (context) =>
+      respondWithCached(context, await describe(findDiscovered(door, context))),
+    ),
   );
 };

@@ -26,7 +26,7 @@ export function providerOf({ provider: { name, url } }: Pick<Publisher, "provide
 }
 
 /** A skill in an index (seed, 5.2). */
-export function toEntry({ id, skill, type, access }: PublishedSkill, { baseUrl }: Publisher): SkillIndexEntry {
+export function toIndexEntry({ id, skill, type, access }: PublishedSkill, { baseUrl }: Publisher): SkillIndexEntry {
   const { name, slug, description, version } = skill;
   const descriptorUrl = `${baseUrl}/skills/${slug}/descriptor.json`;
   return { id, name, capability_type: type, description, descriptor_url: descriptorUrl, access, version };

@@ -35,7 +35,7 @@ export interface HttpLogOptions {
 }
 
 /** Loads pino. */
-export async function openHttpLog({ level = "info", destination }: HttpLogOptions = {}): Promise<HttpLog> {
+export async function createHttpLog({ level = "info", destination }: HttpLogOptions = {}): Promise<HttpLog> {
   const { pino } = await import("pino");
   const logger = pino(
     {

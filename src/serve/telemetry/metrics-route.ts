@@ -3,7 +3,7 @@ import type { AccessPolicy } from "../../wire/skill-sharing.ts";
 import { unauthorized } from "../../wire/http/refusal.ts";
 import type { HttpDoor, MountRoutes } from "../http-door.ts";
 import type { Publication } from "../publish/publication.ts";
-import { refused } from "../answer/refuse-request.ts";
+import { toRefusalResponse } from "../answer/refuse-request.ts";
 import { metricsContentType } from "./metrics-text.ts";
 
 /** `GET /metrics`: for any caller with a token, and without one where only this machine sends requests. */
@@ -11,7 +11,7 @@ export const mountMetrics: MountRoutes = (routes, door) => {
   const skillsNow = openSkillCounts(door);
   routes.get("/metrics", (context) => {
     if (context.env.caller.isAnonymous && !door.isLocal)
-      return refused(context, unauthorized("The metrics need a bearer token."));
+      return toRefusalResponse(context, unauthorized("The metrics need a bearer token."));
     return context.body(door.metrics.render({ skills: skillsNow() }), 200, {
       "content-type": metricsContentType,
       "cache-control": "no-store",

@@ -3,7 +3,7 @@ import type { Limiter } from "../admission/limiter.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { HttpLog } from "./http-log.ts";
 import type { Metrics } from "./metrics.ts";
-import { openRequestIds } from "./request-id.ts";
+import { createRequestIds } from "./request-id.ts";
 
 /** What is known of a request while it is answered. */
 export interface RequestFacts {
@@ -16,7 +16,7 @@ export interface RequestFacts {
 }
 
 /** Follows a request: counts it, and tells the log, when its response has ended or its client has left. */
-export function openRequestFacts({
+export function createRequestFacts({
   metrics,
   anonymous,
   requestEnded,
@@ -28,7 +28,7 @@ export function openRequestFacts({
   /** Called when the response has ended or its client has left. */
   readonly ended: (response: ServerResponse, facts: RequestFacts) => void;
 }): (request: IncomingMessage, response: ServerResponse) => RequestFacts {
-  const newRequestId = openRequestIds();
+  const newRequestId = createRequestIds();
   return (request, response) => {
     const { method = "", url: target = "", headers } = request;
     const requestId = newRequestId(headers["x-request-id"], headers.authorization);

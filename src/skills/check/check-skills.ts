@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { identityOf } from "../files/follow-path.ts";
+import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
@@ -60,7 +60,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
  * Checks the skills at paths. Each path is a SKILL.md, the directory of a skill, or a directory that contains skills. With `fix`, repairs
  * files first. Does not cache anything between calls.
  */
-export async function checkSkills(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
+export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
   const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
   const scopes: CheckScope[] = [];
   const complaints: string[] = [];
@@ -158,7 +158,7 @@ function bodyFaults(record: DirectoryRecord): readonly Finding[] {
 function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
-  return names.find((name) => identityOf(name) !== undefined) ?? directory;
+  return names.find((name) => fileIdentityOf(name) !== undefined) ?? directory;
 }
 
 function fileStamp(file: string): string {
@@ -184,7 +184,7 @@ const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "ski
 function toCheckScope(given: string, cwd: string): CheckScope | string {
   const target = path.resolve(cwd, given);
   const stats = statsOf(target);
-  const isLink = stats === undefined && identityOf(target) !== undefined;
+  const isLink = stats === undefined && fileIdentityOf(target) !== undefined;
   if (stats === undefined && !isLink) {
     return { roots: [explicitRoot(target)], lookedIn: [given], within: undefined, alone: false };
   }

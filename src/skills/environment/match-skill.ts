@@ -1,6 +1,6 @@
 import { readFileRequirements } from "./file-requirements.ts";
 import { matchRequirement } from "./match.ts";
-import type { Match, Surroundings } from "./match.ts";
+import type { Match, EnvironmentProbes } from "./match.ts";
 import { codeRequirements, statedRequirements } from "./requirements-of.ts";
 import type { SkillSource } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
@@ -9,7 +9,7 @@ import type { Skill } from "../skill.ts";
 export async function matchSkill(
   skill: Skill,
   source: SkillSource,
-  surroundings: Surroundings,
+  surroundings: EnvironmentProbes,
 ): Promise<readonly Match[]> {
   const requirements = [
     ...statedRequirements(skill),

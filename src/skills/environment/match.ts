@@ -19,7 +19,7 @@ export interface Match {
 type Finding = Omit<Match, "requirement">;
 
 /** What only the caller can find out; what is absent is not looked into. */
-export interface Surroundings {
+export interface EnvironmentProbes {
   readonly machine: Machine;
   readonly hasSecret?: (name: string) => Promise<boolean>;
   /** The version of an installed skill that satisfies `a.b@^1`. */
@@ -40,7 +40,7 @@ interface SandboxAbilities {
 }
 
 /** Matches one requirement. Rejects only as the functions of `surroundings` do. */
-export async function matchRequirement(requirement: Requirement, surroundings: Surroundings): Promise<Match> {
+export async function matchRequirement(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Match> {
   const finding = await find(requirement, surroundings);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
   // What is only probably required is not reported as missing.
@@ -49,7 +49,7 @@ export async function matchRequirement(requirement: Requirement, surroundings: S
   return { requirement, ...unknown(evidence, advice) };
 }
 
-async function find(requirement: Requirement, surroundings: Surroundings): Promise<Finding> {
+async function find(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Finding> {
   const { machine, hasSecret, findSkill, hasPackages, findSandbox } = surroundings;
   switch (requirement.kind) {
     case "program":

@@ -2,14 +2,14 @@ import { cutCodePoints } from "../text/code-points.ts";
 import { readAgent, readItem } from "./read-item.ts";
 import type { Item } from "./read-item.ts";
 import { maxRequirements } from "./requirement.ts";
-import type { Certainty, Demand, Place, ProgramDemand, Requirement, System } from "./requirement.ts";
+import type { Certainty, Demand, RequirementLocation, ProgramDemand, Requirement, System } from "./requirement.ts";
 
 const longestQuote = 200;
 /** In UTF-16 code units; `compatibility` is limited to 500 code points. */
 const longestText = 1000;
 
 /** Where a text is written. */
-export type Field = Pick<Place, "file" | "field"> & {
+export type RequirementField = Pick<RequirementLocation, "file" | "field"> & {
   /** The field contains requirements only, so that a name alone is one. */
   readonly isExplicit?: boolean;
 };
@@ -18,7 +18,7 @@ export type Field = Pick<Place, "file" | "field"> & {
  * What a text, such as `compatibility`, asks for. A sentence counts only as far as it is understood: items of a list that are not, and
  * whole sentences with a condition, a negation or anything unexpected, are quoted as `unclear`. Pure; never throws; the text is bounded.
  */
-export function readText(text: string, { file, field, isExplicit = false }: Field): readonly Requirement[] {
+export function readText(text: string, { file, field, isExplicit = false }: RequirementField): readonly Requirement[] {
   const requirements: Requirement[] = [];
   let before = 0;
   let isListed = isExplicit;
@@ -59,7 +59,7 @@ function toLikely(requirement: Requirement): Requirement {
 type Found =
   { readonly demand: Demand; readonly certainty: Certainty; readonly optional?: true } | { readonly quote: string };
 
-function toRequirement(found: Found, where: Place): Requirement {
+function toRequirement(found: Found, where: RequirementLocation): Requirement {
   if ("quote" in found) return { kind: "text", certainty: "unclear", where };
   const { demand, certainty, optional } = found;
   return { ...demand, certainty, ...(optional && { optional }), where };

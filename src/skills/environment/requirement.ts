@@ -40,7 +40,7 @@ export type Demand =
 export type Certainty = "declared" | "stated" | "derived" | "likely" | "unclear";
 
 /** Where a requirement is written. */
-export interface Place {
+export interface RequirementLocation {
   /** Relative to the skill's directory. */
   readonly file: string;
   /** The key, such as `metadata.requires.bins`; empty for a file that has none. */
@@ -54,7 +54,7 @@ export type Requirement = Demand & {
   readonly certainty: Certainty;
   /** It works without, but does less. */
   readonly optional?: true;
-  readonly where: Place;
+  readonly where: RequirementLocation;
 };
 
 /** More requirements of one skill are not read. */

@@ -3,14 +3,14 @@ import type { Log } from "../../base/log.ts";
 import type { OfferedSkill, Skill } from "../skill.ts";
 import type { Machine } from "./machine.ts";
 import { matchRequirement, summarise } from "./match.ts";
-import type { Match, Summary, Surroundings } from "./match.ts";
+import type { Match, Summary, EnvironmentProbes } from "./match.ts";
 import { sandboxNeeds, sandboxRequirement, statedRequirements, statesRequirements } from "./requirements-of.ts";
 
 export interface SkillEnvironmentsOptions {
   /** Called when skills first require something, and again to look whether what was missing is there now. */
   readonly openMachine: (signal: AbortSignal) => Machine;
   /** Called when a skill first requires what not every sandbox supports. */
-  readonly findSandbox?: NonNullable<Surroundings["findSandbox"]> | undefined;
+  readonly findSandbox?: NonNullable<EnvironmentProbes["findSandbox"]> | undefined;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }

@@ -14,14 +14,14 @@ import {
 } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../base/errors.ts";
-import type { Entry, FileStamp, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
+import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;
 /** A file written twice within a tick of the disk's clock keeps its times, so such a recent stamp proves nothing. */
 const racyMs = 100;
 /** The entry of nearly every skill directory, shared by all of them. */
-const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
+const skillEntry: DirectoryEntry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
 /** Skills on disk. The bytes of a head are valid until the next one is read: they share one buffer. */
 export function diskSkillFiles(): SkillFiles {
@@ -93,7 +93,7 @@ class HeldDirectories {
   #missedPrefix = "";
   #isReleasePlanned = false;
 
-  list(directory: string): readonly Entry[] {
+  list(directory: string): readonly DirectoryEntry[] {
     this.#releaseListed();
     const held = this.#hold(directory);
     let hasSkill = false;
@@ -233,7 +233,7 @@ function isSkillFileOf(directory: string, file: string): boolean {
   );
 }
 
-function toEntry(directory: string, entry: Dirent): Entry {
+function toEntry(directory: string, entry: Dirent): DirectoryEntry {
   const { name } = entry;
   if (entry.isFile()) return name === skillEntry.name ? skillEntry : { name, kind: "file", link: false };
   if (entry.isDirectory()) return { name, kind: "directory", link: false };
@@ -241,7 +241,7 @@ function toEntry(directory: string, entry: Dirent): Entry {
   return { name, kind: linkedKind(path.join(directory, name)), link: true };
 }
 
-function linkedKind(link: string): Entry["kind"] {
+function linkedKind(link: string): DirectoryEntry["kind"] {
   try {
     const stats = statSync(link);
     return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 
 /** A link on the way to a path, or its end: `name` in `directory`, which is a real path. */
-export interface Step {
+export interface PathStep {
   readonly directory: string;
   readonly name: string;
 }
@@ -12,7 +12,7 @@ export interface Step {
 /** How a path resolves. */
 export interface Way {
   /** Every link on the way, and the end or the first missing name. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   /** The real path; undefined if it does not exist. */
   readonly real: string | undefined;
   readonly isDirectory: boolean;
@@ -41,7 +41,7 @@ export function followLast(target: string): Way {
 }
 
 /** Distinguishes a file from a later one at the same path, because an inode alone may be reused immediately. */
-export function identityOf(target: string): string | undefined {
+export function fileIdentityOf(target: string): string | undefined {
   const stats = statsOf(target);
   return stats && identify(stats);
 }
@@ -55,13 +55,13 @@ export function isSameEnd(a: Way, b: Way): boolean {
   return a.identity === b.identity && a.real === b.real;
 }
 
-function isSameStep({ directory, name }: Step, { steps }: Way, at: number): boolean {
+function isSameStep({ directory, name }: PathStep, { steps }: Way, at: number): boolean {
   return directory === steps[at]?.directory && name === steps[at].name;
 }
 
 /** Starts at a real directory; the last name of `rest` is next. */
 function follow(target: string, from: string, rest: string[]): Way {
-  const steps: Step[] = [];
+  const steps: PathStep[] = [];
   let real = from;
   let stats: Stats | undefined;
   let links = 0;

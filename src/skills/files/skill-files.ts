@@ -1,5 +1,5 @@
 /** A directory entry. Links are resolved: `kind` is that of their target. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "other" | "dangling";
   readonly link: boolean;
@@ -19,7 +19,7 @@ export interface Head {
  */
 export interface SkillFiles {
   /** The entries of a directory, in no particular order. */
-  list(directory: string): readonly Entry[];
+  list(directory: string): readonly DirectoryEntry[];
   /** At most `limit` bytes from the start. Regular files only: never blocks on a FIFO or a device. */
   head(file: string, limit: number): Head;
   /** The real absolute path; undefined if nothing exists there. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { openGate } from "./gate.ts";
+import { createSemaphore } from "../../base/promises/semaphore.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import type { FileStamp, SkillBytes, SkillSource } from "../files/skill-files.ts";
@@ -39,9 +39,9 @@ const slice = 3;
 const maxAtOnce = 2;
 const maxRemembered = 50_000;
 
-export function openSkillHasher(): SkillHasher {
+export function createSkillHasher(): SkillHasher {
   const remembered = new Map<string, { readonly version: string; readonly sha256: string }>();
-  const enter = openGate(maxAtOnce);
+  const enter = createSemaphore(maxAtOnce);
 
   function* hashFile(
     bytes: SkillBytes,

@@ -3,7 +3,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { Entry, SkillFiles, SkillSource } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles, SkillSource } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
@@ -36,7 +36,7 @@ export interface Walk {
 export function* walkSkill(
   source: SkillFiles,
   root: string,
-  isLeftOut?: (path: string, entries: readonly Entry[]) => boolean,
+  isLeftOut?: (path: string, entries: readonly DirectoryEntry[]) => boolean,
 ): Steps<Walk> {
   const files: WalkedFile[] = [];
   let entriesLeft = maxWalkedEntries;
@@ -90,8 +90,8 @@ function isHiddenBelow(real: string, root: string): boolean {
 }
 
 /** Directories are ordered as their paths continue, with a slash. */
-function inPathOrder(entries: readonly Entry[]): Entry[] {
-  const key = ({ name, kind }: Entry): string => (kind === "directory" ? `${name}/` : name);
+function inPathOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
+  const key = ({ name, kind }: DirectoryEntry): string => (kind === "directory" ? `${name}/` : name);
   return entries
     .filter(({ name, kind }) => (kind === "file" || kind === "directory") && !isHiddenName(name))
     .sort((a, b) => byCodePoint(key(a), key(b)));

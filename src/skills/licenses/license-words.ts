@@ -7,7 +7,7 @@ export type WordCounts = ReadonlyMap<string, number>;
  * The words of a license text that matter for comparing it: without case, punctuation, list numbers, addresses of web pages, copyright
  * lines and the names that people fill in. Line breaks and indentation do not matter.
  */
-export function wordsOf(text: string): readonly string[] {
+export function comparableWords(text: string): readonly string[] {
   const words = withoutCopyrightLines(text.normalize("NFKC").replace(/<!--[^]{0,1000}?-->/g, " "))
     .toLowerCase()
     .replace(/https?:\/\/[^\s<>()]*/g, " ")

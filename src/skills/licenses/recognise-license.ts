@@ -1,4 +1,4 @@
-import { countWords, wordsOf } from "./license-words.ts";
+import { countWords, comparableWords } from "./license-words.ts";
 import type { WordCounts } from "./license-words.ts";
 import { licenseTexts } from "./license-texts.ts";
 import type { LicenseText } from "./license-texts.ts";
@@ -29,7 +29,7 @@ const decisive = new Set(
 
 /** The license that a text is, or is nearest to; undefined if it is like none of the well-known ones. Pure. */
 export function recogniseLicense(text: string): LikelyLicense | undefined {
-  const words = wordsOf(text);
+  const words = comparableWords(text);
   const counts = countWords(words);
   let best: LikelyLicense | undefined;
   for (const license of licenseTexts()) {

@@ -1,3 +1,4 @@
+import { counted } from "../../base/text/counted.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "../skill.ts";
@@ -108,11 +109,6 @@ export function shortParts({ network, secrets, project, isolation }: Capabilitie
   ];
   const shown = isShort ? named : kinds(counted(keys.length, "secret"), counted(hosts.length, "host"));
   return { shown, names: names.join("; ") };
-}
-
-/** `1 secret`, `2 secrets`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** The same as one phrase, of bounded length: `read the secret API_KEY and connect to api.example.com`. */

@@ -3,7 +3,7 @@ import type { core } from "zod";
 import { isChoice, isOfType } from "./argument-type.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
-import { cleanValue, controlsIn, hasControls, stringsOf, withoutControls } from "../text/control-characters.ts";
+import { cleanValue, controlsIn, hasControls, joinedStrings, withoutControls } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn, withoutTags } from "../text/invisible-characters.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
@@ -103,7 +103,7 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
 function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
   const result = { ...data };
   for (const [key, value] of Object.entries(data)) {
-    const text = stringsOf(value);
+    const text = joinedStrings(value);
     const isSent = key === "description" || key === "tags";
     const invisible = findInvisible(text);
     if (invisible !== undefined) add("invisible-characters", [key], ...invisibleIn(key, invisible));

@@ -2,7 +2,7 @@ import { readDeclared } from "../environment/read-declared.ts";
 import { agentTables, maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
-import { cleanValue, controlsIn, hasControls, stringsOf } from "../text/control-characters.ts";
+import { cleanValue, controlsIn, hasControls, joinedStrings } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
 import type { Skill } from "../skill.ts";
 
@@ -17,7 +17,7 @@ const cleanedFields = ["description", "license", "compatibility", "allowed-tools
 export function cleanFields(values: Values, report: Report): Values {
   const result = { ...values };
   for (const key of cleanedFields) {
-    const text = stringsOf(values[key]);
+    const text = joinedStrings(values[key]);
     const invisible = findInvisible(text);
     if (hasControls(text)) {
       const [message, fix] = controlsIn(key);

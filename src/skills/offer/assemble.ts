@@ -6,10 +6,10 @@ import { toProblems } from "../rules/rules.ts";
 import type { RuleCode } from "../rules/rules.ts";
 import { isOwnRoot } from "../scan/roots.ts";
 import type { Root } from "../scan/roots.ts";
-import type { Found, FoundSkill } from "../scan/scan-memory.ts";
+import type { ScanResult, FoundSkill } from "../scan/scan-memory.ts";
 import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { settleRivals } from "./rivals.ts";
+import { resolveConflicts } from "./resolve-conflicts.ts";
 
 const none: readonly never[] = Object.freeze([]);
 /** Rules that explain why an existing SKILL.md was not read. */
@@ -28,7 +28,10 @@ export const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
  * Turns found skills into a snapshot, by precedence (C-1.6): the first root wins; of different skills with one slug below one root, one
  * keeps it and the others get qualified slugs. Whatever is not offered is reported. Offers equal to those of `before` are reused.
  */
-export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot & { readonly counts: SkillCounts } {
+export function assemble(
+  { skills, findings }: ScanResult,
+  before?: Snapshot,
+): Snapshot & { readonly counts: SkillCounts } {
   /** The first skill of each slug. */
   const firsts = new Map<string, FoundSkill>();
   /** All skills of slugs with several. */
@@ -49,7 +52,7 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     else if (others === undefined) rivals.set(skill.slug, [first, found]);
     else others.push(found);
   }
-  const settled = rivals.size > 0 ? settleRivals(rivals, new Set(firsts.keys())) : undefined;
+  const settled = rivals.size > 0 ? resolveConflicts(rivals, new Set(firsts.keys())) : undefined;
   for (const [found, own] of settled?.findings ?? none) {
     const reported = toProblems(own, "lenient");
     problems.push(...reported);
@@ -120,7 +123,7 @@ function isRelease({ record }: FoundSkill): boolean {
 }
 
 /** Counts directories with a SKILL.md, and the skills left out according to the findings. */
-function countSkills({ skills, findings }: Found): SkillCounts {
+function countSkills({ skills, findings }: ScanResult): SkillCounts {
   const reasons = new Map<RuleCode, number>();
   const add = (code: RuleCode, count: number): void => {
     reasons.set(code, (reasons.get(code) ?? 0) + count);
@@ -181,14 +184,14 @@ function isSameOffer(a: OfferedSkill, b: OfferedSkill): boolean {
     (a.isOwn === b.isOwn &&
       a.remote === b.remote &&
       isSame(a.skill, b.skill) &&
-      isSameList(a.versions, b.versions) &&
-      isSameList(a.sources, b.sources) &&
-      isSameList(a.problems, b.problems))
+      isDeepEqualList(a.versions, b.versions) &&
+      isDeepEqualList(a.sources, b.sources) &&
+      isDeepEqualList(a.problems, b.problems))
   );
 }
 
 /** Whether two lists are deeply equal. */
-export function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+export function isDeepEqualList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((item, index) => isSame(item, b[index])));
 }
 

@@ -1,5 +1,5 @@
 import type { Log } from "../../base/log.ts";
-import { openToldOnce } from "../../base/log.ts";
+import { createOnceLog } from "../../base/log.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Problem } from "./problem.ts";
 import { rules, severityAt } from "./rules.ts";
@@ -14,7 +14,7 @@ const rememberedLimit = 10_000;
  * with unreadable directories first.
  */
 export function createProblemLog(log: Log): (problems: readonly Problem[]) => void {
-  const { isNew } = openToldOnce(log, { limit: rememberedLimit });
+  const { isNew } = createOnceLog(log, { limit: rememberedLimit });
   let before: readonly Problem[] = [];
   return (problems) => {
     if (problems === before) return;

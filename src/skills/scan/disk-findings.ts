@@ -3,7 +3,7 @@ import { inDigits } from "../text/code-points.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillsError } from "../../base/errors.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
-import type { Entry } from "../files/skill-files.ts";
+import type { DirectoryEntry } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
 
 /** A finding about a file or directory as a whole. */
@@ -12,7 +12,7 @@ export function wholeFile(code: RuleCode, file: string, message: string, fix: st
 }
 
 /** The finding for what cannot be read. Rethrows errors that are not ours. */
-export function unreadable(target: string, error: unknown): Finding {
+export function unreadableFinding(target: string, error: unknown): Finding {
   if (!isSkillsError(error)) throw error;
   return wholeFile(
     "unreadable",
@@ -45,7 +45,7 @@ export function directoryLoop(link: string, target: string): Finding {
 }
 
 /** The finding for a SKILL.md that is something else than a file. */
-export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Finding {
+export function notAFile(file: string, kind: Exclude<DirectoryEntry["kind"], "file">): Finding {
   if (kind === "dangling") return danglingLink(file);
   const found = kind === "directory" ? "a directory" : "a FIFO, socket or device";
   const message = `${path.basename(file)} is ${found}`;

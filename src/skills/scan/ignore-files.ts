@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Steps } from "../../base/promises/slices.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
-import { unreadable, wholeFile } from "./disk-findings.ts";
+import { unreadableFinding, wholeFile } from "./disk-findings.ts";
 
 /** The patterns of `.gitignore` and `.ignore` files; the deepest file comes last and decides. */
 export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnoreRule[] }[];
@@ -57,7 +57,7 @@ export function readIgnoreFile(files: SkillFiles, file: string): { patterns: Ign
     if (!whole)
       findings.push(excessive(file, `only the first ${maxBytes / 1024} KiB of the file are used`, "Shorten it."));
   } catch (error) {
-    findings.push(unreadable(file, error));
+    findings.push(unreadableFinding(file, error));
   }
   return { patterns, findings };
 }

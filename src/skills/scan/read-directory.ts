@@ -3,7 +3,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
-import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
@@ -16,7 +16,7 @@ import {
   manifestAlone,
   misnamedFile,
   notAFile,
-  unreadable,
+  unreadableFinding,
   unusedFile,
 } from "./disk-findings.ts";
 import { readIgnoreFile } from "./ignore-files.ts";
@@ -63,7 +63,7 @@ const headBytes = 4096;
 const none: readonly never[] = Object.freeze([]);
 
 /** Loaded with the first skill.toml, because loading costs more than listing a thousand skills. */
-let readManifest: ((files: SkillFiles, directory: string, entry: Entry) => ManifestReading) | undefined;
+let readManifest: ((files: SkillFiles, directory: string, entry: DirectoryEntry) => ManifestReading) | undefined;
 
 /** Returned for a skill with a manifest until {@link loadManifestReader} was awaited. */
 export const needsManifestReader = Symbol("needs the manifest reader");
@@ -79,7 +79,7 @@ interface Draft {
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
   /** SKILL.md in any spelling, skill.toml and ignore files. */
-  readonly tellers: Entry[];
+  readonly tellers: DirectoryEntry[];
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
   needsWalk: boolean;
@@ -110,7 +110,7 @@ export function readDirectory(
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
   } catch (error) {
     if (isGone(files, directory)) return undefined;
-    findings.push(unreadable(directory, error));
+    findings.push(unreadableFinding(directory, error));
   }
   if (children.length > 1) children.sort((a, b) => byCodePoint(a.name, b.name));
 
@@ -160,7 +160,7 @@ function isTelling(name: string): boolean {
   return isSkillFileName(name) || name === manifestName || ignoreFiles.includes(name);
 }
 
-function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
+function addEntry(draft: Draft, directory: string, entry: DirectoryEntry, reading: DirectoryReading): void {
   const { name, kind, link } = entry;
   if (name === "node_modules" || fileNameFault(name) !== undefined) draft.needsWalk = true;
   if (kind === "dangling" && mayNameSkill(name)) draft.dangling.push(name);
@@ -180,7 +180,7 @@ function mayNameSkill(name: string): boolean {
 }
 
 /** A link's target may disappear and come back, and every link on the way may change. */
-function addLink(draft: Draft, directory: string, { name, kind }: Entry, reading: DirectoryReading): void {
+function addLink(draft: Draft, directory: string, { name, kind }: DirectoryEntry, reading: DirectoryReading): void {
   const link = joinPath(directory, name);
   depend(draft, { target: link, watch: link }, reading);
   const target = resolveForUs(reading.files, link);
@@ -197,15 +197,15 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
 }
 
 /** The file to read if there are several: regular files first, then SKILL.md before skill.md before other spellings. */
-function chooseSkillFile(entries: readonly Entry[]): Entry | undefined {
-  let best: Entry | undefined;
+function chooseSkillFile(entries: readonly DirectoryEntry[]): DirectoryEntry | undefined {
+  let best: DirectoryEntry | undefined;
   for (const entry of entries) {
     if (isSkillFileName(entry.name) && (best === undefined || rank(entry) < rank(best))) best = entry;
   }
   return best;
 }
 
-function rank({ name, kind }: Entry): string {
+function rank({ name, kind }: DirectoryEntry): string {
   const spelling = name === "SKILL.md" ? "0" : name === "skill.md" ? "1" : `2${name}`;
   return (kind === "file" ? "0" : "1") + spelling;
 }
@@ -214,7 +214,7 @@ function rank({ name, kind }: Entry): string {
 interface SkillPlace {
   readonly directory: string;
   readonly expectedName: string;
-  readonly entry: Entry;
+  readonly entry: DirectoryEntry;
   readonly manifest: ManifestReading | undefined;
 }
 
@@ -230,7 +230,10 @@ export function readSkill(files: SkillFiles, { directory, expectedName, entry, m
       if (!isCut || limit >= maxFrontmatterBytes) return withDirectoryVersion(parsed, directory);
     }
   } catch (error) {
-    return { skill: undefined, findings: [isSkillsError(error) ? unreadable(file, error) : failedAt(file, error)] };
+    return {
+      skill: undefined,
+      findings: [isSkillsError(error) ? unreadableFinding(file, error) : failedAt(file, error)],
+    };
   }
 }
 
@@ -256,7 +259,7 @@ function findStrays(
   files: SkillFiles,
   directory: string,
   { tellers, near }: Draft,
-  chosen: Entry | undefined,
+  chosen: DirectoryEntry | undefined,
 ): readonly Finding[] {
   const regular = tellers.filter(({ kind }) => kind === "file");
   if (chosen !== undefined) {
@@ -298,7 +301,7 @@ function resolveForUs(files: SkillFiles, link: string): string | undefined {
 }
 
 /** A link to another skill's SKILL.md is the same skill. */
-function linkedIdentity(files: SkillFiles, directory: string, entry: Entry): string {
+function linkedIdentity(files: SkillFiles, directory: string, entry: DirectoryEntry): string {
   const target = resolveForUs(files, joinPath(directory, entry.name));
   if (target === undefined) return directory;
   return isSkillFileName(path.basename(target)) ? path.dirname(target) : target;

@@ -1,17 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import type { Finding } from "../rules/rules.ts";
 import { createTextPositions } from "../text/text-positions.ts";
 import { createTomlPositions } from "../text/toml-positions.ts";
-import { notAFile, unreadable, wholeFile } from "./disk-findings.ts";
+import { notAFile, unreadableFinding, wholeFile } from "./disk-findings.ts";
 
 const maxManifestBytes = 32 * 1024;
 
 /** Reads the skill.toml of a directory. Whether its entrypoint exists is checked too. */
-export function readManifestFile(files: SkillFiles, directory: string, entry: Entry): ManifestReading {
+export function readManifestFile(files: SkillFiles, directory: string, entry: DirectoryEntry): ManifestReading {
   const file = joinPath(directory, entry.name);
   const refuse = (message: string, fix: string): ManifestReading => ({
     findings: [wholeFile("manifest-unreadable", file, message, fix)],
@@ -30,7 +30,7 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: En
     }
     return { ...reading, findings };
   } catch (error) {
-    const { message, fix } = unreadable(file, error);
+    const { message, fix } = unreadableFinding(file, error);
     return refuse(message, fix);
   }
 }

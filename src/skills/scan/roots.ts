@@ -30,7 +30,7 @@ export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
   return origin === "explicit" || origin === "user";
 }
 
-export interface SessionDirectories {
+export interface RootOptions {
   /** Passed by the user, absolute, in order of precedence. */
   readonly explicit?: readonly string[];
   readonly cwd?: string | undefined;
@@ -55,7 +55,7 @@ const places = [
  * The roots of a session, in order of precedence, without duplicates (C-1.6). Relative directories are skipped and reported in
  * `problems`.
  */
-export function sessionRoots(directories: SessionDirectories): { roots: Root[]; problems: string[] } {
+export function sessionRoots(directories: RootOptions): { roots: Root[]; problems: string[] } {
   const {
     explicit = [],
     cwd,

@@ -13,7 +13,7 @@ export interface FoundSkill {
 }
 
 /** Everything below some roots, in order of precedence: by root, then by path. */
-export interface Found {
+export interface ScanResult {
   readonly skills: readonly FoundSkill[];
   /** In addition to those in the records of the skills. */
   readonly findings: readonly Finding[];

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { withinTime } from "../../base/promises/slices.ts";
+import { withinTimeBudget } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
@@ -14,7 +14,7 @@ import { loadManifestReader, needsManifestReader, readDirectory } from "./read-d
 import type { DirectoryRecord } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
 import { FoundSoFar, ScanMemory } from "./scan-memory.ts";
-import type { Found, FoundSkill, Known } from "./scan-memory.ts";
+import type { ScanResult, FoundSkill, Known } from "./scan-memory.ts";
 import { UnreadPlaces } from "./unread-places.ts";
 import type { UnreadPlace } from "./unread-places.ts";
 
@@ -106,7 +106,7 @@ export class Scan {
   }
 
   /** Must not be called while another run is unfinished. */
-  *run(): Steps<Found> {
+  *run(): Steps<ScanResult> {
     this.#memory.startRun();
     const found = new FoundSoFar();
     const unread = new Map<Root, UnreadPlace[]>();
@@ -231,7 +231,7 @@ export class Scan {
   *#withinTime(root: Root, found: FoundSoFar, steps: Steps<void>): Steps<void> {
     const { now = () => performance.now() } = this.#options;
     const { milliseconds } = this.#limits;
-    const isComplete = yield* withinTime(steps, now, milliseconds);
+    const isComplete = yield* withinTimeBudget(steps, now, milliseconds);
     if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds, found.skills.length));
   }
 
@@ -271,7 +271,7 @@ export class Scan {
       if (real === undefined && root.origin === "explicit") found.addFinding(findings.missingRoot(root.path));
       return real;
     } catch (error) {
-      found.addFinding(findings.unreadable(root.path, error));
+      found.addFinding(findings.unreadableFinding(root.path, error));
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { Steps } from "../../base/promises/slices.ts";
-import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import { leavingOut, wholeFile } from "./disk-findings.ts";
 import { isSkillFileName, skipped } from "./read-directory.ts";
@@ -83,7 +83,7 @@ export class UnreadPlaces {
     return { count: found, first, isWhole: true };
   }
 
-  #list(directory: string): readonly Entry[] {
+  #list(directory: string): readonly DirectoryEntry[] {
     try {
       return [...this.#files.list(directory)].sort((a, b) => (a.name < b.name ? 1 : -1));
     } catch {

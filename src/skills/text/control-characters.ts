@@ -44,12 +44,12 @@ export function cleanValue(value: unknown, clean = withoutControls): { value: un
 }
 
 /** All strings and keys of a value, joined by line breaks, so that they can be searched together. */
-export function stringsOf(value: unknown): string {
+export function joinedStrings(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return "";
-  if (Array.isArray(value)) return value.map(stringsOf).join("\n");
+  if (Array.isArray(value)) return value.map(joinedStrings).join("\n");
   return Object.entries(value)
-    .map(([key, inner]) => `${key}\n${stringsOf(inner)}`)
+    .map(([key, inner]) => `${key}\n${joinedStrings(inner)}`)
     .join("\n");
 }
 

@@ -2,7 +2,7 @@ import { toSlug } from "../names.ts";
 import { readSkillDocument } from "./skill-document.ts";
 
 /** What the frontmatter of a SKILL.md says; its name as agents are offered it. */
-export function describeSkill(text: string): {
+export function describeSkillText(text: string): {
   readonly name?: string;
   readonly description?: string;
   readonly version?: string;

@@ -1,8 +1,8 @@
 import type { FSWatcher } from "node:fs";
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { identityOf } from "../files/follow-path.ts";
-import type { Step } from "../files/follow-path.ts";
+import { fileIdentityOf } from "../files/follow-path.ts";
+import type { PathStep } from "../files/follow-path.ts";
 
 export type WatchHandle = Pick<FSWatcher, "close">;
 
@@ -20,9 +20,9 @@ interface PathGuards {
   /** Whether a directory and all above it are watched, so that a replacement of it would be noticed. */
   isGuarded(directory: string): boolean;
   /** "opened" if directories were not watched before. Must be undone by `remove` even if watches are used up. */
-  add(target: string, steps: readonly Step[]): "guarded" | "opened" | "used-up";
+  add(target: string, steps: readonly PathStep[]): "guarded" | "opened" | "used-up";
   /** Takes the steps passed to `add`. */
-  remove(target: string, steps: readonly Step[]): void;
+  remove(target: string, steps: readonly PathStep[]): void;
   close(): void;
 }
 
@@ -48,7 +48,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
     const parent = path.dirname(directory);
     const above = parent === directory || isWholeDisk(parent) ? undefined : (guards.get(parent) ?? openGuard(parent));
     if (above === "used-up") return above;
-    const identity = identityOf(directory);
+    const identity = fileIdentityOf(directory);
     const handle = open(directory, (name) => noticed(directory, name));
     if (handle === "used-up") {
       closeIfIdle(parent);
@@ -68,7 +68,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
     if (!guard.below.has(name)) return;
     const child = joinPath(directory, name);
     const { handle, identity } = guards.get(child) ?? {};
-    if (handle === undefined || identity !== identityOf(child)) lose(child);
+    if (handle === undefined || identity !== fileIdentityOf(child)) lose(child);
   }
   function lose(directory: string): void {
     const lost = new Set<string>();

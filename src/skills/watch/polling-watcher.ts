@@ -2,7 +2,7 @@ import path from "node:path";
 import type { FSWatcher, watch as watchPaths } from "chokidar";
 import { systemClock } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
-import { followPath, identityOf, isSameEnd } from "../files/follow-path.ts";
+import { followPath, fileIdentityOf, isSameEnd } from "../files/follow-path.ts";
 import type { Way } from "../files/follow-path.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
 
@@ -100,5 +100,5 @@ function isRealDirectory(target: string, { isDirectory, real }: Way): boolean {
 
 /** One stat if there are no links: there may be thousands of directories. */
 function isUnchanged(target: string, way: Way): boolean {
-  return way.real === target ? way.identity === identityOf(target) : isSameEnd(way, followPath(target));
+  return way.real === target ? way.identity === fileIdentityOf(target) : isSameEnd(way, followPath(target));
 }

@@ -3,7 +3,7 @@ import { inDigits } from "../text/code-points.ts";
 import { mostKeys } from "./plain-yaml.ts";
 import { fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
 import type { YamlBlock } from "./yaml-keys.ts";
-import type { Fault, Mend, YamlAttempt, YamlFailure, YamlReading } from "./yaml.ts";
+import type { YamlFault, Mend, YamlAttempt, YamlFailure, YamlReading } from "./yaml.ts";
 
 type Load = (text: string, json?: boolean) => YamlAttempt;
 type KeyBlock = YamlBlock & { readonly key: string };
@@ -12,7 +12,7 @@ type KeyBlock = YamlBlock & { readonly key: string };
 interface ReadBlock {
   /** The block as a mapping; undefined if its value cannot be read. */
   readonly values?: unknown;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly YamlFault[];
   /** Valid YAML with the same values; undefined if the block is valid already, or ambiguous. */
   readonly text?: string | undefined;
 }
@@ -25,7 +25,7 @@ interface ReadBlock {
 export function recoverYaml(text: string, whole: YamlFailure, load: Load): Omit<YamlReading, "isClean"> {
   const isBomb = whole.cause === "aliases";
   const values: Record<string, unknown> = {};
-  const faults: Fault[] = isBomb ? [toFault(whole, 0)] : [];
+  const faults: YamlFault[] = isBomb ? [toFault(whole, 0)] : [];
   const mends: Mend[] = [];
   for (const [index, block] of splitYamlBlocks(text, mostKeys + 1).entries()) {
     const { start, key, indent } = block;
@@ -98,7 +98,7 @@ function readBlock(text: string, block: KeyBlock, load: Load, isBomb: boolean): 
 /** Another way to write a value, which starts at `offset`. */
 interface Rewritten {
   readonly text: string;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly YamlFault[];
   /** False if the author may have meant something else. */
   readonly isSure?: boolean;
 }
@@ -125,7 +125,7 @@ const quotedText = /(?<=^|[:,[{-]\s*)"(?:[^"\\]|\\[^])*"/g;
 const escapes = /\\(?:[0abtnvfre "/\\N_LP\t\r\n]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|([^]))/g;
 
 function escapeBackslashes(raw: string, _key: string, offset: number): Rewritten | undefined {
-  const faults: Fault[] = [];
+  const faults: YamlFault[] = [];
   const text = raw.replace(quotedText, (quoted, at: number) =>
     quoted.replace(escapes, (escape: string, unknown: string | undefined, inner: number) => {
       if (unknown === undefined) return escape;
@@ -157,7 +157,7 @@ function quoteValue(raw: string, key: string, offset: number): Rewritten | undef
   if (quoted === undefined) return undefined;
   const { written, message, fix, colon } = quoted;
   const fault = syntax(offset + (colon?.index ?? 0), (colon?.[0] ?? text).length, message, fix);
-  const faults: Fault[] = [colon === undefined ? fault : { ...fault, code: "yaml-unquoted-colon" }];
+  const faults: YamlFault[] = [colon === undefined ? fault : { ...fault, code: "yaml-unquoted-colon" }];
   return { text: written + raw.slice(text.length), faults, isSure: !ambiguousLine.test(text) };
 }
 
@@ -237,7 +237,7 @@ function mayCloseBelow(text: string, { value, end }: YamlBlock): boolean {
 }
 
 /** Converts a parser error to a fault. `base` is the offset at which the parsed text starts. */
-function toFault({ reason, cause, offset: inner }: YamlFailure, base: number): Fault {
+function toFault({ reason, cause, offset: inner }: YamlFailure, base: number): YamlFault {
   const offset = base + Math.max(inner, 0);
   if (cause === "aliases") {
     const message = reason.startsWith("aliases exceeded")
@@ -258,18 +258,18 @@ function toFault({ reason, cause, offset: inner }: YamlFailure, base: number): F
   return { code: "yaml-syntax", offset, message: `invalid YAML: ${reason}`, fix };
 }
 
-function strayLine(text: string, offset: number): Fault {
+function strayLine(text: string, offset: number): YamlFault {
   if (text[offset] === "\t") return tabIndent(offset);
   const fix = "Indent it with spaces if it continues the line above, or give it a key.";
   const length = text.slice(offset).search(/[\r\n]|$/);
   return syntax(offset, length, "line is neither `key: value` nor indented below a key", fix);
 }
 
-function tabIndent(offset: number): Fault {
+function tabIndent(offset: number): YamlFault {
   return syntax(offset, 0, "tab used for indentation", "Indent with spaces.");
 }
 
-function syntax(offset: number, length: number, message: string, fix: string): Fault {
+function syntax(offset: number, length: number, message: string, fix: string): YamlFault {
   const range = length === 0 ? { offset } : { offset, end: offset + length };
   return { code: "yaml-syntax", ...range, message, fix };
 }

@@ -5,7 +5,7 @@ import { splitYamlBlocks } from "./yaml-keys.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
 /** An error in the text of frontmatter, at an offset of that text. */
-export interface Fault {
+export interface YamlFault {
   readonly code: Extract<RuleCode, `yaml-${string}` | "frontmatter-not-a-mapping">;
   readonly offset: number;
   /** End of the range; absent if the fault is a single position. */
@@ -26,14 +26,14 @@ export interface Mend {
 /** The values of frontmatter. Every scalar is a string. All keys, including `__proto__`, are own properties. */
 export interface YamlReading {
   readonly values: Readonly<Record<string, unknown>>;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly YamlFault[];
   /** True only if no string contains control characters. */
   readonly isClean: boolean;
   /** Corrections of unambiguous faults, in text order. */
   readonly mends: readonly Mend[];
 }
 
-const noFaults: readonly Fault[] = [];
+const noFaults: readonly YamlFault[] = [];
 const noMends: readonly Mend[] = [];
 /** Limits the size of the expanded document, whatever the aliases refer to. */
 const maxAliases = 10;
@@ -68,7 +68,7 @@ export function readYaml(text: string): YamlReading {
 }
 
 /** Whether another fault covers the same text. */
-function isInside(offset: number, faults: readonly Fault[]): boolean {
+function isInside(offset: number, faults: readonly YamlFault[]): boolean {
   return faults.some(({ offset: from, end = from + 1 }) => from <= offset && offset < end);
 }
 
@@ -120,7 +120,7 @@ function containsItself(value: unknown, around: readonly unknown[]): boolean {
   return Object.values(value).some((child) => containsItself(child, inner));
 }
 
-function notAMapping(value: unknown): Fault {
+function notAMapping(value: unknown): YamlFault {
   const message = `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"} instead of \`key: value\` lines`;
   return { code: "frontmatter-not-a-mapping", offset: 0, message, fix: "Write it as lines of the form `key: value`." };
 }
@@ -128,8 +128,8 @@ function notAMapping(value: unknown): Fault {
 const mostStrictFaults = 20;
 
 /** Finds flow collections, anchors, aliases and tags, which strict readers reject; only the first ones. */
-function strictFaults(text: string): readonly Fault[] {
-  const faults: Fault[] = [];
+function strictFaults(text: string): readonly YamlFault[] {
+  const faults: YamlFault[] = [];
   for (const found of text.matchAll(/^[ \t]*(?:[\w-]+:[ \t]+|-[ \t]+)([[{&*!])/gm)) {
     faults.push({
       code: "yaml-not-strict",
@@ -146,9 +146,9 @@ function strictFaults(text: string): readonly Fault[] {
 const commentAfterText = /^(?![ \t]*#)([^\r\n]*?[ \t])(#[^\r\n]*)/m;
 
 /** Finds comments that truncate an unquoted value, as in `Issue #5 fixer`. At most one fault per key, and only for text values. */
-function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly Fault[] {
+function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly YamlFault[] {
   if (!/[ \t]#/.test(text)) return [];
-  const faults: Fault[] = [];
+  const faults: YamlFault[] = [];
   for (const { key = "", value: from, end } of splitYamlBlocks(text, mostKeys)) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
     if (typeof value !== "string" || value === "" || "\"'|>".includes(text.charAt(from))) continue;

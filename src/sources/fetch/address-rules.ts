@@ -47,11 +47,13 @@ export function addressRules({ allowPrivate, typed = [], ownAddresses }: Address
     targetOf(url) {
       const target = toTarget(url);
       if (target.scheme === "http" && !isLoopback(target.host))
-        throw refused(`${toAuthority(target)} is not asked over http, which anyone on the way can change; use https`);
+        throw disallowedRequest(
+          `${toAuthority(target)} is not asked over http, which anyone on the way can change; use https`,
+        );
       const why = judge(target, target.host.address === undefined ? [] : [target.host.address]);
-      if (why !== undefined) throw refused(why);
+      if (why !== undefined) throw disallowedRequest(why);
       if (isLocalName(target.host) && !isAllowed(target))
-        throw refused(
+        throw disallowedRequest(
           `${target.host.text} is this machine; if you trust the server there, allow it with --allow-private ${toAuthority(target)}`,
         );
       return target;
@@ -60,19 +62,19 @@ export function addressRules({ allowPrivate, typed = [], ownAddresses }: Address
 }
 
 /** A request that the rules do not allow. `why` is a sentence without its full stop. */
-export function refused(why: string): SkillsError {
+export function disallowedRequest(why: string): SkillsError {
   return new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
 }
 
 function toTarget(url: URL): Target {
   const scheme = url.protocol === "https:" ? "https" : url.protocol === "http:" ? "http" : undefined;
   const host = canonicalHost(url.hostname);
-  if (scheme === undefined) throw refused(`A URL with ${url.protocol} cannot be fetched; use https:`);
-  if (host === undefined) throw refused(`${JSON.stringify(url.hostname)} is not a valid host`);
+  if (scheme === undefined) throw disallowedRequest(`A URL with ${url.protocol} cannot be fetched; use https:`);
+  if (host === undefined) throw disallowedRequest(`${JSON.stringify(url.hostname)} is not a valid host`);
   if (url.username !== "" || url.password !== "")
-    throw refused(`The URL of ${host.text} contains a user name or a password; remove it`);
+    throw disallowedRequest(`The URL of ${host.text} contains a user name or a password; remove it`);
   const port = url.port === "" ? { http: 80, https: 443 }[scheme] : Number(url.port);
-  if (port === 0) throw refused(`${host.text}:0 is not a valid port`);
+  if (port === 0) throw disallowedRequest(`${host.text}:0 is not a valid port`);
   return { scheme, host, port };
 }
 

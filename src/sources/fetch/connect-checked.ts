@@ -5,7 +5,7 @@ import { reach } from "../../base/network/reach.ts";
 import type { Connect } from "../../base/network/reach.ts";
 import type { Resolve } from "../../base/network/resolve.ts";
 import type { AddressRules } from "./address-rules.ts";
-import { refused } from "./address-rules.ts";
+import { disallowedRequest } from "./address-rules.ts";
 
 export interface CheckedConnection {
   readonly rules: AddressRules;
@@ -28,7 +28,7 @@ export function connectChecked(options: CheckedConnection): buildConnector.conne
     const host = wanted.hostname.includes(":") ? `[${wanted.hostname}]` : wanted.hostname;
     const target = rules.targetOf(new URL(`${protocol}//${host}:${port}`));
     const reached = await reach(target, { ...options, judge: (...asked) => rules.judge(...asked) }, signal);
-    if (reached.type !== "connected") throw refused(reached.why);
+    if (reached.type !== "connected") throw disallowedRequest(reached.why);
     return reached.socket;
   };
   return (wanted, callback) => {

@@ -11,12 +11,12 @@ import type { Target } from "../../base/network/target.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { version } from "../../base/version.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { addressRules, refused } from "./address-rules.ts";
+import { addressRules, disallowedRequest } from "./address-rules.ts";
 import type { AddressRules } from "./address-rules.ts";
 import { connectChecked } from "./connect-checked.ts";
 import { toFetchFailure } from "./fetch-failure.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetcher.ts";
-import { readAnswer, toHeaders } from "./read-answer.ts";
+import { readResponseBody, toHeaders } from "./read-answer.ts";
 
 export interface FetcherOptions {
   /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
@@ -123,8 +123,8 @@ async function follow(request: RemoteRequest, first: URL, asking: Asking): Promi
     if (next === undefined) return answer;
     const from = toAuthority(target);
     if (left === 0)
-      throw refused(`${toAuthority(rules.targetOf(first))} redirects more than ${redirectsFollowed} times`);
-    if (!URL.canParse(next, url.href)) throw refused(`${from} redirects to an invalid URL`);
+      throw disallowedRequest(`${toAuthority(rules.targetOf(first))} redirects more than ${redirectsFollowed} times`);
+    if (!URL.canParse(next, url.href)) throw disallowedRequest(`${from} redirects to an invalid URL`);
     const nextUrl = withoutHash(new URL(next, url.href));
     const nextTarget = redirectTarget(nextUrl, target, rules);
     if (nextUrl.origin !== url.origin)
@@ -136,7 +136,7 @@ async function follow(request: RemoteRequest, first: URL, asking: Asking): Promi
 
 /** Where a redirect leads. A public host never leads to one that is allowed although it is private: the person did not mean that. */
 function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
-  const refuse = (why: string): SkillsError => refused(`${toAuthority(from)} redirects to ${why}`);
+  const refuse = (why: string): SkillsError => disallowedRequest(`${toAuthority(from)} redirects to ${why}`);
   if (from.scheme === "https" && url.protocol !== "https:")
     throw refuse(`a URL with ${url.protocol}; only https: is followed`);
   let target: Target;
@@ -169,7 +169,7 @@ async function ask(
     // Undici notices the signal only once it is connected.
     const answer = await unlessAborted(asked, signal);
     const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
-    const bytes = await readAnswer(answer.body, received, { host, maxBytes, method, asSent });
+    const bytes = await readResponseBody(answer.body, received, { host, maxBytes, method, asSent });
     return { ...received, body: bytes, url: url.href };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -182,7 +182,7 @@ function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<stri
 }
 
 function parseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw refused("A URL is invalid; write it as https://skills.example/path");
+  if (!URL.canParse(text)) throw disallowedRequest("A URL is invalid; write it as https://skills.example/path");
   return withoutHash(new URL(text));
 }
 

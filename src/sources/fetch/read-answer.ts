@@ -29,7 +29,7 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
  * SOURCE_INVALID for a compressed answer, unless it is wanted as it was sent: identity was requested, and what a compressed one grows to is
  * unknown.
  */
-export async function readAnswer(
+export async function readResponseBody(
   body: Body,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
   { host, maxBytes, method, asSent }: Expected,

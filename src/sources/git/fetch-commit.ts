@@ -8,7 +8,7 @@ import type { Refs } from "./refs/resolve-ref.ts";
 import { runGit } from "./program/run-git.ts";
 import type { GitOutcome } from "./program/run-git.ts";
 
-export interface FetchOptions {
+export interface FetchCommitOptions {
   readonly program: GitProgram;
   readonly remote: GitRemote;
   /** A full commit id. */
@@ -33,7 +33,7 @@ const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|coul
  * Fetches exactly one commit, without its history, into a bare repository: no working tree, no submodules, no tags. git checks every
  * object against its id, and hence all bytes against the commit. Throws SOURCE_INVALID if it is not the commit that was asked for.
  */
-export async function fetchCommit(options: FetchOptions): Promise<void> {
+export async function fetchCommit(options: FetchCommitOptions): Promise<void> {
   const { commit, refs, remote } = options;
   const format = commit.length === 64 ? ["--object-format=sha256"] : [];
   const made = await call(options, ["init", "-q", "--bare", "--template=", ...format, repositoryName]);
@@ -54,7 +54,7 @@ export async function fetchCommit(options: FetchOptions): Promise<void> {
   throw new SkillsError("SOURCE_INVALID", message);
 }
 
-async function fetchInto(options: FetchOptions, what: string): Promise<GitOutcome> {
+async function fetchInto(options: FetchCommitOptions, what: string): Promise<GitOutcome> {
   const { home, remote, limits, clock, signal } = options;
   const tooLarge = new AbortController();
   const limit = { maxBytes: limits.diskBytes, maxFiles: mostFiles };
@@ -73,7 +73,7 @@ async function fetchInto(options: FetchOptions, what: string): Promise<GitOutcom
 }
 
 async function call(
-  { program, remote, home, limits, clock, signal }: FetchOptions,
+  { program, remote, home, limits, clock, signal }: FetchCommitOptions,
   args: readonly string[],
 ): Promise<GitOutcome> {
   const isRemote = args.includes("fetch");
@@ -88,7 +88,7 @@ async function call(
   });
 }
 
-function failed({ remote, commit }: FetchOptions, { stderr }: GitOutcome): SkillsError {
+function failed({ remote, commit }: FetchCommitOptions, { stderr }: GitOutcome): SkillsError {
   const { label, scheme } = remote.url;
   const said = stderr === "" ? "git said nothing" : `git said: ${stderr}`;
   if (isUnknownCommit.test(stderr)) {

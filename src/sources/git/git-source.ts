@@ -26,7 +26,7 @@ import type { GitLimits } from "./git-limits.ts";
 import { findGit } from "./program/git-program.ts";
 import type { GitProgram } from "./program/git-settings.ts";
 import type { GitUrl } from "./git-url.ts";
-import { Repositories } from "./repositories.ts";
+import { FetchedRepositories } from "./repositories.ts";
 import type { Repository } from "./repositories.ts";
 
 export interface GitSourceOptions {
@@ -71,7 +71,7 @@ export function openGitSource(options: GitSourceOptions): GitSource {
   const { fetcher, describe, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
   const rules = addressRules({ ...options, ownAddresses: options.ownAddresses ?? systemAddresses });
   let program: Promise<GitProgram | undefined> | undefined;
-  const repositories = new Repositories({
+  const repositories = new FetchedRepositories({
     fetcher,
     network: { rules, resolve },
     program: () => (program ??= findProgram()),

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { makeTemporary, sweepTemporary } from "../../base/paths/temporary-directory.ts";
+import { makeTemporary, sweepTemporaryDirectories } from "../../base/paths/temporary-directory.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
@@ -18,7 +18,7 @@ import { findCommit, readRefs } from "./refs/resolve-ref.ts";
 import type { Advertised } from "./refs/resolve-ref.ts";
 import { listRefs } from "./refs/ssh-refs.ts";
 
-export interface RepositoriesOptions {
+export interface FetchedRepositoriesOptions {
   readonly fetcher: Fetcher;
   readonly network: NetworkChecks;
   /** The git of this machine, if it has one. */
@@ -45,13 +45,13 @@ interface Kept {
 }
 
 /** Repositories that were fetched, each commit once, until they are closed. */
-export class Repositories {
-  readonly #options: RepositoriesOptions;
+export class FetchedRepositories {
+  readonly #options: FetchedRepositoriesOptions;
   readonly #kept = new Map<string, Kept>();
   #isClosed = false;
   #isSwept = false;
 
-  constructor(options: RepositoriesOptions) {
+  constructor(options: FetchedRepositoriesOptions) {
     this.#options = options;
   }
 
@@ -130,7 +130,7 @@ export class Repositories {
     }
     const advertised = await this.#advertised(url, commit, signal);
     const remote = await pinRemote({ ...parseGitUrl(advertised.url), label: url.label }, network, signal);
-    if (!this.#isSwept) sweepTemporary(temporaryDirectory, "git");
+    if (!this.#isSwept) sweepTemporaryDirectories(temporaryDirectory, "git");
     this.#isSwept = true;
     const home = makeTemporary(temporaryDirectory, "git");
     place(home);

@@ -2,11 +2,11 @@ import type { Steps } from "../../base/promises/slices.ts";
 import type { RemoteContent, RemoteSkill } from "../remote-skill.ts";
 import { skillLimits } from "../skill-bytes.ts";
 import { cleanText } from "./clean-text.ts";
-import { collectSkills, isSlug } from "./collect-skills.ts";
-import type { LeftOut, Listed } from "./collect-skills.ts";
-import { digestForm } from "./descriptor.ts";
+import { collectSkills, isAgentSkillsName } from "./collect-skills.ts";
+import type { SkippedEntry, Listed } from "./collect-skills.ts";
+import { digestForm } from "../../base/text/digest-form.ts";
 import { indexLimits } from "./index-limits.ts";
-import { resolveLink } from "./resolve-link.ts";
+import { resolveDocumentLink } from "./resolve-link.ts";
 
 /** Identifies version 0.2; compared as text. */
 export const agentSkillsSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
@@ -34,7 +34,7 @@ export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkills
     return { form, skills: [], problems: [problem] };
   }
   if (!Array.isArray(skills)) return { form, skills: [], problems: ["skills is not an array"] };
-  const contentOf = (name: string, entry: Fields): RemoteContent | LeftOut => {
+  const contentOf = (name: string, entry: Fields): RemoteContent | SkippedEntry => {
     // Between the draft and the version, entries had the version's form without $schema.
     if (isFirst || (isDraft && entry["url"] === undefined)) return filesOf(name, entry, url);
     return artifactOf(entry, url);
@@ -44,12 +44,12 @@ export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkills
 
 function toSkill(
   entry: unknown,
-  contentOf: (name: string, entry: Fields) => RemoteContent | LeftOut,
-): RemoteSkill | LeftOut {
+  contentOf: (name: string, entry: Fields) => RemoteContent | SkippedEntry,
+): RemoteSkill | SkippedEntry {
   if (typeof entry !== "object" || entry === null) return { why: "it is not an object" };
   const fields = entry as Fields;
   const { name, description, version } = fields;
-  if (typeof name !== "string" || !isSlug(name))
+  if (typeof name !== "string" || !isAgentSkillsName(name))
     return { why: `name: expected 1 to ${indexLimits.nameLength} lower-case letters, digits and single hyphens` };
   const text = typeof description === "string" ? cleanText(description, indexLimits.descriptionLength) : "";
   if (text === "") return { why: "description: expected a text" };
@@ -60,13 +60,13 @@ function toSkill(
 }
 
 /** `{type, url, digest}`: one artifact. */
-function artifactOf({ type, url: link, digest }: Fields, base: string): RemoteContent | LeftOut {
+function artifactOf({ type, url: link, digest }: Fields, base: string): RemoteContent | SkippedEntry {
   if (type !== "skill-md" && type !== "archive") {
     const shown = typeof type === "string" ? cleanText(type, 40) : "missing";
     return { type: "unusable", why: `its type is ${shown}; this program reads skill-md and archive` };
   }
   if (typeof link !== "string" || link === "") return { why: "url: expected a URL" };
-  const resolved = resolveLink(link, base);
+  const resolved = resolveDocumentLink(link, base);
   if ("why" in resolved) return { why: `url: ${resolved.why}` };
   if (typeof digest !== "string" || !digestForm.test(digest))
     return { why: "digest: expected sha256: and 64 hexadecimal digits" };
@@ -74,7 +74,7 @@ function artifactOf({ type, url: link, digest }: Fields, base: string): RemoteCo
 }
 
 /** `{files}`: paths below the skill's directory beside the index; in the draft with digests, and perhaps the whole as a package. */
-function filesOf(name: string, { files, package: whole }: Fields, base: string): RemoteContent | LeftOut {
+function filesOf(name: string, { files, package: whole }: Fields, base: string): RemoteContent | SkippedEntry {
   if (typeof whole === "object" && whole !== null) return artifactOf({ ...whole, type: "archive" }, base);
   if (!Array.isArray(files) || files.length === 0) return { why: "files: expected the paths of its files" };
   if (files.length > skillLimits.files)
@@ -87,7 +87,7 @@ function filesOf(name: string, { files, package: whole }: Fields, base: string):
     if (typeof file !== "string" && (typeof digest !== "string" || !digestForm.test(digest)))
       return { why: "files: expected a digest, sha256: and 64 hexadecimal digits, for each path" };
     const link = `${name}/${path.split("/").map(encodeURIComponent).join("/")}`;
-    const resolved = resolveLink(link, base);
+    const resolved = resolveDocumentLink(link, base);
     if ("why" in resolved) return { why: `files: ${resolved.why}` };
     found.push({ path, url: resolved.url, ...(typeof digest === "string" && { digest }) });
   }

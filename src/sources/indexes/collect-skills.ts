@@ -13,7 +13,7 @@ export interface Listed {
 }
 
 /** Why an entry is left out: a sentence without a full stop. */
-export interface LeftOut {
+export interface SkippedEntry {
   readonly why: string;
 }
 
@@ -22,11 +22,11 @@ export interface LeftOut {
  */
 export function* collectSkills(
   entries: readonly unknown[],
-  toSkill: (entry: unknown) => RemoteSkill | LeftOut,
+  toSkill: (entry: unknown) => RemoteSkill | SkippedEntry,
 ): Steps<Listed> {
   const skills = new Map<string, RemoteSkill>();
   const ids = new Set<string>();
-  const problems = new Problems();
+  const problems = new LimitedProblems();
   for (const [index, entry] of entries.slice(0, indexLimits.entries).entries()) {
     yield;
     const found = toSkill(entry);
@@ -48,7 +48,7 @@ export function* collectSkills(
 }
 
 /** A list of problems that stays short. */
-export class Problems {
+export class LimitedProblems {
   readonly #kept: string[] = [];
   #more = 0;
 
@@ -80,6 +80,6 @@ export function sayFault({ issues: [issue] }: ZodError): string {
 const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** Whether a text can name a skill: what Agent Skills allows. */
-export function isSlug(text: string): boolean {
+export function isAgentSkillsName(text: string): boolean {
   return text.length <= indexLimits.nameLength && slugForm.test(text);
 }

@@ -1,10 +1,11 @@
+import { digestForm } from "../../base/text/digest-form.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { skillDescriptor } from "../../wire/skill-sharing.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import type { RemoteContent, RemoteSkill } from "../remote-skill.ts";
 import { sayFault } from "./collect-skills.ts";
 import { indexLimits } from "./index-limits.ts";
-import { resolveLink } from "./resolve-link.ts";
+import { resolveDocumentLink } from "./resolve-link.ts";
 import { toFacts, versionFault } from "./skill-sharing.ts";
 
 /**
@@ -22,7 +23,7 @@ export function parseDescriptor(value: unknown, url: string): RemoteSkill {
   const descriptor = read.data;
   const facts = toFacts(descriptor);
   if ("why" in facts) throw invalid(facts.why);
-  const link = resolveLink(descriptor.endpoint.url, url);
+  const link = resolveDocumentLink(descriptor.endpoint.url, url);
   if ("why" in link) throw invalid(`endpoint.url: ${link.why}`);
   return { ...facts, content: toContent({ ...descriptor, endpoint: { ...descriptor.endpoint, url: link.url } }) };
 }
@@ -43,8 +44,6 @@ function toContent(descriptor: SkillDescriptor): RemoteContent {
 function unusable(why: string): RemoteContent {
   return { type: "unusable", why };
 }
-
-export const digestForm = /^sha256:[0-9a-f]{64}$/;
 
 const archiveTypes = new Set(["application/gzip", "application/x-gzip", "application/x-tar", "application/zip"]);
 

@@ -5,7 +5,7 @@ import { indexLimits } from "./index-limits.ts";
  * The address that a document links to, resolved against the one that answered; a sentence about what is wrong with it in `why`. A document
  * that came over the network can neither lead back to http nor to this machine.
  */
-export function resolveLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
+export function resolveDocumentLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
   if (link.length > indexLimits.urlLength) return { why: `a URL is longer than ${indexLimits.urlLength} characters` };
   let url: URL;
   try {

@@ -3,10 +3,10 @@ import { sharingVersion, skillIndexEntry } from "../../wire/skill-sharing.ts";
 import type { SkillIndexEntry } from "../../wire/skill-sharing.ts";
 import type { RemoteSkill } from "../remote-skill.ts";
 import { cleanText } from "./clean-text.ts";
-import { collectSkills, isSlug, sayFault } from "./collect-skills.ts";
-import type { LeftOut, Listed } from "./collect-skills.ts";
+import { collectSkills, isAgentSkillsName, sayFault } from "./collect-skills.ts";
+import type { SkippedEntry, Listed } from "./collect-skills.ts";
 import { indexLimits } from "./index-limits.ts";
-import { resolveLink } from "./resolve-link.ts";
+import { resolveDocumentLink } from "./resolve-link.ts";
 
 /** A page of an index of Skill Sharing or of a registry (CONTRACT C-6.1, C-6.3); a registry may answer the bare array. */
 export interface SharingPage extends Listed {
@@ -47,11 +47,11 @@ function nextPage(url: string, cursor: string): string {
   return next.href;
 }
 
-function toSkill(entry: unknown, base: string): RemoteSkill | LeftOut {
+function toSkill(entry: unknown, base: string): RemoteSkill | SkippedEntry {
   const read = skillIndexEntry.safeParse(entry);
   if (!read.success) return { why: sayFault(read.error) };
   const { id } = read.data;
-  const link = resolveLink(read.data.descriptor_url, base);
+  const link = resolveDocumentLink(read.data.descriptor_url, base);
   if ("why" in link) return { why: `descriptor_url: ${link.why}` };
   const facts = toFacts(read.data);
   if ("why" in facts) return facts;
@@ -67,8 +67,8 @@ export function toFacts({
   version,
   capability_type: capabilityType,
   access,
-}: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | LeftOut {
-  const slug = toSlug({ id, name });
+}: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | SkippedEntry {
+  const slug = toSharedSlug({ id, name });
   if (slug === undefined) return { why: "neither its id nor its name has a letter or digit" };
   return {
     name: slug,
@@ -81,7 +81,7 @@ export function toFacts({
 }
 
 /** The name of a skill: the slug in an id such as `com.example.rows-clean-v1`; else its name, made one. */
-export function toSlug({ id, name }: { readonly id: string; readonly name: string }): string | undefined {
+export function toSharedSlug({ id, name }: { readonly id: string; readonly name: string }): string | undefined {
   const [, ofId] = /^(?:[a-z0-9_-]+\.)+([a-z0-9-]{1,64}?)(?:-v\d+)?$/i.exec(id.slice(0, indexLimits.idLength)) ?? [];
   const made = name
     .slice(0, indexLimits.nameLength * 4)
@@ -91,5 +91,5 @@ export function toSlug({ id, name }: { readonly id: string; readonly name: strin
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, indexLimits.nameLength)
     .replace(/^-|-$/g, "");
-  return [ofId?.toLowerCase() ?? "", made].find(isSlug);
+  return [ofId?.toLowerCase() ?? "", made].find(isAgentSkillsName);
 }

@@ -8,7 +8,7 @@ import type { Downloaded } from "./offered-skills.ts";
 import { replaceSkills } from "./replace-skills.ts";
 
 /** A downloaded skill that is to be installed. `adopt`: its files are there already, and only the lock is written. */
-export interface Decided {
+export interface ConfirmedInstall {
   readonly act: "install" | "replace" | "adopt";
   readonly key: string;
   readonly index: RemoteIndex;
@@ -18,7 +18,7 @@ export interface Decided {
 }
 
 /** Installs what was decided over this lock, from sources that a person named. Throws SKILL_NOT_READY where something else is there now than was seen. */
-export async function carryOut(where: SkillsPlace, lock: Lock, decided: readonly Decided[]): Promise<void> {
+export async function carryOut(where: SkillsPlace, lock: Lock, decided: readonly ConfirmedInstall[]): Promise<void> {
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
     const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });

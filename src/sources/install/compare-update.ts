@@ -10,7 +10,7 @@ import type { InspectedSkill } from "./inspect-skill.ts";
 import { wantedWords } from "./wanted-words.ts";
 
 /** What an update changes. */
-export interface Update {
+export interface UpdateDiff {
   /** The name in its files, where it is another than in those that are installed. */
   readonly renamed: string | undefined;
   /** What it requests that the installed one does not: `network https://api.example.com`. */
@@ -27,7 +27,7 @@ export async function compareUpdate(
   before: readonly SkillFile[],
   after: readonly SkillFile[],
   inspected: InspectedSkill,
-): Promise<Update> {
+): Promise<UpdateDiff> {
   const old = before.length === 0 ? undefined : await inspectOrNothing(before, key);
   const wider = beyond(old?.wants ?? noCapabilities, inspected.wants);
   const [olds, news] = [new Set(before.map(({ path }) => path)), new Set(after.map(({ path }) => path))];

@@ -29,7 +29,7 @@ export type Latest =
   /** `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. */
   | { readonly state: "skipped" | "gone" | "failed"; readonly why: string };
 
-export interface LookedUp {
+export interface UpdateLookup {
   readonly key: string;
   readonly entry: LockEntry;
   /** As people see it. */
@@ -38,7 +38,7 @@ export interface LookedUp {
   readonly latest: Latest;
 }
 
-export interface Looking extends Downloading {
+export interface FindUpdatesOptions extends Downloading {
   readonly where: SkillsPlace;
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
   /** The real path of the directory of skills; undefined if it is missing. */
@@ -53,7 +53,7 @@ export interface Looking extends Downloading {
 const atOnce = 4;
 
 /** Asks each source once, and downloads what may have changed. One source that cannot be read does not hide the others. */
-export async function findUpdates(looking: Looking): Promise<readonly LookedUp[]> {
+export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly UpdateLookup[]> {
   const { where, entries, skills, reader, named, allowPrivate = [], signal } = looking;
   const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
   for (const source of named.given) confirmSource(where, source);
@@ -64,7 +64,7 @@ export async function findUpdates(looking: Looking): Promise<readonly LookedUp[]
     indexes.set(key, known);
     return known;
   };
-  return await inParallel(entries, atOnce, async ([key, entry]): Promise<LookedUp> => {
+  return await inParallel(entries, atOnce, async ([key, entry]): Promise<UpdateLookup> => {
     const installed = await stateOf(skills, key, entry);
     const source = sourceOfEntry(entry, named.given);
     if ("why" in source) {
@@ -99,9 +99,9 @@ function localRefusal({ url: text, label }: Source, rules: AddressRules): string
 }
 
 async function findLatest(
-  { key, entry, installed, source }: Omit<LookedUp, "latest">,
+  { key, entry, installed, source }: Omit<UpdateLookup, "latest">,
   index: RemoteIndex,
-  { restored, ...downloading }: Downloading & Pick<Looking, "restored">,
+  { restored, ...downloading }: Downloading & Pick<FindUpdatesOptions, "restored">,
 ): Promise<Latest> {
   const remote = findLocked(key, entry, index);
   const restorable = restored.find((state) => state === installed.state);
@@ -120,7 +120,7 @@ async function findLatest(
 }
 
 /** Why skills could not be looked up, each reason once with all of its skills. */
-export function failuresOf(found: readonly LookedUp[]): readonly string[] {
+export function failuresOf(found: readonly UpdateLookup[]): readonly string[] {
   return reasonLines(found.flatMap(({ key, latest }) => ("why" in latest ? [{ name: key, why: latest.why }] : [])));
 }
 

@@ -12,12 +12,12 @@ import type { SkillFile } from "../skill-bytes.ts";
 import { needsOf } from "../../skills/manifest/capabilities.ts";
 import { isScript } from "../../skills/skill.ts";
 import { openCatalog } from "../../skills/catalog.ts";
-import { checkSkills } from "../../skills/check/check-skills.ts";
+import { checkSkillPaths } from "../../skills/check/check-skills.ts";
 import { readFileRequirements } from "../../skills/environment/file-requirements.ts";
 import { describeDemand } from "../../skills/environment/requirement.ts";
 import { statedRequirements } from "../../skills/environment/requirements-of.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../skills/hash/hash-skill.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Permissions } from "../../skills/manifest/permissions.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
@@ -99,9 +99,9 @@ async function readOffered(root: string): Promise<OfferedSkill> {
 
 async function inspect({ skill }: OfferedSkill, directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const hashed = await openSkillHasher().hash(source, directory, new AbortController().signal);
+  const hashed = await createSkillHasher().hash(source, directory, new AbortController().signal);
   if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
-  const { problems } = await checkSkills([directory], { cwd: directory, level });
+  const { problems } = await checkSkillPaths([directory], { cwd: directory, level });
   const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
   return {
     slug: skill.slug,

@@ -1,21 +1,21 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { isSkillsError } from "../../base/errors.ts";
-import { differenceOf, isVerifiable } from "../lock/compare-files.ts";
-import type { Difference } from "../lock/compare-files.ts";
+import { lockDifferenceOf, isVerifiable } from "../lock/compare-files.ts";
+import type { LockDifference } from "../lock/compare-files.ts";
 import { directoryName } from "../lock/lock.ts";
 import type { LockEntry } from "../lock/lock.ts";
 import { readInstalled } from "../lock/read-installed.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../skills/hash/hash-skill.ts";
 import { invalidName } from "../../skills/hash/walk-skill.ts";
 
 /** How a locked skill is on disk. */
 export type InstalledState =
   | { readonly state: "missing" }
   | { readonly state: "unchanged" | "unverifiable"; readonly installed: InstalledFiles }
-  | { readonly state: "changed"; readonly installed: InstalledFiles; readonly difference: Difference };
+  | { readonly state: "changed"; readonly installed: InstalledFiles; readonly difference: LockDifference };
 
 /** Compares a skill with its entry. `skills`: the real path of the directory of skills; undefined if it is missing. */
 export async function stateOf(skills: string | undefined, key: string, entry: LockEntry): Promise<InstalledState> {
@@ -23,7 +23,7 @@ export async function stateOf(skills: string | undefined, key: string, entry: Lo
   const installed = skills === undefined ? undefined : readInstalled(skills, name);
   if (skills === undefined || installed === undefined) return { state: "missing" };
   const digest = entry.digest === undefined ? undefined : await digestOf(path.join(skills, name), installed);
-  const difference = differenceOf(entry, installed, digest);
+  const difference = lockDifferenceOf(entry, installed, digest);
   if (difference !== undefined) return { state: "changed", installed, difference };
   return { state: isVerifiable(entry) ? "unchanged" : "unverifiable", installed };
 }
@@ -33,7 +33,7 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
   if (others.includes(".")) return undefined;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   try {
-    return (await openSkillHasher().hash(source, directory, new AbortController().signal)).digest;
+    return (await createSkillHasher().hash(source, directory, new AbortController().signal)).digest;
   } catch (error) {
     if (isSkillsError(error) && error.facts["reason"] === invalidName) return undefined;
     throw error;
@@ -63,7 +63,7 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
 }
 
 /** The differences of a skill in words, one a line; at most `most` files. */
-export function differenceWords({ missing, changed, added, hashes }: Difference, most = 20): readonly string[] {
+export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
   const files = [
     ...missing.map((file) => `missing: ${file}`),
     ...changed.map((file) => `changed: ${file}`),

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../../base/paths/names-in.ts";
-import { sweepTemporary } from "../../base/paths/temporary-directory.ts";
+import { sweepTemporaryDirectories } from "../../base/paths/temporary-directory.ts";
 import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../lock/change-record.ts";
 import type { EntryChange, UnfinishedChange } from "../lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../lock/lock-file.ts";
@@ -19,11 +19,11 @@ import { writing } from "./replace-skills.ts";
  * The real path of the directory of skills, for a command that changes it. What was interrupted is finished first: each skill that a record
  * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and told.
  */
-export async function openSkillsDirectory(
+export async function recoverSkillsDirectory(
   where: SkillsPlace,
   tell: (note: string) => void,
 ): Promise<string | undefined> {
-  sweepTemporary(tmpdir(), "add");
+  sweepTemporaryDirectories(tmpdir(), "add");
   // Before anything is changed: a damaged lock is the first to repair.
   readLock(where);
   const skills = findSkillsDirectory(where);

@@ -20,7 +20,7 @@ export type InstallPlan =
     }
   | { readonly act: "refuse"; readonly what: string };
 
-export interface Installing {
+export interface InstallContext {
   readonly index: RemoteIndex;
   readonly lock: Lock;
   /** The real path of the directory of skills; undefined if it is missing. */
@@ -36,7 +36,7 @@ export interface Installing {
 /** Decides it; changes nothing. */
 export async function planInstall(
   downloaded: Downloaded,
-  { index, lock, skills, discardsChanges, replacesOthers, isAsked }: Installing,
+  { index, lock, skills, discardsChanges, replacesOthers, isAsked }: InstallContext,
 ): Promise<InstallPlan> {
   const { inspected, files, remote } = downloaded;
   const { key } = inspected;

@@ -1,5 +1,5 @@
 import { planInstall } from "./plan-install.ts";
-import type { Installing, InstallPlan } from "./plan-install.ts";
+import type { InstallContext, InstallPlan } from "./plan-install.ts";
 import type { Downloaded, downloadAll } from "./offered-skills.ts";
 import type { Reason } from "./reason-lines.ts";
 
@@ -17,7 +17,7 @@ export interface PlannedInstalls {
 /** Decides what installing each of them means here; changes nothing. */
 export async function planInstalls(
   found: Awaited<ReturnType<typeof downloadAll>>,
-  installing: Installing,
+  installing: InstallContext,
 ): Promise<PlannedInstalls> {
   const refusals: Reason[] = [];
   const plans: PlannedInstall[] = [];

@@ -1,15 +1,15 @@
-import type { Decided } from "./carry-out.ts";
-import type { Update } from "./compare-update.ts";
-import type { Latest, LookedUp } from "./find-updates.ts";
+import type { ConfirmedInstall } from "./carry-out.ts";
+import type { UpdateDiff } from "./compare-update.ts";
+import type { Latest, UpdateLookup } from "./find-updates.ts";
 import { lossWords } from "./installed-state.ts";
 import { sameFiles } from "./plan-install.ts";
 
 /** What updating an installed skill with what was downloaded means here. Changes nothing. */
 export function planUpdate(
-  { key, installed }: Pick<LookedUp, "key" | "installed">,
+  { key, installed }: Pick<UpdateLookup, "key" | "installed">,
   { downloaded, index }: Extract<Latest, { downloaded: unknown }>,
-  { renamed, discardsChanges }: Pick<Update, "renamed"> & { readonly discardsChanges: boolean },
-): Decided | { readonly why: string } {
+  { renamed, discardsChanges }: Pick<UpdateDiff, "renamed"> & { readonly discardsChanges: boolean },
+): ConfirmedInstall | { readonly why: string } {
   const { files } = downloaded;
   if (renamed !== undefined)
     return { why: `its own files name it ${renamed} now; add that from its source, and remove ${key}` };

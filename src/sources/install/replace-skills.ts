@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { openRecord } from "../lock/change-record.ts";
+import { createChangeRecord } from "../lock/change-record.ts";
 import type { EntryChange } from "../lock/change-record.ts";
 import { hasSameFiles } from "../lock/compare-files.ts";
 import { changeLock } from "../lock/lock-file.ts";
@@ -24,7 +24,7 @@ export interface Replacement {
   readonly seen: InstalledFiles | undefined;
 }
 
-/** Installs skills over this lock, one after the other, each with its entry; after a crash, `openSkillsDirectory` leaves each as it was or as it is to be. */
+/** Installs skills over this lock, one after the other, each with its entry; after a crash, `recoverSkillsDirectory` leaves each as it was or as it is to be. */
 export async function replaceSkills(
   place: SkillsPlace,
   lock: Lock,
@@ -65,7 +65,7 @@ async function changing(
 ): Promise<void> {
   await writing(place, async () => {
     const skills = directoryOf(place);
-    const record = openRecord(place, { skills, changes });
+    const record = createChangeRecord(place, { skills, changes });
     let staging: Staging | undefined;
     try {
       staging = skills === undefined ? undefined : openStaging(skills, record);

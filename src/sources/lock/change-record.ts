@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
@@ -48,7 +48,10 @@ const suffix = ".jsonl";
 const mostNamed = 5;
 
 /** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
-export function openRecord({ records, lockFile }: SkillsPlace, recorded: Omit<Recorded, "lockFile">): ChangeRecord {
+export function createChangeRecord(
+  { records, lockFile }: SkillsPlace,
+  recorded: Omit<Recorded, "lockFile">,
+): ChangeRecord {
   const id = ownedName();
   const file = path.join(records, id + suffix);
   try {
@@ -116,7 +119,7 @@ function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">
 function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | undefined): boolean {
   const place = path.join(path.dirname(skills), stagingPrefix + id);
   const isDirectory = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isDirectory && isSameDirectory(identityOf(place), staging);
+  return isDirectory && isSameDirectory(directoryIdentityOf(place), staging);
 }
 
 /** Whether a record names a change of this place. */

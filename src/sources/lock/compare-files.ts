@@ -6,7 +6,7 @@ import type { LockEntry } from "./lock.ts";
 import type { InstalledFiles } from "./read-installed.ts";
 
 /** How the files of an installed skill differ from its lock. Paths are sorted. */
-export interface Difference {
+export interface LockDifference {
   readonly missing: readonly string[];
   readonly changed: readonly string[];
   readonly added: readonly string[];
@@ -24,11 +24,11 @@ export function fileDigests(files: readonly SkillFile[]): Readonly<Record<string
  * Compares what is installed with the lock; undefined if it is the same. `digest`: of the skill that is there, where the lock has one.
  * Files are compared one by one where the lock has their digests.
  */
-export function differenceOf(
+export function lockDifferenceOf(
   entry: LockEntry,
   { files, others }: InstalledFiles,
   digest: string | undefined,
-): Difference | undefined {
+): LockDifference | undefined {
   const hashes = [
     ...(entry.digest !== undefined && digest !== entry.digest ? ["digest"] : []),
     ...(isHash(entry.computedHash) && computedHash(files) !== entry.computedHash ? ["computedHash"] : []),

@@ -43,11 +43,11 @@ export interface Lock {
 
 interface KeptText {
   /** Keys of the file besides `version` and `skills`. */
-  readonly top: readonly KeptKey[];
-  readonly entries: ReadonlyMap<string, { readonly text: string; readonly unknown: readonly KeptKey[] }>;
+  readonly top: readonly PreservedKey[];
+  readonly entries: ReadonlyMap<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>;
 }
 
-export type KeptKey = readonly [key: string, text: string];
+export type PreservedKey = readonly [key: string, text: string];
 
 /** Of a skill with more, no digests of files are locked. */
 export const maxLockedFiles = 200;

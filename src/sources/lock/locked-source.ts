@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isSkillsError } from "../../base/errors.ts";
 import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
 import type { SkillFile } from "../skill-bytes.ts";
-import { cut, isCut, parseSource, toLabel } from "../source.ts";
+import { redactionMark, isCut, parseSource, toLabel } from "../source.ts";
 import type { Source } from "../source.ts";
 import type { LockEntry, LockForm } from "./lock.ts";
 
@@ -73,7 +73,7 @@ function wellKnownDigestOf({ content }: RemoteSkill, files: readonly SkillFile[]
  */
 export function lockedUrl(url: string): string {
   const { protocol, search } = new URL(url);
-  return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${cut}`}`;
+  return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${redactionMark}`}`;
 }
 
 /** Where an entry is from, or why that cannot be asked, as a sentence; `isGivable` if the command can be told, with one of `given`. */

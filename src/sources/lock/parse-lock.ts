@@ -1,7 +1,7 @@
 import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
 import { SkillsError } from "../../base/errors.ts";
-import type { KeptKey, Lock, LockEntry, LockForm } from "./lock.ts";
+import type { PreservedKey, Lock, LockEntry, LockForm } from "./lock.ts";
 
 /** The versions that are read and written. */
 export const lockVersions: Readonly<Record<LockForm, number>> = { project: 1, global: 3 };
@@ -60,7 +60,7 @@ export function parseLock(text: string, file: string, form: LockForm): Lock {
   const skills = top.get("skills")?.node;
   if (skills === undefined) return refuse(root, '"skills" is missing', restore);
   const entries = new Map<string, LockEntry>();
-  const kept = new Map<string, { readonly text: string; readonly unknown: readonly KeptKey[] }>();
+  const kept = new Map<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>();
   const slice = ({ offset, end }: JsonNode): string => text.slice(offset, end);
   for (const [key, { node }] of objectAt(skills, '"skills"', refuse)) {
     const fields = objectAt(node, JSON.stringify(key), refuse);

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
@@ -47,7 +47,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
   try {
     mkdirSync(`${parent.path}/${name}`, { mode: 0o700 });
     held = holdChild(parent, name, real);
-    const identity = identityOf(held.path);
+    const identity = directoryIdentityOf(held.path);
     if (identity !== undefined) record.noteStaging(identity);
     rooms = (["new", "old"] as const).map((room) => {
       mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
@@ -158,7 +158,7 @@ function holdOwn(
     if (["ENOTDIR", "ELOOP", "ENOTEMPTY", "EEXIST"].includes(code) || isSkillsError(error)) return "foreign";
     throw error;
   }
-  if (isSameDirectory(identityOf(held.path), identity)) return held;
+  if (isSameDirectory(directoryIdentityOf(held.path), identity)) return held;
   held.close();
   return "foreign";
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RemoteContent } from "../remote-skill.ts";
 import { readSkillTexts } from "../trees/describe-skills.ts";
-import type { FoundSkill } from "../trees/describe-skills.ts";
+import type { TreeSkill } from "../trees/describe-skills.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import { findSkills } from "../trees/find-skills.ts";
@@ -22,7 +22,7 @@ export interface PluginTree {
 
 /** Skills of plugins, and one sentence for each thing that could not be used. */
 export interface PluginsRead {
-  readonly found: readonly FoundSkill[];
+  readonly found: readonly TreeSkill[];
   readonly problems: readonly string[];
   /** Commits of other repositories that entries follow by a branch or a tag, as `followedKey` names them. */
   readonly followed?: Readonly<Record<string, string>>;
@@ -57,7 +57,9 @@ export async function readOwnPlugins(
     const paths = entry.place.paths.map((path) => joinTreePath(root, path));
     const directory = paths.find((path) => directories.has(path));
     if (directory !== undefined) return [{ entry, root: directory, isShared: directory === root }];
-    problems.push(`The plugin ${quoted(entry.name)} cannot be used: there is no directory ${quoted(paths[0] ?? "")}.`);
+    problems.push(
+      `The plugin ${quotedName(entry.name)} cannot be used: there is no directory ${quotedName(paths[0] ?? "")}.`,
+    );
     return [];
   });
   const read = await readPluginTree(own, entries, signal);
@@ -91,7 +93,10 @@ export async function readPluginTree(
     const read = pluginSkills(tree, { entry, root, isShared, ...(manifest !== undefined && { manifest }) });
     const isBare = read.directories.length === 0 && entry.skills.length === 0;
     const directories = isBare && isFetched === true ? findSkills(tree, root) : read.directories;
-    problems.push(...read.problems, ...ignoredProblem(`The plugin ${quoted(entry.name)}`, ignoredOf(entry, manifest)));
+    problems.push(
+      ...read.problems,
+      ...ignoredProblem(`The plugin ${quotedName(entry.name)}`, ignoredOf(entry, manifest)),
+    );
     for (const directory of directories) if (!groups.has(directory)) groups.set(directory, entry.name);
   }
   const places = [...groups].map(([directory, group]) => {
@@ -123,6 +128,6 @@ function ignoredProblem(what: string, ignored: readonly string[]): readonly stri
 }
 
 /** A name of others, in a sentence. */
-export function quoted(text: string): string {
+export function quotedName(text: string): string {
   return JSON.stringify(text.slice(0, 128));
 }

@@ -6,17 +6,17 @@ import { readArchive } from "../archive/read-archive.ts";
 import type { AddressRules } from "../fetch/address-rules.ts";
 import type { Target } from "../../base/network/target.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
-import type { Repositories } from "../git/repositories.ts";
+import type { FetchedRepositories } from "../git/repositories.ts";
 import type { RemoteContent } from "../remote-skill.ts";
 import { skillLimits } from "../skill-bytes.ts";
 import { archiveTree } from "../trees/file-tree.ts";
 import type { PluginEntry, PluginPlace } from "./marketplace.ts";
-import { quoted, readPluginTree } from "./plugin-tree.ts";
+import { quotedName, readPluginTree } from "./plugin-tree.ts";
 import type { PluginsRead } from "./plugin-tree.ts";
 
 /** What plugins of other places are read with. */
 export interface PluginReading {
-  readonly repositories: Repositories;
+  readonly repositories: FetchedRepositories;
   readonly fetcher: Fetcher;
   readonly rules: AddressRules;
   readonly signal: AbortSignal;
@@ -71,7 +71,7 @@ export async function readElsewhere(
     return { found: [], problems: [] };
   } catch (error) {
     if (reading.signal.aborted || !isSkillsError(error)) throw error;
-    const names = entries.map(({ name }) => quoted(name)).join(", ");
+    const names = entries.map(({ name }) => quotedName(name)).join(", ");
     const problems = [`The plugin ${names} cannot be read: ${error.message}`];
     return { found: [], problems, ...(passing.has(error.code) && { isPartial: true }) };
   }

@@ -1,10 +1,10 @@
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import type { Marketplace, PluginEntry } from "./marketplace.ts";
-import { readOwnPlugins, quoted } from "./plugin-tree.ts";
+import { readOwnPlugins, quotedName } from "./plugin-tree.ts";
 import type { PluginsRead, PluginTree } from "./plugin-tree.ts";
 import { placeKey, readAtOnce, readElsewhere } from "./plugins-elsewhere.ts";
 import type { PluginReading } from "./plugins-elsewhere.ts";
-import type { FoundSkill } from "../trees/describe-skills.ts";
+import type { TreeSkill } from "../trees/describe-skills.ts";
 
 /** Of plugins elsewhere: more would make one look at a marketplace a download of hundreds of repositories. */
 const mostElsewhere = 40;
@@ -21,7 +21,7 @@ export async function readPlugins(
 ): Promise<PluginsRead> {
   const all: string[] = [...problems];
   for (const { name, place } of plugins)
-    if (place.type === "unusable") all.push(`The plugin ${quoted(name)} cannot be used: ${place.why}.`);
+    if (place.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${place.why}.`);
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
   const elsewhere = plugins.filter(({ place }) => place.type === "git" || place.type === "archive");
   const places = new Map<string, PluginEntry[]>();
@@ -49,7 +49,7 @@ export async function readPlugins(
   };
 }
 
-function unique(found: readonly FoundSkill[]): readonly FoundSkill[] {
+function unique(found: readonly TreeSkill[]): readonly TreeSkill[] {
   const seen = new Set<string>();
   return found.filter(({ content }) => {
     const key = JSON.stringify(content);

@@ -19,7 +19,7 @@ type ReadGit = (
   signal: AbortSignal,
 ) => Promise<readonly SkillFile[]>;
 
-export interface FetchOptions {
+export interface FetchSkillFilesOptions {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
   readonly readGit?: ReadGit;
@@ -37,7 +37,10 @@ const filesAtOnce = 4;
  * Downloads a skill into memory: digests are checked before anything is unpacked, every path passed the rules, and SKILL.md is at the root.
  * Throws SOURCE_INVALID for what is not usable, and as `Fetcher.fetch` and `requireSuccess` do.
  */
-export async function fetchSkillFiles(content: RemoteContent, options: FetchOptions): Promise<readonly SkillFile[]> {
+export async function fetchSkillFiles(
+  content: RemoteContent,
+  options: FetchSkillFilesOptions,
+): Promise<readonly SkillFile[]> {
   const files = await download(content, options);
   for (const { path } of files) checkPath(path, "skill");
   checkCollisions(
@@ -50,7 +53,7 @@ export async function fetchSkillFiles(content: RemoteContent, options: FetchOpti
   return files;
 }
 
-async function download(content: RemoteContent, options: FetchOptions): Promise<readonly SkillFile[]> {
+async function download(content: RemoteContent, options: FetchSkillFilesOptions): Promise<readonly SkillFile[]> {
   switch (content.type) {
     case "skill-md": {
       const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeout }, options);
@@ -76,7 +79,7 @@ async function download(content: RemoteContent, options: FetchOptions): Promise<
 
 async function downloadArchive(
   content: Extract<RemoteContent, { type: "archive" }>,
-  options: FetchOptions,
+  options: FetchSkillFilesOptions,
 ): Promise<readonly SkillFile[]> {
   const limits = { maxBytes: skillLimits.packedBytes, timeoutMs: archiveTimeout };
   const packed = await get(content, limits, options);
@@ -103,7 +106,7 @@ function without(files: readonly SkillFile[], prefix: string): readonly SkillFil
   return files.map((file) => ({ ...file, path: file.path.slice(prefix.length) }));
 }
 
-async function downloadFiles(listed: Listed, options: FetchOptions): Promise<readonly SkillFile[]> {
+async function downloadFiles(listed: Listed, options: FetchSkillFilesOptions): Promise<readonly SkillFile[]> {
   checkSize(listed.length, 0);
   for (const { path } of listed) checkPath(path, "index");
   let left: number = skillLimits.bytes;
@@ -126,7 +129,7 @@ async function downloadFiles(listed: Listed, options: FetchOptions): Promise<rea
 async function get(
   { url, digest, path }: { readonly url: string; readonly digest?: string; readonly path?: string },
   limits: { readonly maxBytes: number; readonly timeoutMs: number },
-  { fetcher, signal }: FetchOptions,
+  { fetcher, signal }: FetchSkillFilesOptions,
 ): Promise<Uint8Array> {
   const what = path === undefined ? "the skill" : JSON.stringify(path);
   // Static servers say of every file with the ending .gz that it is compressed; its digest is that of the file.

@@ -1,6 +1,6 @@
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { openAsker } from "./ask.ts";
+import { createSourceClient } from "./source-client.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { parseDescriptor } from "../indexes/descriptor.ts";
 import { indexLimits } from "../indexes/index-limits.ts";
@@ -28,7 +28,7 @@ export async function readDescriptors(
   skills: readonly RemoteSkill[],
   { fetcher, signal }: { readonly fetcher: Fetcher; readonly signal: AbortSignal },
 ): Promise<ReadDescriptors> {
-  const asker = openAsker({ fetcher, signal, maxBytes: indexLimits.descriptorBytes });
+  const asker = createSourceClient({ fetcher, signal, maxBytes: indexLimits.descriptorBytes });
   const problems: string[] = [];
   let isPartial = false as boolean;
   let asked = 0;

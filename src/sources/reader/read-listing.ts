@@ -1,12 +1,12 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { Problems } from "../indexes/collect-skills.ts";
+import { LimitedProblems } from "../indexes/collect-skills.ts";
 import { indexLimits } from "../indexes/index-limits.ts";
 import { parseDocument } from "../indexes/parse-document.ts";
 import type { ParsedDocument } from "../indexes/parse-document.ts";
 import type { IndexForm, RemoteSkill } from "../remote-skill.ts";
 import { toLabel } from "../source.ts";
-import type { Answer, Asker } from "./ask.ts";
+import type { SourceResponse, SourceClient } from "./source-client.ts";
 
 /** A catalog that was found, with all its pages. */
 export interface FoundListing {
@@ -36,15 +36,15 @@ interface NothingFound {
   readonly fault?: SkillsError;
 }
 
-export type Found = FoundListing | FoundMarketplace | NothingFound;
+export type ListingResult = FoundListing | FoundMarketplace | NothingFound;
 
 /** Asks an address, and reads what it lists, page by page. */
-export async function readListing(address: string, asker: Asker): Promise<Found> {
+export async function readListing(address: string, asker: SourceClient): Promise<ListingResult> {
   const answer = await asker.ask(address);
   const first = await read(answer);
   if (first.form === "nothing" || first.form === "marketplace") return first;
   const { form } = first;
-  const problems = new Problems();
+  const problems = new LimitedProblems();
   const skills = new Map<string, RemoteSkill>();
   const etags: Record<string, string> = {};
   const asked = new Set([address]);
@@ -85,7 +85,7 @@ export async function readListing(address: string, asker: Asker): Promise<Found>
 
 type Listed = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
 
-async function read(answer: Answer): Promise<Listed | FoundMarketplace | NothingFound> {
+async function read(answer: SourceResponse): Promise<Listed | FoundMarketplace | NothingFound> {
   const why = "why" in answer ? answer.why : undefined;
   const hasFailed = answer.type === "failed";
   const nothing = (said: string): NothingFound => ({

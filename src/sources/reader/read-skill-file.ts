@@ -1,10 +1,10 @@
 import { cleanText } from "../indexes/clean-text.ts";
-import { isSlug } from "../indexes/collect-skills.ts";
+import { isAgentSkillsName } from "../indexes/collect-skills.ts";
 import { indexLimits } from "../indexes/index-limits.ts";
 import type { FoundListing } from "./read-listing.ts";
 
 /** The one skill of a SKILL.md; undefined if the text is not one. */
-export function readSkillFile(
+export function readSkillMdListing(
   { text, url, etag }: { readonly text: string; readonly url: string; readonly etag?: string },
   address: string,
   describe: (text: string) => { readonly name?: string; readonly description?: string } = () => ({}),
@@ -12,7 +12,7 @@ export function readSkillFile(
   if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
   const { name: own = "", description = "" } = describe(text);
   const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
-  const name = [own, parts.at(-2) ?? ""].find(isSlug);
+  const name = [own, parts.at(-2) ?? ""].find(isAgentSkillsName);
   if (name === undefined) return undefined;
   const skill = {
     name,

@@ -1,20 +1,20 @@
 import { SkillsError } from "../../base/errors.ts";
-import { openAsker } from "./ask.ts";
-import type { Asker } from "./ask.ts";
+import { createSourceClient } from "./source-client.ts";
+import type { SourceClient } from "./source-client.ts";
 import { mergeListings } from "./merge-listings.ts";
 import { readListing } from "./read-listing.ts";
-import type { Found, FoundListing, FoundMarketplace } from "./read-listing.ts";
-import { readSkillFile } from "./read-skill-file.ts";
-import { archiveName, directoryOf, isDocument, isShare, wellKnownAddresses } from "./well-known.ts";
+import type { ListingResult, FoundListing, FoundMarketplace } from "./read-listing.ts";
+import { readSkillMdListing } from "./read-skill-file.ts";
+import { archiveName, pathWithoutTrailingSlash, isDocument, isShare, wellKnownAddresses } from "./well-known.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
-import { isSlug } from "../indexes/collect-skills.ts";
+import { isAgentSkillsName } from "../indexes/collect-skills.ts";
 import type { RemoteIndex } from "../remote-skill.ts";
 import { toLabel } from "../source.ts";
 import type { Source } from "../source.ts";
 import { withoutPrivateLinks } from "./without-private-links.ts";
 
 /** How a source is read; what a value is absent for is not read. */
-export interface Reading {
+export interface ReadSourceOptions {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
   /** Of the index as it is known: if nothing changed, the answer is `unchanged`. */
@@ -43,10 +43,10 @@ export interface Reading {
  */
 export async function readSource(
   source: Source,
-  reading: Reading & { readonly etags?: never; readonly commit?: never },
+  reading: ReadSourceOptions & { readonly etags?: never; readonly commit?: never },
 ): Promise<RemoteIndex>;
-export async function readSource(source: Source, reading: Reading): Promise<RemoteIndex | "unchanged">;
-export async function readSource(source: Source, reading: Reading): Promise<RemoteIndex | "unchanged"> {
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged">;
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged"> {
   const { fetcher, signal, etags = {}, commit, git } = reading;
   if (source.kind === "git") {
     if (git === undefined)
@@ -57,16 +57,16 @@ export async function readSource(source: Source, reading: Reading): Promise<Remo
       ...(commit !== undefined && { commit }),
     });
   }
-  const asker = openAsker({ fetcher, signal });
+  const asker = createSourceClient({ fetcher, signal });
   if (await asker.areUnchanged(etags)) return "unchanged";
   return await readWeb(source, asker, reading);
 }
 
-async function readWeb(source: Source, asker: Asker, reading: Reading): Promise<RemoteIndex> {
+async function readWeb(source: Source, asker: SourceClient, reading: ReadSourceOptions): Promise<RemoteIndex> {
   const url = new URL(source.url);
   const archive = source.kind === "auto" ? archiveName(url) : undefined;
   if (archive !== undefined) return toArchiveIndex(source, archive);
-  const tried: Found[] = [];
+  const tried: ListingResult[] = [];
   for (const addresses of addressesOf(source, url)) {
     const found = await Promise.all(addresses.map((address) => readAddress(address, asker, reading)));
     tried.push(...found);
@@ -81,7 +81,7 @@ async function readWeb(source: Source, asker: Asker, reading: Reading): Promise<
 
 /** What is asked, in turn; addresses of one step are asked at a time. */
 function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], void> {
-  const directory = directoryOf(url);
+  const directory = pathWithoutTrailingSlash(url);
   if (kind !== "auto") {
     yield [kind === "registry" ? registryAddress(url) : url.href];
     return;
@@ -100,20 +100,24 @@ function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], 
 /** `{registry}/skills` (CONTRACT C-6.3), which may be given itself. */
 function registryAddress(url: URL): string {
   const address = new URL(url);
-  if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${directoryOf(url)}/skills`;
+  if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${pathWithoutTrailingSlash(url)}/skills`;
   return address.href;
 }
 
-async function readAddress(address: string, asker: Asker, { describe }: Reading): Promise<Found> {
+async function readAddress(
+  address: string,
+  asker: SourceClient,
+  { describe }: ReadSourceOptions,
+): Promise<ListingResult> {
   const found = await readListing(address, asker);
   if (found.form !== "nothing") return found;
   const answer = await asker.ask(address);
-  const skill = answer.type === "text" ? readSkillFile(answer, address, describe) : undefined;
+  const skill = answer.type === "text" ? readSkillMdListing(answer, address, describe) : undefined;
   return skill ?? found;
 }
 
 function toArchiveIndex(source: Source, name: string): RemoteIndex {
-  if (!isSlug(name)) {
+  if (!isAgentSkillsName(name)) {
     const why = "the name of the archive does not name a skill; expected lower-case letters, digits and hyphens";
     throw new SkillsError("SOURCE_INVALID", `${source.label}: ${why}`);
   }
@@ -124,7 +128,7 @@ function toArchiveIndex(source: Source, name: string): RemoteIndex {
 async function readFrom(
   { json, url }: FoundMarketplace,
   source: Source,
-  { readMarketplace, signal }: Reading,
+  { readMarketplace, signal }: ReadSourceOptions,
 ): Promise<RemoteIndex> {
   if (readMarketplace !== undefined) return await readMarketplace(source, json, url, signal);
   throw new SkillsError("SOURCE_INVALID", `${toLabel(url)} is a plugin marketplace, which is not read here`);
@@ -133,8 +137,8 @@ async function readFrom(
 function toIndex(
   source: Source,
   listings: readonly FoundListing[],
-  tried: readonly Found[],
-  { fetcher }: Pick<Reading, "fetcher">,
+  tried: readonly ListingResult[],
+  { fetcher }: Pick<ReadSourceOptions, "fetcher">,
 ): RemoteIndex {
   const [first] = listings;
   if (first === undefined) throw new TypeError("no listing");
@@ -155,7 +159,7 @@ function toIndex(
   };
 }
 
-function nothingAt({ label }: Source, tried: readonly Found[]): SkillsError {
+function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsError {
   const nothing = tried.filter((one) => one.form === "nothing");
   const fault = nothing.find((one) => one.fault !== undefined)?.fault;
   if (fault !== undefined) return fault;

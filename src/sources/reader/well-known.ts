@@ -6,7 +6,7 @@ export function wellKnownAddresses(base: URL, directory: string): readonly strin
 }
 
 /** The path of a URL without a slash at its end: empty for a bare domain. */
-export function directoryOf({ pathname }: URL): string {
+export function pathWithoutTrailingSlash({ pathname }: URL): string {
   return pathname.replace(/\/+$/, "");
 }
 

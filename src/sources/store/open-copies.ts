@@ -5,7 +5,7 @@ import { sourceKey } from "../source.ts";
 import type { Source } from "../source.ts";
 import type { SourceReader } from "../reader/source-reader.ts";
 import { SourceRefresh } from "./refresh.ts";
-import type { LookOutcome } from "./refresh.ts";
+import type { RefreshOutcome } from "./refresh.ts";
 import { SkillStore } from "./skill-store.ts";
 import type { SkillReading } from "./skill-store.ts";
 import { SourceCopies } from "./source-copies.ts";
@@ -31,7 +31,7 @@ export interface Copies {
   /** Keeps them up to date from now on, in the background. */
   start(): void;
   /** Looks at all sources now; outcomes are in their order. Rejects with the reason of the signal, or UNREADABLE. */
-  refresh(signal: AbortSignal): Promise<readonly LookOutcome[]>;
+  refresh(signal: AbortSignal): Promise<readonly RefreshOutcome[]>;
   /** Idempotent; never throws. */
   close(): Promise<void>;
 }

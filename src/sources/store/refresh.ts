@@ -4,7 +4,7 @@ import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import type { SourceReader } from "../reader/source-reader.ts";
-import { damagedIn, lookAt } from "./look.ts";
+import { damagedIn, refreshSource } from "./refresh-source.ts";
 import type { SkillStore } from "./skill-store.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { SourceState } from "./source-state.ts";
@@ -37,7 +37,7 @@ const claimMs = longestLookMs + 60_000;
 const problemsLogged = 5;
 
 /** What came of one look. */
-export interface LookOutcome {
+export interface RefreshOutcome {
   readonly state: SourceState;
   /** Why the copies are those of an earlier look. */
   readonly failure?: string;
@@ -48,7 +48,7 @@ export class SourceRefresh {
   readonly #options: RefreshOptions;
   readonly #ending = new AbortController();
   #stopWaiting = (): void => undefined;
-  #looking: Promise<LookOutcome> | undefined;
+  #looking: Promise<RefreshOutcome> | undefined;
   #background: Promise<void> = Promise.resolve();
   #told = "";
 
@@ -64,7 +64,7 @@ export class SourceRefresh {
   }
 
   /** Looks now, whenever the next look was due; one look at a time. Rejects with the reason of the signal, or UNREADABLE. */
-  async refresh(signal: AbortSignal): Promise<LookOutcome> {
+  async refresh(signal: AbortSignal): Promise<RefreshOutcome> {
     this.#options.copies.open();
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -124,7 +124,7 @@ export class SourceRefresh {
     if (claim.isMine) await this.refresh(this.#ending.signal);
   }
 
-  async #look(): Promise<LookOutcome> {
+  async #look(): Promise<RefreshOutcome> {
     const { source, copies, store, openReader, otherBytes, now, clock, onLook } = this.#options;
     const deadline = new AbortController();
     const stop = clock.after(longestLookMs, () =>
@@ -134,7 +134,7 @@ export class SourceRefresh {
     try {
       const reader = await openReader();
       try {
-        await lookAt({ source, copies, store, reader, otherBytes, now, signal });
+        await refreshSource({ source, copies, store, reader, otherBytes, now, signal });
       } finally {
         await reader.close();
       }
@@ -154,7 +154,7 @@ export class SourceRefresh {
     }
   }
 
-  async #keepCopies(error: unknown): Promise<LookOutcome> {
+  async #keepCopies(error: unknown): Promise<RefreshOutcome> {
     const { source, copies, now } = this.#options;
     const failure = isSkillsError(error) || error instanceof Error ? error.message : String(error);
     const state = await copies.change((found) => {

@@ -1,3 +1,4 @@
+import { digestForm } from "../../base/text/digest-form.ts";
 import { readFileSync } from "node:fs";
 import type { IndexForm } from "../remote-skill.ts";
 
@@ -43,7 +44,6 @@ export interface SourceState {
 
 const version = 1;
 const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const digestForm = /^sha256:[0-9a-f]{64}$/;
 
 export function formatState(state: SourceState): string {
   return `${JSON.stringify({ format: version, ...state })}\n`;

@@ -11,9 +11,9 @@ import type { StorePlaces } from "./store-places.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */
-export const copyKeptMs = dayMs;
+export const copyRetentionMs = dayMs;
 /** A process that uses a source looks at it at least once a day. */
-export const sourceKeptMs = 30 * dayMs;
+export const sourceRetentionMs = 30 * dayMs;
 /** An older one is of a process that died: no download takes so long. */
 const incomingKeptMs = dayMs;
 
@@ -22,7 +22,7 @@ export async function sweepStore(places: StorePlaces, turns: TurnLock, now: numb
   await turns.exclusive((turn) => {
     const away = (place: string): void => turn.move(place, path.join(places.trash, randomBytes(8).toString("hex")));
     for (const { directory, state } of statesIn(places)) {
-      if (now - (state?.lastLook ?? modifiedAt(directory)) > sourceKeptMs) away(directory);
+      if (now - (state?.lastLook ?? modifiedAt(directory)) > sourceRetentionMs) away(directory);
     }
     const used = new Set(
       statesIn(places).flatMap(({ state }) =>
@@ -31,7 +31,7 @@ export async function sweepStore(places: StorePlaces, turns: TurnLock, now: numb
     );
     for (const name of namesIn(places.store)) {
       const place = path.join(places.store, name);
-      if (!used.has(name) && now - modifiedAt(place) > copyKeptMs) away(place);
+      if (!used.has(name) && now - modifiedAt(place) > copyRetentionMs) away(place);
     }
     for (const name of namesIn(places.incoming)) {
       const place = path.join(places.incoming, name);

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RemoteContent, RemoteSkill } from "../remote-skill.ts";
-import { joinTreePath, nameOf, parentOf } from "./file-tree.ts";
+import { joinTreePath, nameOf, parentDirectoryOf } from "./file-tree.ts";
 import type { FileTree } from "./file-tree.ts";
-import { linkProblem, readLinks, resolveLink } from "./links.ts";
+import { linkProblem, readLinks, resolveSymlink } from "./links.ts";
 
 /** What the text of a SKILL.md says, or an empty object. Handed in, because this room does not know how a skill is written. */
 export type DescribeSkill = (text: string) => {
@@ -22,7 +22,7 @@ export interface SkillPlace {
 }
 
 /** The same with its text, which needs its tree no longer. */
-export interface FoundSkill extends SkillPlace {
+export interface TreeSkill extends SkillPlace {
   /** Undefined for one that is too large. */
   readonly text: string | undefined;
   readonly problems: readonly string[];
@@ -42,7 +42,7 @@ export async function readSkillTexts(
   tree: FileTree,
   places: readonly SkillPlace[],
   signal: AbortSignal,
-): Promise<readonly FoundSkill[]> {
+): Promise<readonly TreeSkill[]> {
   const found = places.slice(0, mostSkills + 1);
   const owners = new Set(found.map(({ directory }) => directory));
   const links = [...tree.files].flatMap(([path, { isLink }]) => {
@@ -64,7 +64,7 @@ export async function readSkillTexts(
     problems.set(owner, known);
   };
   for (const { path, owner } of links)
-    if (resolveLink(tree, owner, path, targets) === undefined) report(owner, linkProblem(path));
+    if (resolveSymlink(tree, owner, path, targets) === undefined) report(owner, linkProblem(path));
   for (const { path, why } of tree.refused) {
     const owner = ownerOf(path, owners);
     report(owner, `${shown(owner ?? "")} cannot be used: ${JSON.stringify(path)} ${why}.`);
@@ -78,7 +78,7 @@ export async function readSkillTexts(
 
 /** Names and describes skills. Names are unique in the result, which is sorted; what is left out is reported. */
 export async function describeSkills(
-  found: readonly FoundSkill[],
+  found: readonly TreeSkill[],
   describe: DescribeSkill,
 ): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
   const problems: string[] = [];
@@ -119,7 +119,8 @@ function shown(directory: string): string {
 
 /** The innermost of these directories that a path is in. */
 function ownerOf(path: string, directories: ReadonlySet<string>): string | undefined {
-  for (let above = parentOf(path); above !== ""; above = parentOf(above)) if (directories.has(above)) return above;
+  for (let above = parentDirectoryOf(path); above !== ""; above = parentDirectoryOf(above))
+    if (directories.has(above)) return above;
   return directories.has("") ? "" : undefined;
 }
 
@@ -130,7 +131,7 @@ function freeName(
   taken: ReadonlyMap<string, unknown>,
 ): string | undefined {
   if (!taken.has(name)) return name;
-  const above = parentOf(directory).split("/").reverse();
+  const above = parentDirectoryOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {
     // Cut at its end, so that the name stays whole.
     const qualified = toSlug(`${prefix.slice(0, Math.max(8, longestName - name.length - 1))}-${name}`);

@@ -56,7 +56,7 @@ export function joinTreePath(directory: string, path: string): string {
 }
 
 /** The directory of a path; empty for one in the root. */
-export function parentOf(path: string): string {
+export function parentDirectoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 

@@ -1,4 +1,4 @@
-import { isBelow, joinTreePath, parentOf } from "./file-tree.ts";
+import { isBelow, joinTreePath, parentDirectoryOf } from "./file-tree.ts";
 import type { FileTree } from "./file-tree.ts";
 
 const skillFile = "SKILL.md";
@@ -48,13 +48,13 @@ function indexOf(tree: FileTree): SkillIndex {
   if (known !== undefined) return known;
   const all = [...tree.files]
     .filter(([path, { isLink }]) => !isLink && (path === skillFile || path.endsWith(`/${skillFile}`)))
-    .map(([path]) => parentOf(path))
+    .map(([path]) => parentDirectoryOf(path))
     .sort();
   const children = new Map<string, string[]>();
   for (const directory of all) {
     if (directory === "") continue;
-    const siblings = children.get(parentOf(directory));
-    if (siblings === undefined) children.set(parentOf(directory), [directory]);
+    const siblings = children.get(parentDirectoryOf(directory));
+    if (siblings === undefined) children.set(parentDirectoryOf(directory), [directory]);
     else siblings.push(directory);
   }
   const index = { all, children };
@@ -66,7 +66,8 @@ function indexOf(tree: FileTree): SkillIndex {
 function outermost(directories: readonly string[]): readonly string[] {
   const all = new Set(directories);
   return directories.filter((directory) => {
-    for (let above = parentOf(directory); above !== ""; above = parentOf(above)) if (all.has(above)) return false;
+    for (let above = parentDirectoryOf(directory); above !== ""; above = parentDirectoryOf(above))
+      if (all.has(above)) return false;
     return directory === "" || !all.has("");
   });
 }

@@ -1,4 +1,4 @@
-import { isBelow, parentOf } from "./file-tree.ts";
+import { isBelow, parentDirectoryOf } from "./file-tree.ts";
 import type { FileTree } from "./file-tree.ts";
 
 const mostHops = 8;
@@ -14,12 +14,17 @@ export async function readLinks(tree: FileTree, links: readonly string[], signal
 }
 
 /** The file that a link means in the end; undefined unless it is one of the same skill. */
-export function resolveLink(tree: FileTree, directory: string, link: string, targets: LinkTargets): string | undefined {
+export function resolveSymlink(
+  tree: FileTree,
+  directory: string,
+  link: string,
+  targets: LinkTargets,
+): string | undefined {
   let path = link;
   for (let hop = 0; hop < mostHops; hop++) {
     const target = targets.get(path);
     if (target === undefined) return tree.files.get(path)?.isLink === false ? path : undefined;
-    const next = resolvePath(parentOf(path), target);
+    const next = resolvePath(parentDirectoryOf(path), target);
     if (next === undefined || !isBelow(next, directory)) return undefined;
     path = next;
   }

@@ -5,7 +5,7 @@ import type { SkillFile } from "../skill-bytes.ts";
 import { isBelow, joinTreePath } from "./file-tree.ts";
 import type { FileTree } from "./file-tree.ts";
 import { isSkill } from "./find-skills.ts";
-import { readLinks, resolveLink } from "./links.ts";
+import { readLinks, resolveSymlink } from "./links.ts";
 
 /**
  * Reads the files of the skill in a directory. A symlink to a file of the same skill is read as that file; every other one is left out.
@@ -31,7 +31,7 @@ export async function readSkillFrom(
   const links = inside.filter(([, { isLink }]) => isLink).map(([path]) => path);
   const targets = links.length === 0 ? new Map<string, string>() : await readLinks(tree, links, signal);
   const wanted = inside.flatMap(([path, { isLink }]) => {
-    const real = isLink ? resolveLink(tree, directory, path, targets) : path;
+    const real = isLink ? resolveSymlink(tree, directory, path, targets) : path;
     return real === undefined ? [] : [{ path, real }];
   });
   checkCollisions(

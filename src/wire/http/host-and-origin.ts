@@ -1,4 +1,4 @@
-import type { Refusal } from "./refusal.ts";
+import type { HttpRefusal } from "./refusal.ts";
 
 /**
  * Why a request is refused whose Host, or Origin if present, is not ours: against DNS rebinding (CONTRACT C-2.2). `hosts` are host and
@@ -7,7 +7,7 @@ import type { Refusal } from "./refusal.ts";
 export function checkHostAndOrigin(
   { host, origin }: { readonly host: string | undefined; readonly origin: string | undefined },
   { hosts, origins = [] }: { readonly hosts: readonly string[]; readonly origins?: readonly string[] },
-): Refusal | undefined {
+): HttpRefusal | undefined {
   if (host === undefined || !hosts.includes(host.toLowerCase()))
     return { status: 421, code: "INVALID_REQUEST", message: "Host not allowed." };
   if (origin === undefined) return undefined;

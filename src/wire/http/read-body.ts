@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
-import type { Refusal } from "./refusal.ts";
+import type { HttpRefusal } from "./refusal.ts";
 
 /** Bytes of one request (CONTRACT C-2.2). */
 export const maxBodyBytes = 16 * 1024 * 1024;
 
 /** The body is larger than the limit. */
-export function tooLarge(maxBytes: number): Refusal {
+export function tooLarge(maxBytes: number): HttpRefusal {
   const message = `The request body is too large; the limit is ${maxBytes} bytes.`;
   return { status: 413, code: "INVALID_REQUEST", message };
 }
@@ -38,7 +38,7 @@ export function readBody(request: IncomingMessage, maxBytes: number = maxBodyByt
 export async function readJsonBody(
   request: IncomingMessage,
   { maxBytes = maxBodyBytes, maxValues = maxJsonValues }: { readonly maxBytes?: number; readonly maxValues?: number },
-): Promise<Buffer | Refusal> {
+): Promise<Buffer | HttpRefusal> {
   const bytes = await readBody(request, maxBytes);
   if (bytes === undefined) return tooLarge(maxBytes);
   if (!hasTooManyValues(bytes, maxValues)) return bytes;

@@ -5,7 +5,7 @@ import type { SkillsErrorCode } from "../../base/errors.ts";
 import { toWireError } from "../error-table.ts";
 
 /** Why a request is refused before it reaches a server. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 421 | 429 | 431 | 503;
   readonly code: SkillsErrorCode;
   readonly message: string;
@@ -13,35 +13,35 @@ export interface Refusal {
 }
 
 /** The same for closed sessions and unknown paths. */
-export const nothingHere: Refusal = Object.freeze({
+export const nothingHere: HttpRefusal = Object.freeze({
   status: 404,
   code: "INVALID_REQUEST",
   message: "Not found.",
 });
 
-export function isRefusal(admitted: object): admitted is Refusal {
+export function isRefusal(admitted: object): admitted is HttpRefusal {
   return "status" in admitted && "message" in admitted;
 }
 
 /** Only one method, POST, is allowed. */
-export function onlyPost(): Refusal {
+export function onlyPost(): HttpRefusal {
   return { status: 405, code: "INVALID_REQUEST", message: "Method not allowed; use POST.", headers: { allow: "POST" } };
 }
 
 /** A bearer token is missing or wrong (RFC 6750, section 3). */
-export function unauthorized(message = "The bearer token is missing or wrong."): Refusal {
+export function unauthorized(message = "The bearer token is missing or wrong."): HttpRefusal {
   return { status: 401, code: "AUTH_REQUIRED", message, headers: { "www-authenticate": "Bearer" } };
 }
 
 /** A JSON-RPC error whose id is null (CONTRACT C-2.2). */
-function toRefusalBody({ code, message }: Pick<Refusal, "code" | "message">): string {
+function toRefusalBody({ code, message }: Pick<HttpRefusal, "code" | "message">): string {
   // All codes of refusals are in the error table, so nothing is logged.
   const error = toWireError(new SkillsError(code, message), { log: silentLog, newErrorId: () => "" });
   return JSON.stringify({ jsonrpc: "2.0", id: null, error });
 }
 
 /** Responds with a JSON-RPC error whose id is null (CONTRACT C-2.2). */
-export function refuse(response: ServerResponse, refusal: Refusal): void {
+export function refuse(response: ServerResponse, refusal: HttpRefusal): void {
   const { status, headers = {} } = refusal;
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", ...headers });
   response.end(toRefusalBody(refusal));

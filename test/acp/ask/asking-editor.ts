@@ -1,7 +1,7 @@
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { wrapCommand } from "../../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand } from "../../../src/acp/process/wrap-command.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { AnswerOption } from "../../../src/runtime/trust/asking/question.ts";
 import { startCli } from "../../cli/run-cli.ts";
@@ -92,7 +92,7 @@ function wrapHere(directory: string) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const options = { dataDirectory: path.resolve(directory, "../data"), log: silentLog };
   const command = { command: process.execPath, args: [agent, "http"] };
-  const ended = wrapCommand({ ...command, input, output, options }, { home: path.resolve(directory, "../home") });
+  const ended = wrapAgentCommand({ ...command, input, output, options }, { home: path.resolve(directory, "../home") });
   return { input, output, ended };
 }
 

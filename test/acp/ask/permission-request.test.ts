@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { toContent, toOptions, toPermissionRequest } from "../../../src/acp/ask/permission-request.ts";
+import { toPermissionContent, toOptions, toPermissionRequest } from "../../../src/acp/ask/permission-request.ts";
 import type { ChangedFile } from "../../../src/skills/files/copied-files.ts";
 import { changedQuestion, projectQuestion, question } from "./questions.ts";
 
 const where = { sessionId: "s", toolCallId: "call", protocol: 1 } as const;
 
 test("shows what changed: widened permissions, a diff of each text file, and the names of the others", () => {
-  expect(toContent(changedQuestion, 1)).toEqual([
+  expect(toPermissionContent(changedQuestion, 1)).toEqual([
     {
       type: "content",
       content: {
@@ -23,7 +23,7 @@ test("shows changes in ACP v2 as git patches", () => {
   const { params } = toPermissionRequest(changedQuestion, { ...where, protocol: 2 });
   expect(params).toMatchObject({ title: changedQuestion.title, subject: { type: "tool_call" } });
   expect(params).not.toHaveProperty("toolCall");
-  expect(toContent(changedQuestion, 2).slice(1)).toEqual([
+  expect(toPermissionContent(changedQuestion, 2).slice(1)).toEqual([
     {
       type: "diff",
       changes: [{ operation: "modify", path: "/own/web.fetch/SKILL.md", fileType: "text" }],
@@ -45,7 +45,7 @@ test("shows changes in ACP v2 as git patches", () => {
 
 test("lists all that a first version wants, and has a kind that says whether it runs or reads", () => {
   const text = "All that it wants: may read the secret API_KEY, may connect to api.example.com.";
-  expect(toContent(question, 1)).toEqual([{ type: "content", content: { type: "text", text } }]);
+  expect(toPermissionContent(question, 1)).toEqual([{ type: "content", content: { type: "text", text } }]);
   expect(toPermissionRequest(projectQuestion, where).fields).not.toHaveProperty("content");
   expect(toPermissionRequest(question, where).fields).toMatchObject({ kind: "execute" });
   expect(toPermissionRequest(projectQuestion, where).fields).toMatchObject({ kind: "read", rawInput: {} });
@@ -70,7 +70,7 @@ test("shows at most 20 diffs of at most 64 KiB a side, and at most 100 other nam
     { path: "long.md", before: long, after: `${long}!` },
     { path: "even.md", before: "", after: long },
   ];
-  const [text, ...diffs] = toContent({ ...changedQuestion, changed: [...changed, ...texts(200)] }, 1);
+  const [text, ...diffs] = toPermissionContent({ ...changedQuestion, changed: [...changed, ...texts(200)] }, 1);
   expect(diffs).toHaveLength(20);
   expect(diffs[0]).toMatchObject({ newText: long });
   const { content } = text as { readonly content: { readonly text: string } };
@@ -80,6 +80,6 @@ test("shows at most 20 diffs of at most 64 KiB a side, and at most 100 other nam
 
 test("keeps control characters and the direction of writing out of names of files", () => {
   const changed = [{ path: "a\u202ebin\n.sh" }, { path: "b\u0007.md", after: "x" }];
-  const [text, diff] = toContent({ ...changedQuestion, changed }, 1);
+  const [text, diff] = toPermissionContent({ ...changedQuestion, changed }, 1);
   expect(JSON.stringify([text, diff])).not.toMatch(/\u202e|\\u202e|\\u0007|bin\\n/);
 });

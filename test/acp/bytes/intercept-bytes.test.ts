@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AgentTools } from "../../../src/acp/tools/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../../src/acp/bytes/intercept-bytes.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
-import { openLineBlocks } from "../../../src/acp/bytes/relay-lines.ts";
+import { createLineBlocks } from "../../../src/acp/bytes/relay-lines.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import { cut } from "../cut.ts";
 import { manualClock, type ManualClock } from "../../manual-clock.ts";
@@ -42,7 +42,7 @@ function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" =
   const through =
     (pass: ByteInterceptor["passFromEditor"]) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
-      const lines = openLineBlocks();
+      const lines = createLineBlocks();
       const out: Buffer[] = [];
       const flush = (pieces: readonly Buffer[]): void => void out.push(...pieces);
       for (const chunk of cut(Buffer.from(text), sizes))

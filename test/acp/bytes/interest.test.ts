@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openFindTexts } from "../../../src/acp/bytes/interest.ts";
+import { createTextFinder } from "../../../src/acp/bytes/interest.ts";
 
 test("finds a match exactly when a separate search for each text does", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 40 });
@@ -11,7 +11,7 @@ test("finds a match exactly when a separate search for each text does", () => {
     fc.property(letters, fc.array(text, { maxLength: 5 }), fc.nat(40), (block, texts, start) => {
       const places = texts.map((one) => block.indexOf(one, start)).filter((place) => place !== -1);
       // The match may be any of several that overlap: the first underscore decides between them.
-      const found = openFindTexts(texts)(Buffer.from(block), Math.min(start, block.length));
+      const found = createTextFinder(texts)(Buffer.from(block), Math.min(start, block.length));
       expect(found === -1).toBe(places.length === 0);
       if (found !== -1) expect(texts.some((one) => block.startsWith(one, found))).toBe(true);
     }),
@@ -19,7 +19,7 @@ test("finds a match exactly when a separate search for each text does", () => {
 });
 
 test("finds texts on separate lines in line order", () => {
-  const find = openFindTexts(["user_m", "_info_", "plain"]);
+  const find = createTextFinder(["user_m", "_info_", "plain"]);
   const block = Buffer.from("x\n_infx\nan _info_ here\nplain\nuser_m\n");
   expect(find(block, 0)).toBe(block.indexOf("_info_"));
   expect(find(block, 12)).toBe(block.indexOf("plain"));

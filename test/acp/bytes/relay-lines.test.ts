@@ -2,7 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openLineBlocks, relayLines } from "../../../src/acp/bytes/relay-lines.ts";
+import { createLineBlocks, relayLines } from "../../../src/acp/bytes/relay-lines.ts";
 import { cut } from "../cut.ts";
 
 const same = (block: Buffer): Buffer[] => [block];
@@ -138,7 +138,7 @@ test("splits any chunking into blocks of whole lines without losing or reorderin
       fc.string({ unit: fc.constantFrom("a", "é", "\n", "\r\n", "🦀") }),
       fc.infiniteStream(fc.nat(9)),
       (text, sizes) => {
-        const lines = openLineBlocks();
+        const lines = createLineBlocks();
         const blocks = cut(Buffer.from(text), sizes).flatMap((chunk) => [...lines.push(chunk)]);
         expect(blocks.every((block) => block.length > 0 && block.at(-1) === 10)).toBe(true);
         const rest = lines.rest() ?? Buffer.alloc(0);
@@ -151,11 +151,11 @@ test("splits any chunking into blocks of whole lines without losing or reorderin
 
 test("returns a chunk of whole lines as one block without copying it", () => {
   const chunk = Buffer.from("a\nb\n");
-  expect(openLineBlocks().push(chunk)[0]?.buffer).toBe(chunk.buffer);
+  expect(createLineBlocks().push(chunk)[0]?.buffer).toBe(chunk.buffer);
 });
 
 test("returns the bytes after the last line break only once", () => {
-  const lines = openLineBlocks();
+  const lines = createLineBlocks();
   lines.push(Buffer.from("a\nb"));
   expect(lines.rest()?.toString()).toBe("b");
   expect(lines.rest()).toBeUndefined();

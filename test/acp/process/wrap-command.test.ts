@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
-import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { openService } from "../../../src/acp/service/remote-service.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
@@ -57,7 +57,7 @@ function wrap(
     check();
   });
   const { clock, platform, ...rest } = more;
-  const ended = wrapCommand(
+  const ended = wrapAgentCommand(
     {
       command: process.execPath,
       args: [script, ...manner],
@@ -308,7 +308,7 @@ test("delivers all output to a slow editor after the agent exited", async () => 
   const marker = join(root, "ended");
   const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
   const output = new PassThrough();
-  const ended = wrapCommand(
+  const ended = wrapAgentCommand(
     {
       command: process.execPath,
       args: [
@@ -365,7 +365,7 @@ test.skipIf(process.platform === "win32")("waits less for a silent child of the 
 test.each(["limit", "signal"] as const)("stops waiting for an editor that reads nothing: %s", async (end) => {
   const clock = manualClock();
   const signals = new EventEmitter();
-  const ended = wrapCommand(
+  const ended = wrapAgentCommand(
     {
       command: process.execPath,
       args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
@@ -411,12 +411,17 @@ test.skipIf(process.platform === "win32")(
 );
 
 test("rejects an unknown option beside the command and suggests a name", async () => {
-  const refused = wrapCommand({ command: "a", input: new PassThrough(), output: new PassThrough(), arg: [] } as never);
+  const refused = wrapAgentCommand({
+    command: "a",
+    input: new PassThrough(),
+    output: new PassThrough(),
+    arg: [],
+  } as never);
   await expect(refused).rejects.toThrow(/Unknown option "arg".*Did you mean "args"/);
 });
 
 test("rejects invalid options before anything is started", async () => {
-  const refused = wrapCommand({
+  const refused = wrapAgentCommand({
     command: "no-such-agent",
     input: new PassThrough(),
     output: new PassThrough(),

@@ -6,14 +6,14 @@ import {
   restoreTitle,
   restoreTyped,
   toInserted,
-  toSentence,
+  toInvocationSentence,
 } from "../../../src/acp/prompt/inserted.ts";
 
 const body = "OUTSIDE-BODY\n\nBase directory of this skill: /skills/outside\n";
 const skill = toInserted("skill", "outside", body);
 const index = toInserted("index", "1a2b3c", "Skills are folders of instructions.");
 const uri = insertedUri("outside");
-const said = toSentence("outside", "about parsers");
+const said = toInvocationSentence("outside", "about parsers");
 
 /** How agents replay a prompt: each formats and joins text and resources differently. */
 const retold: readonly [string, readonly string[], string][] = [
@@ -41,7 +41,7 @@ const retold: readonly [string, readonly string[], string][] = [
   ["pi: an index", [`hello there\n\n${index}`], "hello there"],
   ["opencode: an index", ["hello there", `\n\n${index}`], "hello there"],
   ["an invocation and an index", [`${said}\n\n${skill}\n\n${index}`], "/outside about parsers"],
-  ["an invocation without arguments", [`${toSentence("outside", "")}\n\n${skill}`], "/outside"],
+  ["an invocation without arguments", [`${toInvocationSentence("outside", "")}\n\n${skill}`], "/outside"],
   ["a text without insertions", ["Use the skills, <acp>\n\n[a](b) @file  "], "Use the skills, <acp>\n\n[a](b) @file  "],
 ];
 

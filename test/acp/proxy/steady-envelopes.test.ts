@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isEnvelope, type Prefix, readFields, readInner, unwrap } from "../../../src/acp/proxy/envelope.ts";
+import { isEnvelope, type Prefix, readMessageFields, readInner, unwrap } from "../../../src/acp/proxy/envelope.ts";
 import { SteadyEnvelopes } from "../../../src/acp/proxy/steady-envelopes.ts";
 
 /** What is left of a line that is taken apart without reading it; undefined if it must be read. */
@@ -15,7 +15,7 @@ function unwrapUnread(line: string, prefix: Prefix = "", envelopes = new SteadyE
 /** Undefined if nothing is passed on. */
 function unwrapRead(line: string): string | undefined {
   const bytes = Buffer.from(line);
-  const fields = readFields(bytes);
+  const fields = readMessageFields(bytes);
   if (fields?.method === undefined || !isEnvelope(bytes, fields.method)) return undefined;
   const inner = readInner(bytes, fields);
   return inner && Buffer.concat(unwrap(bytes, fields.id, inner)).toString();

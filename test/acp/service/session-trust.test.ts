@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSessionTrust } from "../../../src/acp/service/session-trust.ts";
+import { createTrustSignals } from "../../../src/acp/service/session-trust.ts";
 import type { Trust } from "../../../src/runtime/trust/trust.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
 
@@ -17,7 +17,7 @@ const mayRead = async (trust: Trust, owner: string): Promise<boolean> =>
 
 test("keeps what people did until trust is loaded", async () => {
   let load: (trust: Trust) => void = () => undefined;
-  const signals = openSessionTrust({
+  const signals = createTrustSignals({
     onTrust: (listener) => {
       load = listener;
     },
@@ -33,7 +33,7 @@ test("keeps what people did until trust is loaded", async () => {
 
 test("passes on what people do once trust is loaded", async () => {
   const { trust } = openTrust();
-  const signals = openSessionTrust({
+  const signals = createTrustSignals({
     onTrust: (listener) => {
       listener(trust);
     },

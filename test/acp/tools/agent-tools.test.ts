@@ -10,7 +10,7 @@ import { readOptions } from "../../../src/runtime/options.ts";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/policy.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
@@ -23,7 +23,7 @@ const app: ToolsApp = {
     mayRead: () => Promise.resolve(),
   },
   source: { files: diskSkillFiles(), bytes: diskSkillBytes() },
-  hasher: openSkillHasher(),
+  hasher: createSkillHasher(),
   log: silentLog,
   clock: systemClock,
   version: "0.0.0-test",

@@ -5,10 +5,10 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { endianness } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  canTellPeerUsers,
+  canIdentifyPeerUsers,
   findPeerUser,
-  openPeerCheck,
-  openPeerUsers,
+  createPeerCheck,
+  createPeerUsers,
   readUserTable,
 } from "../../../src/base/network/peer-users.ts";
 
@@ -69,10 +69,10 @@ describe("findPeerUser", () => {
   });
 });
 
-describe("openPeerUsers", () => {
+describe("createPeerUsers", () => {
   it("shares one read between concurrent callers, but not a read that started earlier", async () => {
     const readings: ((table: string) => void)[] = [];
-    const { userOf } = openPeerUsers(() => new Promise((resolve) => readings.push(resolve)));
+    const { userOf } = createPeerUsers(() => new Promise((resolve) => readings.push(resolve)));
     const first = userOf(connection);
     await expect.poll(() => readings.length).toBe(1);
     const later = [userOf(connection), userOf(connection)];
@@ -85,14 +85,14 @@ describe("openPeerUsers", () => {
   it("reads again if the row is missing, and after a failure", async () => {
     const tables = [Promise.reject(new Error("EMFILE")), "", row({})].map((table) => Promise.resolve(table));
     for (const table of tables) table.catch(() => undefined);
-    const { userOf } = openPeerUsers(() => tables.shift() ?? Promise.resolve(""));
+    const { userOf } = createPeerUsers(() => tables.shift() ?? Promise.resolve(""));
     await expect(userOf(connection)).rejects.toThrow("EMFILE");
     expect(await userOf(connection)).toBe(1000);
     expect(await userOf(connection)).toBeUndefined();
   });
 });
 
-describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
+describe.runIf(canIdentifyPeerUsers())("createPeerUsers on this machine", () => {
   async function listen(): Promise<{ server: Server; port: number }> {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -102,7 +102,7 @@ describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
 
   it("finds this user for connections over IPv4 and IPv4-mapped addresses", async () => {
     const { server, port } = await listen();
-    const { userOf } = openPeerUsers();
+    const { userOf } = createPeerUsers();
     for (const host of ["127.0.0.1", "::ffff:127.0.0.1"]) {
       const accepted = once(server, "connection") as Promise<[Socket]>;
       const client = connect(port, host);
@@ -115,7 +115,7 @@ describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
   });
 });
 
-describe("openPeerCheck", () => {
+describe("createPeerCheck", () => {
   const socket = { ...connection, destroyed: false } as unknown as Socket;
   const own = process.geteuid?.() ?? 0;
 
@@ -134,19 +134,19 @@ describe("openPeerCheck", () => {
     const logged: string[] = [];
     let asked = 0;
     const peers = { userOf: () => ((asked += 1), userOf()) };
-    const isOwnPeer = openPeerCheck((_level, message) => void logged.push(message), "the page", peers);
+    const isOwnPeer = createPeerCheck((_level, message) => void logged.push(message), "the page", peers);
     expect([await isOwnPeer(socket), await isOwnPeer(socket)]).toEqual([isAdmitted, isAdmitted]);
     expect(asked).toBe(1);
     expect(logged).toEqual(told);
   });
 
   it("refuses a connection that has ended: another may have its port", async () => {
-    const isOwnPeer = openPeerCheck(() => undefined, "the page", { userOf: () => Promise.resolve(own) });
+    const isOwnPeer = createPeerCheck(() => undefined, "the page", { userOf: () => Promise.resolve(own) });
     expect(await isOwnPeer({ ...connection, destroyed: true } as unknown as Socket)).toBe(false);
   });
 });
 
-describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("openPeerCheck on this machine", () => {
+describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("createPeerCheck on this machine", () => {
   it.each([
     ["over IPv4", { host: "127.0.0.1" }],
     ["over an IPv6 socket", { host: "::ffff:127.0.0.1" }],
@@ -165,7 +165,7 @@ describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("openPe
     const child = spawn(process.execPath, ["-e", script], { stdio: "ignore", uid, gid: uid, cwd: "/" });
     const [socket] = await accepted;
     try {
-      return await openPeerCheck(() => undefined, "the page")(socket);
+      return await createPeerCheck(() => undefined, "the page")(socket);
     } finally {
       socket.destroy();
       child.kill();
@@ -175,5 +175,5 @@ describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("openPe
 });
 
 it("is available on Linux only", () => {
-  expect([canTellPeerUsers("darwin"), canTellPeerUsers("win32")]).toEqual([false, false]);
+  expect([canIdentifyPeerUsers("darwin"), canIdentifyPeerUsers("win32")]).toEqual([false, false]);
 });

@@ -6,7 +6,7 @@ import {
   parseAuthority,
   parseConnectTarget,
   toAuthority,
-  toEntry,
+  toNetworkPermission,
 } from "../../../src/base/network/target.ts";
 
 describe("canonicalHost", () => {
@@ -162,9 +162,9 @@ describe("targets", () => {
 
   test("an entry omits the default port", () => {
     const target = parseAuthority("https", "Example.org:443");
-    expect(target && toEntry(target)).toBe("https://example.org");
+    expect(target && toNetworkPermission(target)).toBe("https://example.org");
     const other = parseAuthority("http", "[::1]:8080");
-    expect(other && toEntry(other)).toBe("http://[::1]:8080");
+    expect(other && toNetworkPermission(other)).toBe("http://[::1]:8080");
     expect(other && toAuthority(other)).toBe("[::1]:8080");
   });
 });

@@ -26,7 +26,7 @@ import {
 import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { toMountedSkill } from "../../../src/runtime/runs/execute/prepare-run.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { startSwapping } from "../../swapping.ts";
@@ -61,7 +61,7 @@ const skill = () => offer("skill", { directory: skillDirectory, file: join(skill
 const file = () => join(skillDirectory, "inner", "file");
 
 async function mountedText(): Promise<string> {
-  const hashed = await openSkillHasher().hash(source, skillDirectory, never);
+  const hashed = await createSkillHasher().hash(source, skillDirectory, never);
   const { files } = toMountedSkill(source, { skill: skill(), files: hashed.files });
   const pieces: string[] = [];
   for (const one of files) {
@@ -78,7 +78,7 @@ const readers: Record<string, () => unknown> = {
   "the names in a directory": () => source.files.list(join(skillDirectory, "inner")).map(({ name }) => name),
   "the head of a SKILL.md": () =>
     Buffer.from(source.files.head(join(skillDirectory, "SKILL.md"), 4096).bytes).toString(),
-  "what describe_skill lists": async () => await openSkillHasher().hash(source, skillDirectory, never),
+  "what describe_skill lists": async () => await createSkillHasher().hash(source, skillDirectory, never),
   "what a sandbox is shown": mountedText,
   "the instructions of a prompt": async () => await readInstructions(skill()),
 };

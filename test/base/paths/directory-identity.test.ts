@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { identityOf, isSameDirectory, pinDirectory } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf, isSameDirectory, pinDirectory } from "../../../src/base/paths/directory-identity.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -14,10 +14,10 @@ test("a directory that is removed and created again has another identity while t
   const place = path.join(directory, "place");
   mkdirSync(place);
   const pinned = pinDirectory(place);
-  expect(isSameDirectory(pinned.identity, identityOf(place))).toBe(true);
+  expect(isSameDirectory(pinned.identity, directoryIdentityOf(place))).toBe(true);
   rmSync(place, { recursive: true });
   mkdirSync(place);
-  expect(isSameDirectory(pinned.identity, identityOf(place))).toBe(false);
+  expect(isSameDirectory(pinned.identity, directoryIdentityOf(place))).toBe(false);
   pinned.release();
   pinned.release();
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { makeTemporary, sweepTemporary } from "../../../src/base/paths/temporary-directory.ts";
+import { makeTemporary, sweepTemporaryDirectories } from "../../../src/base/paths/temporary-directory.ts";
 import { ownedName } from "../../../src/base/processes/owned-name.ts";
 
 test("sweeps what killed processes left, that of another container after a day, and nothing else", () => {
@@ -19,9 +19,9 @@ test("sweeps what killed processes left, that of another container after a day, 
   chmodSync(path.join(directory, open), 0o777);
   writeFileSync(path.join(directory, "keep", "file"), "");
   symlinkSync("keep", path.join(directory, link));
-  sweepTemporary(directory, "git");
+  sweepTemporaryDirectories(directory, "git");
   expect(readdirSync(directory).sort()).toEqual([own, elsewhere, open, link, ...others].sort());
-  sweepTemporary(directory, "git", Date.now() + 25 * 60 * 60_000);
+  sweepTemporaryDirectories(directory, "git", Date.now() + 25 * 60 * 60_000);
   expect(readdirSync(directory).sort()).toEqual([own, open, link, ...others].sort());
   expect(readdirSync(path.join(directory, "keep"))).toEqual(["file"]);
   rmSync(directory, { recursive: true });

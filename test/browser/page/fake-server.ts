@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { inventDetail } from "./invented-detail.ts";
-import type { About, SkillRow, SkillsChange } from "../../../src/browser/wire/skills.ts";
+import type { About, SkillRow, SkillListChange } from "../../../src/browser/wire/skills.ts";
 
 /** The API of the skill browser over a list in memory, under the headers that the real server sends. */
 export interface FakeServer {
@@ -37,7 +37,7 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
   const codes: string[] = [];
   let mode: "open" | "away" | "expired" = "open";
   const streams = new Set<ServerResponse>();
-  const changes: SkillsChange[] = [];
+  const changes: SkillListChange[] = [];
   const rowAt = (pathname: string): SkillRow | undefined =>
     rows.find(({ id }) => pathname === `/api/skills/${encodeURIComponent(id)}`);
   const missedSince = (seen: number): string =>
@@ -94,7 +94,7 @@ export async function startFakeServer(skills: readonly SkillRow[], page = pageOf
     change(put, removed = []) {
       const gone = new Set([...removed, ...put.map(({ id }) => id)]);
       rows = [...rows.filter(({ id }) => !gone.has(id)), ...put].sort(byName);
-      const change: SkillsChange = { revision: ++revision, put, removed };
+      const change: SkillListChange = { revision: ++revision, put, removed };
       changes.push(change);
       for (const stream of streams) stream.write(toEvent(starts, change));
     },
@@ -132,7 +132,7 @@ export function pageOf(script?: string, body = ""): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skills</title><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">${tag}${body}`;
 }
 
-function toEvent(starts: number, change: SkillsChange): string {
+function toEvent(starts: number, change: SkillListChange): string {
   return `id: ${starts}-${change.revision}\nevent: skills\ndata: ${JSON.stringify(change)}\n\n`;
 }
 

@@ -11,7 +11,7 @@ import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import type { BrowseOptions } from "../../../src/browser/server/serve-browse.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import { sessionHeader } from "../../../src/browser/wire/session.ts";
-import type { SkillsChange } from "../../../src/browser/wire/skills.ts";
+import type { SkillListChange } from "../../../src/browser/wire/skills.ts";
 
 /** What tests read of an answer, whatever it is. */
 interface Shown {
@@ -42,7 +42,7 @@ interface Sent {
 interface Received {
   readonly id: string;
   readonly event: string;
-  readonly data: Pick<SkillsChange, "revision" | "put" | "removed"> & { readonly id?: string };
+  readonly data: Pick<SkillListChange, "revision" | "put" | "removed"> & { readonly id?: string };
 }
 
 /** A skill browser over skills in a temporary directory, and a client that sends what the page sends. */

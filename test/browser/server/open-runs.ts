@@ -11,7 +11,7 @@ import { readOptions } from "../../../src/runtime/options.ts";
 import type { RunNews, RunRequest, RunStarted, ShownRun } from "../../../src/browser/wire/runs.ts";
 import type { SkillDetail } from "../../../src/browser/wire/skills.ts";
 import { sessionHeader } from "../../../src/browser/wire/session.ts";
-import type { OpenedSession } from "../../../src/browser/wire/session.ts";
+import type { BrowseSessionResponse } from "../../../src/browser/wire/session.ts";
 import { action } from "../../serve/open-served.ts";
 
 interface Sent {
@@ -118,7 +118,7 @@ export async function openRuns(
   const code = new URLSearchParams(signIn.hash.slice(1)).get("code");
   const opened = await send("/api/session", { method: "POST", json: { code } });
   const cookie = opened.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
-  signedIn = { cookie, [sessionHeader]: (opened.json as OpenedSession).key };
+  signedIn = { cookie, [sessionHeader]: (opened.json as BrowseSessionResponse).key };
 
   const stream = await request("/api/events", {});
   const told: RunNews[] = [];

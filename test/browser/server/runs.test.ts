@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunStarted, ShownRun, SkillHistory, StoredBlob } from "../../../src/browser/wire/runs.ts";
+import type { RunStarted, ShownRun, SkillHistory, UploadedBlob } from "../../../src/browser/wire/runs.ts";
 import type { BrowseError } from "../../../src/browser/wire/skills.ts";
 import { instruction } from "../../serve/open-served.ts";
 import { openRuns, python } from "./open-runs.ts";
@@ -77,7 +77,7 @@ test("files become blobs, and files that a run leaves can be downloaded, never s
   const { send, run } = await openRuns(python("copy", code, '[inputs]\ntable = { type = "blob", required = true }\n'));
   const content = Buffer.from("<script>alert(1)</script>");
   const stored = await send("/api/blobs", { method: "POST", body: content, headers: { "content-type": "text/html" } });
-  const { id, sizeBytes } = stored.json as StoredBlob;
+  const { id, sizeBytes } = stored.json as UploadedBlob;
   expect(sizeBytes).toBe(content.length);
   const { blobs } = await run("copy", { args: { table: id } });
   expect(blobs).toMatchObject([{ path: "copy.html", sizeBytes: content.length }]);

@@ -8,7 +8,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import { findInstallation } from "../../../src/browser/server/detail/installation.ts";
-import type { AppliedPlan, Discovered, PlanWish, SourceList, SourcePlan } from "../../../src/browser/wire/sources.ts";
+import type {
+  AppliedPlan,
+  Discovered,
+  PlanRequest,
+  SourceList,
+  SourcePlan,
+} from "../../../src/browser/wire/sources.ts";
 import { usePublisher } from "../../cli/commands/sources/publish-skills.ts";
 import type { Publisher } from "../../cli/commands/sources/publish-skills.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -21,7 +27,7 @@ const openPublisher = usePublisher();
 interface OpenSources extends OpenBrowse {
   readonly project: (file: string) => string;
   readonly list: () => Promise<SourceList["places"]>;
-  readonly plan: (wish: PlanWish) => Promise<SourcePlan>;
+  readonly plan: (wish: PlanRequest) => Promise<SourcePlan>;
   readonly apply: (plan: Pick<SourcePlan, "plan" | "nonce">) => ReturnType<OpenBrowse["post"]>;
 }
 
@@ -53,8 +59,8 @@ async function publishAlpha(): Promise<Publisher> {
   return publisher;
 }
 
-const alphaOf = (source: string): PlanWish => ({ place: "project", source, names: ["alpha"] });
-const updateAll: PlanWish = { place: "project", update: [] };
+const alphaOf = (source: string): PlanRequest => ({ place: "project", source, names: ["alpha"] });
+const updateAll: PlanRequest = { place: "project", update: [] };
 
 async function install(browse: OpenSources, { origin }: Publisher): Promise<void> {
   const { status } = await browse.apply(await browse.plan(alphaOf(origin)));

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { conformanceRules } from "../../../src/conformance/rules/rules.ts";
-import type { Report } from "../../../src/conformance/report/report.ts";
+import type { ConformanceReport } from "../../../src/conformance/report/report.ts";
 import { binary, runCli, runProcess } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 
@@ -28,7 +28,7 @@ test("our wrapper is conformant, and every form that an editor asked for is name
     ...scripted,
   ];
   const { code, stdout } = await conformance("--format", "json", "--record", record, "--", ...wrapped);
-  const { connections, conformant } = JSON.parse(stdout) as Report;
+  const { connections, conformant } = JSON.parse(stdout) as ConformanceReport;
   expect([code, conformant]).toEqual([0, true]);
   expect(stdout).not.toContain("command-count");
   expect(connections.map(({ forms }) => forms.map(({ form }) => form).join())).toEqual([
@@ -112,7 +112,7 @@ test.each([
     timeout: 50_000,
   });
   expect(status).toBe(0);
-  const { connections, ...totals } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  const { connections, ...totals } = JSON.parse(readFileSync(report, "utf8")) as ConformanceReport;
   expect(totals).toMatchObject({ subject: "client", conformant: true, errors: 0, warnings: 0 });
   expect(totals.verdicts.map(({ errors, warnings }) => errors + warnings)).toEqual([0, 0, 0, 0]);
   expect(connections).toMatchObject([
@@ -129,7 +129,7 @@ test.each([
   expect(most('commands with _meta["acp-skills"]')).toBe(1000);
 });
 
-function playWith(script: string): Report {
+function playWith(script: string): ConformanceReport {
   const report = project.at("report.json");
   const command = [binary, "conformance", "--client", "--timeout", "1", "--format", "json", "--report", report];
   const client = `
@@ -140,7 +140,7 @@ function playWith(script: string): Report {
     send({ id: 2, method: "session/new", params: { cwd: "/project", mcpServers: [] } });
     ${script}`;
   spawnSync(process.execPath, ["-e", client], { timeout: 50_000 });
-  return JSON.parse(readFileSync(report, "utf8")) as Report;
+  return JSON.parse(readFileSync(report, "utf8")) as ConformanceReport;
 }
 
 test("a client that never answers is not conformant", { timeout: 60_000 }, () => {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { askAtTerminal } from "../../../src/cli/report/ask-at-terminal.ts";
-import { openProgress } from "../../../src/cli/report/progress.ts";
+import { createProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
 import { askAboutSkill } from "../../../src/runtime/trust/asking/question.ts";
 import type { Asked } from "../../../src/runtime/trust/asking/question.ts";
@@ -77,7 +77,7 @@ test("says once what a changed skill wants beyond the version that was approved"
 test("progress does not overwrite the prompt while a person thinks", async () => {
   const clock = manualClock();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const progress = openProgress({ isTTY: true, write: (text) => void output.write(text) }, clock);
+  const progress = createProgress({ isTTY: true, write: (text) => void output.write(text) }, clock);
   progress.show("starting");
   clock.pass(1500);
   const answered = askAtTerminal(input, output, progress)(question, signal);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { openProgress, showReads } from "../../../src/cli/report/progress.ts";
+import { createProgress, showReads } from "../../../src/cli/report/progress.ts";
 import type { SkillFiles } from "../../../src/skills/files/skill-files.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 function openTerminal(stream: { readonly isTTY?: boolean; readonly columns?: number } = { isTTY: true, columns: 30 }) {
   const clock = manualClock();
   const written: string[] = [];
-  const progress = openProgress({ ...stream, write: (text) => void written.push(text) }, clock);
+  const progress = createProgress({ ...stream, write: (text) => void written.push(text) }, clock);
   return { clock, progress, take: () => written.splice(0) };
 }
 
@@ -72,7 +72,7 @@ describe("progress", () => {
     // Time passes, but no timer fires.
     let now = 0;
     const written: string[] = [];
-    const busy = openProgress(
+    const busy = createProgress(
       { isTTY: true, columns: 80, write: (text) => void written.push(text) },
       {
         now: () => now,

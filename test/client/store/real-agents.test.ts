@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createSkillsStore, type SkillsStore } from "../../../src/client/store/skills-store.ts";
-import type { StoredSkill } from "../../../src/client/forms/told.ts";
+import type { StoredSkill } from "../../../src/client/forms/notification.ts";
 
 const folder = new URL("../../../schema/conformance/", import.meta.url);
 const all = readdirSync(folder, { recursive: true, encoding: "utf8" })

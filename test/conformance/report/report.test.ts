@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeReport } from "../../../src/conformance/report/report.ts";
 import { junitReport } from "../../../src/conformance/report/junit-report.ts";
 import { textReport } from "../../../src/conformance/report/text-report.ts";
-import { toEntry } from "../../../src/conformance/transcript/entry.ts";
+import { toTranscriptEntry } from "../../../src/conformance/transcript/entry.ts";
 
 type Sent = readonly [from: "client" | "agent", message: object];
 
@@ -29,7 +29,12 @@ const list = {
 const reportOn = (sent: readonly Sent[], ...[profiles]: [Parameters<typeof makeReport>[2]?]) =>
   makeReport(
     "agent",
-    [{ name: "one", entries: sent.map(([from, message], index) => toEntry(index + 1, from, JSON.stringify(message))) }],
+    [
+      {
+        name: "one",
+        entries: sent.map(([from, message], index) => toTranscriptEntry(index + 1, from, JSON.stringify(message))),
+      },
+    ],
     profiles,
   );
 
@@ -66,7 +71,7 @@ test("an agent that tells nothing has no verdict, and JUnit skips what was not c
 });
 
 test("a check that ended early has no verdict, and one that failed has", () => {
-  const entries = opened.map(([from, message], index) => toEntry(index + 1, from, JSON.stringify(message)));
+  const entries = opened.map(([from, message], index) => toTranscriptEntry(index + 1, from, JSON.stringify(message)));
   const early = { name: "client", entries, unfinished: "the client left after 3 steps" };
   const report = makeReport("client", [early]);
   expect(report.conformant).toBeNull();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readExchange } from "../../../src/conformance/exchange.ts";
 import { summariseForms } from "../../../src/conformance/report/summarise-forms.ts";
-import { toEntry } from "../../../src/conformance/transcript/entry.ts";
+import { toTranscriptEntry } from "../../../src/conformance/transcript/entry.ts";
 
 interface Sent {
   readonly method?: string;
@@ -14,7 +14,7 @@ function formsOf(...sent: readonly Sent[]): string[] {
   const lines = sent.map(({ method = "session/update", update, _meta }) =>
     JSON.stringify({ jsonrpc: "2.0", method, params: { sessionId: "s", update, _meta } }),
   );
-  const exchange = readExchange(lines.map((line, index) => toEntry(index + 1, "agent", line)));
+  const exchange = readExchange(lines.map((line, index) => toTranscriptEntry(index + 1, "agent", line)));
   return summariseForms(exchange).map(({ form, most, updates, line }) => `${form} (${most}, ${updates}) at ${line}`);
 }
 
@@ -71,7 +71,7 @@ test("knows the list of names beside the commands, wherever it stands", () => {
 test("leaves out what names no session, and what is no update", () => {
   const lines = [null, [], { update: {} }, { sessionId: 7, update: { sessionUpdate: "available_skills_update" } }];
   const entries = lines.map((params, index) =>
-    toEntry(index + 1, "agent", JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })),
+    toTranscriptEntry(index + 1, "agent", JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })),
   );
   expect(summariseForms(readExchange(entries))).toEqual([]);
 });

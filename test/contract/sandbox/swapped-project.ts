@@ -1,7 +1,7 @@
 import { lchownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { identityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import type { RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
 import { startSwapping } from "../../swapping.ts";
@@ -37,7 +37,7 @@ export function describeSwappedProject(trial: Trial): void {
   describe("a project with an identity", () => {
     it.each([false, true])("is mounted if it is that directory (writable: %s)", (writable) => {
       const { project } = make();
-      const identity = identityOf(project);
+      const identity = directoryIdentityOf(project);
       return trial.run(codeRun(readAll, { project: { directory: project, writable, identity } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: "of project" });
       });
@@ -45,7 +45,7 @@ export function describeSwappedProject(trial: Trial): void {
 
     it.each([false, true])("ends the run before its code if it is another one (writable: %s)", (writable) => {
       const { project, link } = make();
-      const identity = identityOf(project);
+      const identity = directoryIdentityOf(project);
       return trial.run(codeRun(readAll, { project: { directory: link, writable, identity } }), ({ end, host }) => {
         expect(end).toMatchObject({ type: "crashed" });
         expect(host.stdout + host.stderr).toContain("The project directory was replaced by another directory.");
@@ -54,7 +54,7 @@ export function describeSwappedProject(trial: Trial): void {
 
     it("is never a different directory while it is constantly replaced by a link", async () => {
       const { project, link } = make();
-      const identity = identityOf(project);
+      const identity = directoryIdentityOf(project);
       const run = (): Promise<RunEnd> =>
         trial.sandbox.run(
           codeRun(readAll, { project: { directory: project, writable: true, identity } }),

@@ -9,8 +9,8 @@ import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { openCatalog } from "../../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
-import { defaultLimits } from "../../../src/runtime/tools/input/limits.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import { viewSkills } from "../../../src/runtime/tools/view/skill-view.ts";
 import { openMemoryRuns } from "./memory-runs.ts";
 import type { MemoryRunsOptions } from "./memory-runs.ts";
@@ -35,7 +35,7 @@ export async function openMemoryRun(
   const catalog = openCatalog({ roots, files, clock: systemClock, log: () => undefined });
   await catalog.ready;
   const source = { files, bytes: memorySkillBytes(files) };
-  const hasher = openSkillHasher();
+  const hasher = createSkillHasher();
   const events: RunEvent[] = [];
   const records = memoryRunStore({ now: () => 0 });
   const { runs } = openMemoryRuns(script, { records, ...options });
@@ -45,7 +45,7 @@ export async function openMemoryRun(
     door: "cli",
     label: "a test",
     blobs: memoryBlobs(),
-    limits: defaultLimits,
+    limits: defaultToolLimits,
     skills: viewSkills(catalog.snapshot, undefined),
     sourceOf: () => source,
     hashFiles: (skill, signal) => hasher.hash(source, skill.directory, signal),

@@ -2,7 +2,7 @@ import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
-import { defaultLimits } from "../../../src/runtime/tools/input/limits.ts";
+import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { ToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
 import type { ManualClock } from "../../manual-clock.ts";
@@ -47,7 +47,7 @@ export async function openRunner(
   script: MemoryScript,
   {
     store = memoryBlobs(),
-    limits = defaultLimits,
+    limits = defaultToolLimits,
     roots,
     onUse,
     ...options

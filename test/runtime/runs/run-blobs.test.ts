@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { defaultLimits } from "../../../src/runtime/tools/input/limits.ts";
+import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { RunResult } from "../../../src/runtime/runs/record/run-result.ts";
 import { actionSkill, openRunner } from "./open-runner.ts";
 
-const limits = { ...defaultLimits, runBlobs: { maxBytes: 1_000, maxBlobs: 5 } };
+const limits = { ...defaultToolLimits, runBlobs: { maxBytes: 1_000, maxBlobs: 5 } };
 const done = { type: "returned", value: null } as const;
 const python = { language: "python", code: "" };
 

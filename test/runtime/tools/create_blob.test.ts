@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../../src/runtime/tools/input/limits.ts";
+import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import { openTools, refusal } from "./open-tools.ts";
 
 interface Created {
@@ -87,7 +87,7 @@ test.each(["text/plain", "image/png;base64"])(
   async (kind) => {
     const { call } = await openTools(
       {},
-      { blobs: { maxBlobBytes: 10 }, limits: { ...defaultLimits, maxBlobBytes: 10 } },
+      { blobs: { maxBlobBytes: 10 }, limits: { ...defaultToolLimits, maxBlobBytes: 10 } },
     );
     const content = (size: number) => {
       const bytes = Buffer.alloc(size, "x");
@@ -101,7 +101,10 @@ test.each(["text/plain", "image/png;base64"])(
 );
 
 test("size_bytes counts bytes, not characters", async () => {
-  const { call } = await openTools({}, { blobs: { maxBlobBytes: 10 }, limits: { ...defaultLimits, maxBlobBytes: 10 } });
+  const { call } = await openTools(
+    {},
+    { blobs: { maxBlobBytes: 10 }, limits: { ...defaultToolLimits, maxBlobBytes: 10 } },
+  );
   expect(await call("create_blob", { content: "ééééé", kind: "text/plain" })).toMatchObject({ size_bytes: 10 });
   expect(await refusal(call("create_blob", { content: "éééééa", kind: "text/plain" }))).toMatchObject({
     code: "BLOB_TOO_LARGE",

@@ -4,12 +4,12 @@ import type { BlobStore, BlobOptions } from "../../../src/runtime/blobs/blob-sto
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { openCatalog } from "../../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
 import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { ToolCaller } from "../../../src/runtime/tools/tool.ts";
-import { openToolbox } from "../../../src/runtime/tools/toolbox.ts";
+import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
 import type { Toolbox, ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
 
 /** A skill of either format, as files below `/skills`. */
@@ -53,10 +53,10 @@ export async function openTools(
   files.makeDirectory("/skills");
   const logged: string[] = [];
   const log = (level: string, message: string) => void logged.push(`${level} ${message}`);
-  const toolbox = openToolbox({
+  const toolbox = createToolbox({
     blobs: store,
     source: { files, bytes: memorySkillBytes(files) },
-    hasher: openSkillHasher(),
+    hasher: createSkillHasher(),
     log,
     trust: openTrust().trust,
     ...options,

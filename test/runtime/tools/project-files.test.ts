@@ -19,7 +19,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { projectFiles, projectPathFault } from "../../../src/runtime/tools/project-files.ts";
 import { gather, streamOf } from "../blobs/gather.ts";
-import { identityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import { startSwapping } from "../../swapping.ts";
 import { openTools, refusal } from "./open-tools.ts";
 import type { OpenTools } from "./open-tools.ts";
@@ -220,7 +220,7 @@ describe("read_blob to a file of the project", () => {
 });
 
 test("refuses a project directory that was replaced by another one", () => {
-  const identity = identityOf(project);
+  const identity = directoryIdentityOf(project);
   expect(() => projectFiles(project, { identity })).not.toThrow();
   renameSync(project, `${project}.before`);
   symlinkSync(path.join(directory, "outside"), project);

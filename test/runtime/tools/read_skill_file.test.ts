@@ -9,9 +9,9 @@ import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { openCatalog } from "../../../src/skills/catalog.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { openToolbox } from "../../../src/runtime/tools/toolbox.ts";
+import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";
 
 const cap = 256 * 1024;
@@ -115,10 +115,10 @@ describe("on disk", () => {
     const catalog = openCatalog({ roots, files, clock: systemClock, log: silentLog });
     await catalog.ready;
     const logged: string[] = [];
-    const toolbox = openToolbox({
+    const toolbox = createToolbox({
       blobs: memoryBlobs(),
       source: { files, bytes: diskSkillBytes() },
-      hasher: openSkillHasher(),
+      hasher: createSkillHasher(),
       log: (_level, message) => void logged.push(message),
       trust: openTrust().trust,
     });

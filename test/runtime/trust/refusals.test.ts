@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
-import { refusalOf, unreadable } from "../../../src/runtime/trust/refusals.ts";
+import { refusalOf, untrustedInstructions } from "../../../src/runtime/trust/refusals.ts";
 import type { TrustRequest } from "../../../src/runtime/trust/authorization.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
@@ -31,7 +31,7 @@ test("the command that approves a skill of a project names the project, in a for
   const subject = { ...request.subject, isOwn: false, source: "/work/it's here/.agents/skills" };
   const { hint } = refusalOf({ ...request, subject }, { missing: "nobody" });
   expect(hint).toMatch(/approvals grant deploy@sha256:a{64} --cwd '\/work\/it'\\''s here'$/);
-  expect(unreadable(subject, "/work/it's here", "").hint).toMatch(
+  expect(untrustedInstructions(subject, "/work/it's here", "").hint).toMatch(
     /approvals grant --project --cwd '\/work\/it'\\''s here'$/,
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Asker, FullTrustRequest } from "../../../src/runtime/trust/authorization.ts";
 import type { Answer, Question } from "../../../src/runtime/trust/asking/question.ts";
 import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
-import type { Origin, Subject } from "../../../src/runtime/trust/grants/grant.ts";
+import type { PublishedOrigin, Subject } from "../../../src/runtime/trust/grants/grant.ts";
 import { checkPolicy } from "../../../src/runtime/trust/policy/check-policy.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
 import { openTrust } from "./open-trust.ts";
@@ -141,7 +141,7 @@ describe("policies about sources", () => {
   test("grant the skills of a source at a commit, if they have the bytes of that commit", async () => {
     const commit = "0a".repeat(20);
     const trust = underPolicy({ grants: [{ source, commit, capabilities: {} }] });
-    const at = (origin: Origin) => trust.authorize(requestOf({ origin }), nobody, signal);
+    const at = (origin: PublishedOrigin) => trust.authorize(requestOf({ origin }), nobody, signal);
     expect(await at({ source, commit: { id: commit, digest } })).toEqual({ allowed: true, by: "policy" });
     expect(await at({ source, commit: { id: "0b".repeat(20), digest } })).toMatchObject({ allowed: false });
     const otherBytes = { id: commit, digest: `sha256:${"b".repeat(64)}` };

@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { openAddressLimiters, openLimiter, openUnreadBytes } from "../../../src/serve/admission/limiter.ts";
+import { createAddressLimiters, createLimiter, openUnreadBytes } from "../../../src/serve/admission/limiter.ts";
 
 test("a minute's requests may come at once; then one for each part of a minute", () => {
   let now = 0;
-  const limiter = openLimiter({ requestsPerMinute: 60, concurrentRequests: 1_000 }, () => now);
+  const limiter = createLimiter({ requestsPerMinute: 60, concurrentRequests: 1_000 }, () => now);
   for (let count = 0; count < 60; count++) expect(limiter.enter()).toBeUndefined();
   expect(limiter.enter()).toEqual({
     status: 429,
@@ -25,7 +25,7 @@ test("a minute's requests may come at once; then one for each part of a minute",
 
 test("Retry-After is the time until the next request is allowed, in whole seconds, and never 0", () => {
   let now = 0;
-  const limiter = openLimiter({ requestsPerMinute: 2, concurrentRequests: 10 }, () => now);
+  const limiter = createLimiter({ requestsPerMinute: 2, concurrentRequests: 10 }, () => now);
   limiter.enter();
   limiter.enter();
   expect(limiter.enter()?.headers).toEqual({ "retry-after": "30" });
@@ -34,7 +34,7 @@ test("Retry-After is the time until the next request is allowed, in whole second
 });
 
 test("only so many requests run at a time", () => {
-  const limiter = openLimiter({ requestsPerMinute: 1_000, concurrentRequests: 2 }, () => 0);
+  const limiter = createLimiter({ requestsPerMinute: 1_000, concurrentRequests: 2 }, () => 0);
   expect(limiter.enter()).toBeUndefined();
   expect(limiter.enter()).toBeUndefined();
   expect(limiter.enter()).toMatchObject({ status: 429, message: "The limit of 2 requests at a time is reached." });
@@ -43,7 +43,7 @@ test("only so many requests run at a time", () => {
 });
 
 test("addresses have limits of their own; those of one IPv6 site share one", () => {
-  const limiters = openAddressLimiters({ requestsPerMinute: 1, concurrentRequests: 10 }, () => 0);
+  const limiters = createAddressLimiters({ requestsPerMinute: 1, concurrentRequests: 10 }, () => 0);
   expect(limiters("192.0.2.1").enter()).toBeUndefined();
   expect(limiters("192.0.2.1").enter()?.status).toBe(429);
   expect(limiters("192.0.2.2").enter()).toBeUndefined();

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { defaultServerLimits } from "../../../src/serve/config/default-config.ts";
-import { graceMs } from "../../../src/serve/agent-skills/artifacts.ts";
+import { artifactGraceMs } from "../../../src/serve/agent-skills/artifacts.ts";
 import { recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
 import { readArchive } from "../../../src/sources/archive/read-archive.ts";
 import { newToken, toTokenDigest } from "../../../src/wire/http/token.ts";
@@ -192,7 +192,7 @@ test("after an edit the index names the new artifact, and the old one can still 
   expect(after.digest).not.toBe(before.digest);
   expect(digestOf((await server.send(addressOf(after))).bytes)).toBe(after.digest);
   expect((await server.send(addressOf(before))).bytes.equals(old.bytes)).toBe(true);
-  ms += graceMs;
+  ms += artifactGraceMs;
   expect(await server.send(addressOf(before))).toMatchObject({ status: 404 });
   expect(await server.send(addressOf(after))).toMatchObject({ status: 200 });
 });

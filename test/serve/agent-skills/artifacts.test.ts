@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { openArtifacts } from "../../../src/serve/agent-skills/artifacts.ts";
+import { createArtifacts } from "../../../src/serve/agent-skills/artifacts.ts";
 import type { PublishedSkill } from "../../../src/serve/publish/publication.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -12,7 +12,7 @@ test("what no longer fits into memory is made again, with the same bytes, once w
   const files = memorySkillFiles();
   // Of one file each, so that nothing is compressed.
   for (const name of names) files.write(`/${name}/SKILL.md`, new Uint8Array(big).fill(name.charCodeAt(0)));
-  const artifacts = openArtifacts({
+  const artifacts = createArtifacts({
     source: { files, bytes: memorySkillBytes(files) },
     clock: manualClock(),
     log: (_level, message) => expect.unreachable(message),

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openStreams } from "../../../src/serve/events/open-streams.ts";
+import { createEventStreams } from "../../../src/serve/events/open-streams.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const anonymous = { name: "anonymous", isAnonymous: true };
 const named = { name: "ci", isAnonymous: false };
 
 function openWith(eventStreams: number) {
-  const streams = openStreams({
+  const streams = createEventStreams({
     app: { clock: manualClock() },
     config: { limits: { eventStreams } },
     draining: new AbortController().signal,

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpDoor, HttpEnv } from "../../../src/serve/http-door.ts";
-import { routes } from "../../../src/serve/server/open-routes.ts";
+import { serveRoutes } from "../../../src/serve/server/open-routes.ts";
 import { toolNames } from "../../../src/runtime/tools/tool.ts";
 import { openHttp, rpcCall } from "../open-http.ts";
 import type { OpenHttp } from "../open-http.ts";
@@ -51,7 +51,7 @@ test("every route of the server is described, and everything described is a rout
   const nothing = (): void => undefined;
   const catalog = { ready: Promise.resolve(), onChange: () => nothing };
   const door = { app: {}, config: { limits: {} }, session: { catalog }, draining: never, onRun: () => nothing };
-  for (const mount of routes) mount(hono, door as unknown as HttpDoor);
+  for (const mount of serveRoutes) mount(hono, door as unknown as HttpDoor);
   const served = hono.routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
   const described = operations.map(({ method, path }) => `${method} ${path}`);
   expect([...new Set([...served, "post /rpc", "post /mcp"])].sort()).toEqual(described.sort());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openMadeOfSkills, recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
+import { createMadeOfSkills, recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../../../src/serve/publish/publication.ts";
 import type { SkillBytes } from "../../../src/skills/files/skill-files.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
@@ -20,7 +20,7 @@ function open(given: Readonly<Record<string, string>>, wrap: (bytes: SkillBytes)
   const clock = manualClock();
   const logged: string[] = [];
   const made: string[] = [];
-  const lists = openMadeOfSkills(
+  const lists = createMadeOfSkills(
     {
       source: { files, bytes: wrap(memorySkillBytes(files)) },
       clock,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { HttpCaller } from "../../../src/serve/http-caller.ts";
 import type { Publication } from "../../../src/serve/publish/publication.ts";
-import { openListedPages } from "../../../src/serve/rpc/listed-pages.ts";
+import { createListedPages } from "../../../src/serve/rpc/listed-pages.ts";
 
 const publication = (): Publication => ({ skills: [], bySlug: new Map() });
 const callerOf = (view: string, tools?: readonly string[]): HttpCaller =>
@@ -9,7 +9,7 @@ const callerOf = (view: string, tools?: readonly string[]): HttpCaller =>
 
 test("a page is kept for callers with the same view and parameters, until what is published changes", () => {
   let current = publication();
-  const pages = openListedPages({ publication: () => current });
+  const pages = createListedPages({ publication: () => current });
   pages.slot(callerOf("all"), { limit: 2 })?.keep("page");
   expect(pages.slot(callerOf("all"), { limit: 2 })?.bytes?.toString()).toBe("page");
   expect(pages.slot(callerOf("all"), { limit: 3 })?.bytes?.toString()).toBeUndefined();
@@ -20,7 +20,7 @@ test("a page is kept for callers with the same view and parameters, until what i
 
 test("a page that was made before a change is not kept after it", () => {
   let current = publication();
-  const pages = openListedPages({ publication: () => current });
+  const pages = createListedPages({ publication: () => current });
   const slot = pages.slot(callerOf("all"), undefined);
   current = publication();
   slot?.keep("old");
@@ -28,7 +28,7 @@ test("a page that was made before a change is not kept after it", () => {
 });
 
 test("a caller without the tool gets no page of others", () => {
-  const pages = openListedPages({ publication: () => kept });
+  const pages = createListedPages({ publication: () => kept });
   pages.slot(callerOf("all"), undefined)?.keep("page");
   expect(pages.slot(callerOf("all", ["describe_skill"]), undefined)?.bytes?.toString()).toBeUndefined();
   expect(pages.slot(callerOf("all", ["list_skills"]), undefined)?.bytes?.toString()).toBe("page");
@@ -37,14 +37,14 @@ test("a caller without the tool gets no page of others", () => {
 const kept = publication();
 
 test("long parameters are not kept", () => {
-  const pages = openListedPages({ publication: () => kept });
+  const pages = createListedPages({ publication: () => kept });
   const query = { query: "x".repeat(600) };
   pages.slot(callerOf("all"), query)?.keep("page");
   expect(pages.slot(callerOf("all"), query)?.bytes?.toString()).toBeUndefined();
 });
 
 test("parameters that hold others are not kept, however deep they are", () => {
-  const pages = openListedPages({ publication: () => kept });
+  const pages = createListedPages({ publication: () => kept });
   let namespace: unknown[] = [];
   for (let level = 0; level < 50_000; level++) namespace = [namespace];
   expect(pages.slot(callerOf("all"), { namespace })).toBeUndefined();

@@ -4,7 +4,7 @@ import { connect, Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { defaultServerLimits } from "../../../src/serve/config/default-config.ts";
 import { listen } from "../../../src/serve/server/listen.ts";
-import { openPeers, ownPeer } from "../../../src/serve/server/share-connections.ts";
+import { createPeerIdentifier, ownPeer } from "../../../src/serve/server/share-connections.ts";
 import type { PeerOf } from "../../../src/serve/server/share-connections.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
@@ -111,7 +111,7 @@ test("admitting a connection takes the same work however many are open", async (
 });
 
 test("peers on this machine are known by their user at each of its addresses, and others by their network", async () => {
-  const peerOf = openPeers({ userOf: () => Promise.resolve(65_534) });
+  const peerOf = createPeerIdentifier({ userOf: () => Promise.resolve(65_534) });
   const addresses = ["127.0.0.1", "::1", "::ffff:127.0.0.1", "192.0.2.7", "2001:db8:1:2:3::4"];
   const peers = addresses.map(async (value) => {
     const socket = new Socket();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxEntries, openListings, selectPage } from "../../../src/serve/sharing/listing.ts";
+import { maxEntries, createListings, selectPage } from "../../../src/serve/sharing/listing.ts";
 import type { ListingQuery } from "../../../src/serve/sharing/listing.ts";
 import type { PublishedSkill } from "../../../src/serve/publish/publication.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
@@ -80,7 +80,7 @@ describe("an index", () => {
 
   test("of a large catalog has pages, which together hold every skill once", () => {
     const skills = Array.from({ length: 2 * maxEntries + 1 }, (_, at) => published(`s${String(at).padStart(5, "0")}`));
-    const listings = openListings(() => now, publisher);
+    const listings = createListings(() => now, publisher);
     const now = publish(skills);
     const found: string[] = [];
     let cursor: string | undefined;
@@ -112,7 +112,7 @@ describe("an index", () => {
 
   test("is made once for each view, until something changes", () => {
     let now = publish([published("a"), published("b", { access: "private" })]);
-    const listings = openListings(() => now, publisher);
+    const listings = createListings(() => now, publisher);
     const [shown, whole] = [listings.page("index", {}, anyone), listings.page("index", {}, everyone)];
     expect(listings.page("index", {}, anyone)).toBe(shown);
     expect(shown.etag).not.toBe(whole.etag);

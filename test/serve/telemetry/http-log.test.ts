@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { openHttpLog } from "../../../src/serve/telemetry/http-log.ts";
+import { createHttpLog } from "../../../src/serve/telemetry/http-log.ts";
 import type { HttpLogOptions, RequestRecord } from "../../../src/serve/telemetry/http-log.ts";
-import { openRequestIds } from "../../../src/serve/telemetry/request-id.ts";
+import { createRequestIds } from "../../../src/serve/telemetry/request-id.ts";
 
 const answered: RequestRecord = {
   requestId: "r-1",
@@ -16,7 +16,7 @@ const answered: RequestRecord = {
 async function openLines(level?: HttpLogOptions["level"]) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  return { lines, ...(await openHttpLog({ ...(level && { level }), destination })) };
+  return { lines, ...(await createHttpLog({ ...(level && { level }), destination })) };
 }
 
 test("a line is one JSON object with the time, and no process id or host name", async () => {
@@ -139,7 +139,7 @@ test("very long and repetitive messages and paths are handled in linear time", a
 });
 
 test("the client's request id is used if it is usable and not its token; otherwise ours are unique", () => {
-  const requestId = openRequestIds("abc");
+  const requestId = createRequestIds("abc");
   expect(requestId("client-1_x", undefined)).toBe("client-1_x");
   expect(requestId(undefined, undefined)).toBe("abc-1");
   expect(requestId("a\r\nb", undefined)).toBe("abc-2");

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { checkSkills } from "../../../src/skills/check/check-skills.ts";
+import { checkSkillPaths } from "../../../src/skills/check/check-skills.ts";
 import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 
 let cwd: string;
@@ -23,7 +23,7 @@ function write(name: string, frontmatter: string): string {
 test("reports problems with ranges and counts fixable ones without changing files", async () => {
   const file = write("pdf", "name: pdf\ndescription: Use when: needed\norigin: me\n");
   const before = readFileSync(file, "utf8");
-  const { problems, checked, fixed, fixable, complaints } = await checkSkills(["skills"], { cwd });
+  const { problems, checked, fixed, fixable, complaints } = await checkSkillPaths(["skills"], { cwd });
   expect({ checked, fixed, fixable, complaints }).toEqual({ checked: 1, fixed: [], fixable: 1, complaints: [] });
   expect(problems.map(({ code, line, column, endColumn }) => [code, line, column, endColumn])).toEqual([
     ["yaml-unquoted-colon", 3, 22, 24],
@@ -40,13 +40,13 @@ test("checks every skill, however long reading takes", async () => {
   onTestFinished(() => clock.mockRestore());
   const disk = diskSkillFiles();
   const files = { ...disk, list: (directory: string) => ((now += 1_000), disk.list(directory)) };
-  const { problems, counts } = await checkSkills(["skills"], { cwd, files });
+  const { problems, counts } = await checkSkillPaths(["skills"], { cwd, files });
   expect({ problems, counts }).toMatchObject({ problems: [], counts: { checked: 30, complete: true } });
 });
 
 test("with fix, repairs files and reports the remaining problems", async () => {
   const file = write("pdf", "name: pdf\ndescription: Use when: needed\norigin: me\n");
-  const { problems, fixed, fixable } = await checkSkills(["skills"], { cwd, fix: true });
+  const { problems, fixed, fixable } = await checkSkillPaths(["skills"], { cwd, fix: true });
   expect({ fixed, fixable }).toEqual({ fixed: [{ file, codes: ["yaml-unquoted-colon"] }], fixable: 0 });
   expect(problems.map(({ code }) => code)).toEqual(["field-unexpected"]);
   expect(readFileSync(file, "utf8")).toContain("description: 'Use when: needed'\n");
@@ -54,7 +54,7 @@ test("with fix, repairs files and reports the remaining problems", async () => {
 
 test("complains about a path without skills", async () => {
   mkdirSync(path.join(cwd, "empty"));
-  expect(await checkSkills(["empty"], { cwd })).toMatchObject({
+  expect(await checkSkillPaths(["empty"], { cwd })).toMatchObject({
     problems: [],
     checked: 0,
     complaints: ["no skills found in empty, empty/.agents/skills, empty/.claude/skills"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { matchRequirement, summarise } from "../../../src/skills/environment/match.ts";
-import type { Surroundings } from "../../../src/skills/environment/match.ts";
+import type { EnvironmentProbes } from "../../../src/skills/environment/match.ts";
 import { readText } from "../../../src/skills/environment/read-text.ts";
 import { describeDemand } from "../../../src/skills/environment/requirement.ts";
 import type { Demand, Requirement } from "../../../src/skills/environment/requirement.ts";
@@ -83,7 +83,7 @@ test("a sandbox that does not support what a skill needs is told with what it is
   expect(await matchRequirement(likely, surroundings)).toMatchObject({ status: "unknown", ...expected });
 });
 
-test.each<[Demand, Partial<Surroundings>, string]>([
+test.each<[Demand, Partial<EnvironmentProbes>, string]>([
   [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(true) }, "met"],
   [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(false) }, "missing"],
   [{ kind: "secret", secret: "KEY" }, {}, "unknown"],

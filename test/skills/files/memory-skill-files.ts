@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../../../src/base/errors.ts";
-import type { Entry, SkillBytes, SkillFiles } from "../../../src/skills/files/skill-files.ts";
+import type { DirectoryEntry, SkillBytes, SkillFiles } from "../../../src/skills/files/skill-files.ts";
 
 type Node =
   | { readonly kind: "file"; readonly bytes: Uint8Array }
@@ -122,7 +122,7 @@ export function memorySkillFiles(initial: Readonly<Record<string, string | Uint8
   return files;
 }
 
-function toEntry(name: string, node: Node | undefined, real: Node | undefined): Entry {
+function toEntry(name: string, node: Node | undefined, real: Node | undefined): DirectoryEntry {
   const kind = real?.kind ?? "dangling";
   const seen = kind === "denied" ? "directory" : kind === "link" ? "dangling" : kind;
   return { name, kind: seen, link: node?.kind === "link" };

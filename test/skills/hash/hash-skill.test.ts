@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
-import type { Entry, SkillSource } from "../../../src/skills/files/skill-files.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import type { DirectoryEntry, SkillSource } from "../../../src/skills/files/skill-files.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 
 /** A directory: files as text, directories, and links to an entry of the skill by its path. */
 type Tree = ReadonlyMap<string, string | Tree | { readonly link: string }>;
@@ -88,7 +88,7 @@ function sourceOf(tree: Tree): SkillSource {
       list(directory) {
         const { entry } = find(directory) ?? {};
         if (!(entry instanceof Map)) return [];
-        return Array.from(entry as Tree, ([name, inner]): Entry => {
+        return Array.from(entry as Tree, ([name, inner]): DirectoryEntry => {
           const found = find(`${directory}/${name}`)?.entry;
           const kind = found === undefined ? "dangling" : typeof found === "string" ? "file" : "directory";
           return { name, kind, link: typeof inner === "object" && "link" in inner };
@@ -112,7 +112,7 @@ test(
   { timeout: 120_000 },
   async () => {
     const next = numbers(1);
-    const hasher = openSkillHasher();
+    const hasher = createSkillHasher();
     const seen = new Map<string, string>();
     let refused = 0;
     for (let left = 100_000; left > 0; left--) {
@@ -149,7 +149,7 @@ test("keeps the digest of a skill with ordinary names: that of the output of sha
     ["", "r\u00e9sum\u00e9 \ufffd 文.md"],
   ] as const;
   const text = lines.map(([content, file]) => `${sha256Of.get(content) ?? ""}  ${file}\n`).join("");
-  expect((await openSkillHasher().hash(sourceOf(tree), root, signal)).digest).toBe(`sha256:${hash("sha256", text)}`);
+  expect((await createSkillHasher().hash(sourceOf(tree), root, signal)).digest).toBe(`sha256:${hash("sha256", text)}`);
 });
 
 test.each([
@@ -160,7 +160,7 @@ test.each([
   ["a\uff0fb", "contains a character that some systems turn into a path separator"],
 ])("a skill with the name %j has no digest", async (name, why) => {
   for (const tree of [new Map([[name, "a"]]), new Map([["scripts", new Map([[name, new Map<string, string>()]])]])]) {
-    const hashing = openSkillHasher().hash(sourceOf(tree), root, signal);
+    const hashing = createSkillHasher().hash(sourceOf(tree), root, signal);
     await expect(hashing).rejects.toThrow(why);
   }
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { memorySkillFiles } from "../files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../files/memory-skill-files.ts";
-import type { Found } from "../../../src/skills/scan/scan-memory.ts";
+import type { ScanResult } from "../../../src/skills/scan/scan-memory.ts";
 import { Scan } from "../../../src/skills/scan/scan.ts";
 import type { ScanOptions } from "../../../src/skills/scan/scan.ts";
 import { runInSlices } from "../../../src/base/promises/slices.ts";
@@ -12,17 +12,17 @@ import { skillText } from "../../contract/skill-watcher.ts";
 
 const now = (): number => 0;
 
-function run(scan: Scan): Promise<Found> {
+function run(scan: Scan): Promise<ScanResult> {
   return runInSlices(scan.run(), { now, slice: Infinity });
 }
-async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<Found> {
+async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<ScanResult> {
   return run(new Scan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
 }
 /** The path of each skill directory, with its roots. */
-function places(found: Found): string[] {
+function places(found: ScanResult): string[] {
   return found.skills.map(({ record, roots }) => `${record.path} ${roots.map((root) => root.path).join(",")}`);
 }
-function codes(found: Found): string[] {
+function codes(found: ScanResult): string[] {
   const own = found.skills.flatMap(({ record }) => record.findings);
   return [...found.findings, ...own].map(({ code, file }) => `${code} ${file}`);
 }

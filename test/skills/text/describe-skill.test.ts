@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeSkill } from "../../../src/skills/text/describe-skill.ts";
+import { describeSkillText } from "../../../src/skills/text/describe-skill.ts";
 
 test.each([
   [
@@ -9,5 +9,5 @@ test.each([
   ["---\nname: [a]\n---\n", {}],
   ["no frontmatter", {}],
 ])("describes %j by its frontmatter", (text, expected) => {
-  expect(describeSkill(text)).toEqual(expected);
+  expect(describeSkillText(text)).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { indexLimits } from "../../../src/sources/indexes/index-limits.ts";
-import { toSlug } from "../../../src/sources/indexes/skill-sharing.ts";
+import { toSharedSlug } from "../../../src/sources/indexes/skill-sharing.ts";
 import { readListing } from "./read-document.ts";
 
 /** The index of the seed, 5.2. */
@@ -156,7 +156,7 @@ test.each([
   [{ id: "com.example.-v1", name: "v1" }, "v1"],
   [{ id: "x", name: "日本" }, undefined],
 ])("the name of %j is %s", (named, slug) => {
-  expect(toSlug(named)).toBe(slug);
+  expect(toSharedSlug(named)).toBe(slug);
 });
 
 test("whatever an entry is, the good ones are listed", () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { stateOf } from "../../../src/sources/install/installed-state.ts";
-import { openSkillsDirectory } from "../../../src/sources/install/open-skills-directory.ts";
+import { recoverSkillsDirectory } from "../../../src/sources/install/open-skills-directory.ts";
 import { replaceSkills } from "../../../src/sources/install/replace-skills.ts";
 import { recordNames } from "../../../src/sources/lock/change-record.ts";
 import { readLock } from "../../../src/sources/lock/lock-file.ts";
@@ -32,7 +32,7 @@ async function prepare(count: number): Promise<string> {
 async function versionsAfter(directory: string, count: number, moment: string): Promise<readonly number[]> {
   const place = placeIn(directory);
   const told: string[] = [];
-  const skills = await openSkillsDirectory(place, (note) => told.push(note));
+  const skills = await recoverSkillsDirectory(place, (note) => told.push(note));
   expect(told, moment).toEqual([]);
   const { entries } = readLock(place);
   const versions: number[] = [];

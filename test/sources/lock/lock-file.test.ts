@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
-import { openRecord } from "../../../src/sources/lock/change-record.ts";
+import { createChangeRecord } from "../../../src/sources/lock/change-record.ts";
 import { changeLock, readLock } from "../../../src/sources/lock/lock-file.ts";
 import { withEntry, withoutEntry } from "../../../src/sources/lock/lock.ts";
 import {
@@ -54,7 +54,7 @@ test("what another program writes meanwhile is kept", async () => {
 test("a change waits for the turn of another process, and removes what one that lost its turn was about to write", async () => {
   const place = projectPlace(project.directory, project.directory, {});
   await changeLock(place, "id", (lock) => withEntry(lock, "a", entry));
-  const lost = openRecord(place, { skills: undefined, changes: [] });
+  const lost = createChangeRecord(place, { skills: undefined, changes: [] });
   const temporary = project.write(`.skills-lock.json.${lost.id}.tmp`, "{}");
   const turns = new TurnLock(path.join(place.records, "lock"), { pause: () => Promise.reject(new Error("waited")) });
   const changes: Promise<void>[] = [];

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { differenceOf, fileDigests } from "../../../src/sources/lock/compare-files.ts";
+import { lockDifferenceOf, fileDigests } from "../../../src/sources/lock/compare-files.ts";
 import { computedHash } from "../../../src/sources/lock/computed-hash.ts";
 import { readInstalled } from "../../../src/sources/lock/read-installed.ts";
-import { identityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../../src/base/paths/directory-identity.ts";
 import type { Staging } from "../../../src/sources/lock/staging.ts";
 import { openStaging as openRecorded, reopenStaging } from "../../../src/sources/lock/staging.ts";
@@ -68,7 +68,7 @@ test("what a killed process staged is opened again by its identity only, and nev
   openRecorded(skills, record).write("a", skill);
   expect(reopenStaging(skills, { id: "none", staging })).toBeUndefined();
   symlinkSync(project.at("elsewhere"), project.at(".agents", ".acp-skills-link"));
-  expect(reopenStaging(skills, { id: "link", staging: identityOf(project.at("elsewhere")) })).toBe("foreign");
+  expect(reopenStaging(skills, { id: "link", staging: directoryIdentityOf(project.at("elsewhere")) })).toBe("foreign");
   mkdirSync(project.at(".agents", ".acp-skills-other", "old"), { recursive: true });
   for (const one of [staging, undefined]) expect(reopenStaging(skills, { id: "other", staging: one })).toBe("foreign");
   const left = reopenStaging(skills, { id: "x", staging });
@@ -103,11 +103,11 @@ test("an installed skill is compared file by file, and links in it are named", (
   project.write(".agents/skills/a/SKILL.md", "new");
   project.write(".agents/skills/a/scripts/run.sh", "run");
   const read = () => readInstalled(skills, "a") ?? { files: [], others: [] };
-  expect(differenceOf(entry, read(), undefined)).toBeUndefined();
+  expect(lockDifferenceOf(entry, read(), undefined)).toBeUndefined();
   project.write(".agents/skills/a/SKILL.md", "edited");
   project.write(".agents/skills/a/more.md", "more");
   symlinkSync("/etc/passwd", project.at(".agents/skills/a/link"));
-  expect(differenceOf({ ...entry, digest: `sha256:${"a".repeat(64)}` }, read(), "sha256:b")).toEqual({
+  expect(lockDifferenceOf({ ...entry, digest: `sha256:${"a".repeat(64)}` }, read(), "sha256:b")).toEqual({
     missing: [],
     changed: ["SKILL.md"],
     added: ["link", "more.md"],

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { toTarGz } from "../../../src/sources/archive/write-tar.ts";
 import { fetchSkillFiles } from "../../../src/sources/reader/fetch-skill-files.ts";
-import type { FetchOptions } from "../../../src/sources/reader/fetch-skill-files.ts";
+import type { FetchSkillFilesOptions } from "../../../src/sources/reader/fetch-skill-files.ts";
 import type { RemoteContent } from "../../../src/sources/remote-skill.ts";
 import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
 import { tarOf } from "../archive/tar-blocks.ts";
@@ -19,7 +19,7 @@ async function open(): Promise<{ server: HostileServer; read: (content: RemoteCo
   return { server, read: (content) => contentsOf(content, { fetcher, signal }) };
 }
 
-async function contentsOf(content: RemoteContent, options: FetchOptions): Promise<Record<string, string>> {
+async function contentsOf(content: RemoteContent, options: FetchSkillFilesOptions): Promise<Record<string, string>> {
   const files = await fetchSkillFiles(content, options);
   return Object.fromEntries(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]));
 }
@@ -136,7 +136,7 @@ test("a git repository is read as it is told to, by the same rules", async () =>
   const { fetcher } = openWorld({});
   const content: RemoteContent = { type: "git", repository: "https://example.com/r", commit: "c", directory: "d" };
   const asked: unknown[] = [];
-  const answer = (path: string): FetchOptions => ({
+  const answer = (path: string): FetchSkillFilesOptions => ({
     fetcher,
     signal,
     readGit(...question) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { openSources } from "../../../src/sources/open-sources.ts";
+import { openSourceCopies } from "../../../src/sources/open-sources.ts";
 import { readState } from "../../../src/sources/store/source-state.ts";
 import { sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
 import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
@@ -31,7 +31,7 @@ async function expectWhole(dataDirectory: string, moment: string): Promise<Recor
 async function recovered(dataDirectory: string): Promise<Record<string, string>> {
   const told: string[] = [];
   const given = { dataDirectory, sources: [source.url], allowPrivate: [], clock: systemClock };
-  const copies = openSources(
+  const copies = openSourceCopies(
     { ...given, log: (_level, message) => void told.push(message) },
     { openReader: openVersions("second").openReader },
   );

@@ -1,13 +1,13 @@
 import { systemClock } from "../../../dist/base/clock.js";
-import { openSources } from "../../../dist/sources/open-sources.js";
+import { openSourceCopies } from "../../../dist/sources/open-sources.js";
 
 /**
  * Opens the copies of one source, for a process of its own; what is logged goes to stderr.
  * @param {string} dataDirectory
- * @param {Parameters<typeof openSources>[1]} means
+ * @param {Parameters<typeof openSourceCopies>[1]} means
  */
 export function openCopies(dataDirectory, means) {
-  return openSources(
+  return openSourceCopies(
     {
       dataDirectory,
       sources: ["https://skills.example/acme"],

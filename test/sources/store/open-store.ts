@@ -10,14 +10,14 @@ import type { SeenBefore, SourceReader } from "../../../src/sources/reader/sourc
 import type { RemoteIndex, RemoteSkill } from "../../../src/sources/remote-skill.ts";
 import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
 import { parseSource } from "../../../src/sources/source.ts";
-import { lookAt } from "../../../src/sources/store/look.ts";
+import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
 import { SourceRefresh } from "../../../src/sources/store/refresh.ts";
 import { SkillStore } from "../../../src/sources/store/skill-store.ts";
 import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
 import type { SourceState } from "../../../src/sources/store/source-state.ts";
 import { sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
 import type { StorePlaces } from "../../../src/sources/store/store-places.ts";
-import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 
@@ -111,7 +111,7 @@ export interface OpenStore {
 export function openStore(dataDirectory = newDataDirectory(), now = (): number => 1_000): OpenStore {
   const places = storePlaces(dataDirectory);
   const turns = new TurnLock(places.turns, { pause: () => new Promise((resolve) => setImmediate(resolve)) });
-  const store = new SkillStore(places, skillReading(openSkillHasher()));
+  const store = new SkillStore(places, skillReading(createSkillHasher()));
   const copies = new SourceCopies({ source, places, store, turns, now });
   copies.open();
   const { skills } = sourcePlaces(places, source);
@@ -130,7 +130,7 @@ export function openStore(dataDirectory = newDataDirectory(), now = (): number =
       ),
     async look(fake, { otherBytes = 0, signal = new AbortController().signal } = {}) {
       const reader = await fake.openReader();
-      return await lookAt({ source, copies, store, reader, otherBytes: () => otherBytes, now, signal });
+      return await refreshSource({ source, copies, store, reader, otherBytes: () => otherBytes, now, signal });
     },
   };
 }

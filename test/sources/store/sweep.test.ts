@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { sourcePlaces } from "../../../src/sources/store/store-places.ts";
-import { copyKeptMs, sourceKeptMs, sweepStore } from "../../../src/sources/store/sweep.ts";
+import { copyRetentionMs, sourceRetentionMs, sweepStore } from "../../../src/sources/store/sweep.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 
 /** As the times of what is written. */
@@ -23,12 +23,12 @@ test("an old version stays for a day after a new one took its place, then it is 
   const { look, at, sweep, copies, places, bodies } = opened();
   const fake = fakeSource("alpha");
   await look(fake);
-  at(100 * copyKeptMs);
+  at(100 * copyRetentionMs);
   fake.skills = [listed("alpha", "2")];
   await look(fake);
   await sweep();
   expect(copies()).toBe(2);
-  at(100 * copyKeptMs + copyKeptMs + 1);
+  at(100 * copyRetentionMs + copyRetentionMs + 1);
   await sweep();
   expect(copies()).toBe(1);
   expect(readdirSync(places.trash)).toEqual([]);
@@ -39,7 +39,7 @@ test("a copy that a source refers to is never removed, however old it is", async
   const { look, at, sweep, bodies } = opened();
   const fake = fakeSource("alpha");
   for (let month = 0; month < 24; month++) {
-    at(month * sourceKeptMs);
+    at(month * sourceRetentionMs);
     await look(fake);
     await sweep();
   }
@@ -49,10 +49,10 @@ test("a copy that a source refers to is never removed, however old it is", async
 test("a source that nobody looked at for 30 days is removed with its copies", async () => {
   const { look, at, sweep, copies, places } = opened();
   await look(fakeSource("alpha"));
-  at(sourceKeptMs);
+  at(sourceRetentionMs);
   await sweep();
   expect(copies()).toBe(1);
-  at(sourceKeptMs + 1);
+  at(sourceRetentionMs + 1);
   await sweep();
   expect(existsSync(sourcePlaces(places, source).directory)).toBe(false);
   expect(copies()).toBe(0);
@@ -63,10 +63,10 @@ test("what a process that died was writing is removed after a day", async () => 
   const left = path.join(places.incoming, "left");
   mkdirSync(left);
   utimesSync(left, start / 1_000, start / 1_000);
-  at(copyKeptMs - 1_000);
+  at(copyRetentionMs - 1_000);
   await sweep();
   expect(readdirSync(places.incoming)).toEqual(["left"]);
-  at(copyKeptMs + 1_000);
+  at(copyRetentionMs + 1_000);
   await sweep();
   expect(readdirSync(places.incoming)).toEqual([]);
 });

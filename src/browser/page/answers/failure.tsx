@@ -4,7 +4,7 @@ import { Icon } from "../parts/icon.tsx";
 import type { SourceError } from "../source/source-error.ts";
 
 /** Why something could not be read or done, and what helps. It may quote what others wrote. */
-export function Failure({ error }: { readonly error: SourceError | undefined }): JSX.Element | null {
+export function SourceErrorAlert({ error }: { readonly error: SourceError | undefined }): JSX.Element | null {
   if (error === undefined) return null;
   return (
     <p class="failure" role="alert">

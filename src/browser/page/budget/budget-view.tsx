@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { AgentBudget, Budget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import { Failure } from "../answers/failure.tsx";
+import { SourceErrorAlert } from "../answers/failure.tsx";
 import { useAnswer } from "../answers/use-answer.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
@@ -19,7 +19,7 @@ export function BudgetView(): JSX.Element {
   return (
     <div class="view">
       <h2>Context budget</h2>
-      <Failure error={error} />
+      <SourceErrorAlert error={error} />
       {answer !== undefined && (
         <>
           <p>

@@ -1,6 +1,6 @@
 import type { KnownDetail } from "../source/skill-source.ts";
 
-export interface Comparison {
+export interface ManifestComparison {
   readonly what: string;
   readonly declared: readonly string[];
   readonly detected: readonly string[];
@@ -9,14 +9,14 @@ export interface Comparison {
 }
 
 /** What a skill says of itself, beside what was found; nothing where neither says anything. */
-export function compareManifest(detail: KnownDetail): readonly Comparison[] {
+export function compareManifest(detail: KnownDetail): readonly ManifestComparison[] {
   const { row, frontmatter = {}, manifest = {}, permissions, license, environment = [], scripts = [] } = detail;
   const wants = permissions?.wants;
   const seen = permissions?.detected;
   const declare = (...keys: readonly string[]): readonly string[] => [
     ...new Set(keys.flatMap((key) => [own(frontmatter, key), own(manifest, key)]).flatMap(toTexts)),
   ];
-  const compared: readonly Comparison[] = [
+  const compared: readonly ManifestComparison[] = [
     { what: "Name", declared: declare("name"), detected: [row.name], undeclared: [] },
     { what: "Version", declared: declare("version"), detected: [row.version], undeclared: [] },
     { what: "Kind", declared: declare("kind", "type"), detected: [row.kind], undeclared: [] },

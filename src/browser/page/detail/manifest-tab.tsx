@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { SourceText } from "../markdown/source-text.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { compareManifest, type Comparison } from "./compare-manifest.ts";
+import { compareManifest, type ManifestComparison } from "./compare-manifest.ts";
 import type { TabProps } from "./tabs.ts";
 
 /** What the skill declares, beside what was found; then its frontmatter and manifest as they were read. */
@@ -33,7 +33,7 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
   );
 }
 
-function Row({ what, declared, detected, undeclared }: Comparison): JSX.Element {
+function Row({ what, declared, detected, undeclared }: ManifestComparison): JSX.Element {
   return (
     <tr>
       <th scope="row">{what}</th>

@@ -18,7 +18,7 @@ export interface SkillViewProps {
 }
 
 /** One skill: what it is, and a tab of what is known about it. Changes on disk arrive in place: tab, scroll and open nodes stay. */
-export function SkillView({ id, tab, item }: SkillViewProps): JSX.Element {
+export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element {
   const { places } = useBrowser();
   const { reading, reload } = useDetail(id);
   const body = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import { SourceError } from "../source/source-error.ts";
 import type { KnownDetail } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
-export type Reading =
+export type DetailState =
   | { readonly status: "reading" }
   | { readonly status: "missing" }
   | { readonly status: "failed"; readonly error: SourceError }
@@ -16,11 +16,11 @@ export type Reading =
  * resolves with what it then knows.
  */
 export function useDetail(id: string): {
-  readonly reading: Reading;
+  readonly reading: DetailState;
   readonly reload: () => Promise<KnownDetail | undefined>;
 } {
   const { source } = useBrowser();
-  const [reading, setReading] = useState<Reading>({ status: "reading" });
+  const [reading, setReading] = useState<DetailState>({ status: "reading" });
   const latest = useRef<AbortController>(undefined);
   const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
 

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select/facets.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { facetTitles, wordsOf } from "./facet-words.ts";
+import { facetTitles, facetValueLabel } from "./facet-words.ts";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const settleMilliseconds = 150;
@@ -68,8 +68,8 @@ function Facet({
       {listed.map(({ value, count }) => (
         <label key={value} class="facet">
           <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
-          <span class={facet === "source" ? "value cut-start" : "value"} title={wordsOf(facet, value)}>
-            <ForeignText text={wordsOf(facet, value)} limit={facet === "source" ? 400 : 80} />
+          <span class={facet === "source" ? "value cut-start" : "value"} title={facetValueLabel(facet, value)}>
+            <ForeignText text={facetValueLabel(facet, value)} limit={facet === "source" ? 400 : 80} />
           </span>
           <span class="count">{count}</span>
         </label>

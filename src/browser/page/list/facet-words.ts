@@ -1,5 +1,5 @@
 import type { FacetName } from "../../../client/select/facets.ts";
-import { stateLooks, type StateLook } from "../parts/skill-states.ts";
+import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";
 
 /** What facets are called, in the order of their use. */
 export const facetTitles: readonly (readonly [FacetName, string])[] = [
@@ -20,8 +20,8 @@ const compatibility: Readonly<Record<string, string>> = {
 };
 
 /** A value of a facet as people read it. */
-export function wordsOf(facet: FacetName, value: string): string {
-  if (facet === "state") return new Map<string, StateLook>(Object.entries(stateLooks)).get(value)?.words ?? value;
+export function facetValueLabel(facet: FacetName, value: string): string {
+  if (facet === "state") return new Map<string, StateDisplay>(Object.entries(stateDisplays)).get(value)?.words ?? value;
   if (facet === "compatibility") return compatibility[value] ?? value;
   return value === "" ? "none" : value;
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { SkillView } from "../detail/skill-view.tsx";
+import { SkillDetailView } from "../detail/skill-view.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { ListPane } from "./list-pane.tsx";
@@ -37,7 +37,7 @@ export function SkillsView(): JSX.Element {
             <Icon name="left" />
             All skills
           </button>
-          <SkillView key={skill} id={skill} tab={route.tab} item={route.item} />
+          <SkillDetailView key={skill} id={skill} tab={route.tab} item={route.item} />
         </section>
       )}
     </div>

@@ -4,7 +4,7 @@ import { visibleText } from "../parts/visible-text.ts";
 import { markdownImage, markdownLink } from "./markdown-link.tsx";
 import { plainText } from "./plain-text.ts";
 
-export interface Surroundings {
+export interface MarkdownContext {
   /** Paths that relative links may lead to. */
   readonly files: ReadonlySet<string>;
   readonly openFile: (path: string) => void;
@@ -19,7 +19,7 @@ const shaping = /^<(kbd|sub|sup)>$/i;
  * What parsed Markdown looks like. No HTML is made or parsed: nothing of the skill but text, a checked address and a number reaches the
  * page, and HTML is shown as the text that a model reads. Headings keep their order, and none is above the page's own.
  */
-export function markdownNodes(tokens: readonly Token[], around: Surroundings): ComponentChildren {
+export function markdownNodes(tokens: readonly Token[], around: MarkdownContext): ComponentChildren {
   let level = around.under;
   return all(tokens);
 

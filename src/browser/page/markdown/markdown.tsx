@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { visibleText } from "../parts/visible-text.ts";
-import { markdownNodes, type Surroundings } from "./markdown-nodes.tsx";
+import { markdownNodes, type MarkdownContext } from "./markdown-nodes.tsx";
 import { parseMarkdown } from "./parse-markdown.ts";
 import { SourceText } from "./source-text.tsx";
 
@@ -14,7 +14,7 @@ const reasons = {
 };
 
 /** Markdown of a skill, rendered so that nothing in it can run, load, style or hide. */
-export function Markdown({ text, ...around }: Surroundings & { readonly text: string }): JSX.Element {
+export function Markdown({ text, ...around }: MarkdownContext & { readonly text: string }): JSX.Element {
   const { files, openFile, under } = around;
   const { head, rest, firstLine } = useMemo(() => cut(text), [text]);
   const rendered = useMemo(() => render(head, { files, openFile, under }), [head, files, openFile, under]);
@@ -48,7 +48,7 @@ function cut(text: string): { readonly head: string; readonly rest: string; read
 
 function render(
   text: string,
-  around: Surroundings,
+  around: MarkdownContext,
 ): { readonly nodes: ComponentChildren } | { readonly why: keyof typeof reasons } {
   const parsed = parseMarkdown(visibleText(text));
   if ("unparsed" in parsed) return { why: parsed.unparsed };

@@ -1,7 +1,7 @@
 import type { ReadableStore, SkillBrowserElement } from "./element-types.ts";
 import { mount } from "./mount.tsx";
 import { createHttpSource } from "../source/http-source.ts";
-import type { SkillSource } from "../source/skill-source.ts";
+import type { BrowserSkillSource } from "../source/skill-source.ts";
 import { createStoreSource } from "../source/store-source.ts";
 
 const name = "acp-skill-browser";
@@ -61,7 +61,7 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
     this.#unmount = undefined;
   }
 
-  #openSource(): SkillSource | undefined {
+  #openSource(): BrowserSkillSource | undefined {
     if (this.#store !== undefined) return createStoreSource(this.#store);
     return this.server === null ? undefined : createHttpSource(this.server.replace(/\/$/, ""));
   }

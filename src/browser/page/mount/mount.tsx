@@ -1,20 +1,20 @@
 import { signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
-import { App } from "../app.tsx";
+import { BrowserApp } from "../app.tsx";
 import styles from "../look/browser.css?url";
-import type { SkillSource } from "../source/skill-source.ts";
+import type { BrowserSkillSource } from "../source/skill-source.ts";
 import { BrowserProvider, type Browser } from "../state/browser.ts";
-import { createMemoryPlaces, createUrlPlaces } from "../state/places.ts";
-import { createShownSkills } from "../state/shown-skills.ts";
+import { createMemoryNavigation, createUrlNavigation } from "../state/places.ts";
+import { createSkillListState } from "../state/shown-skills.ts";
 import { createTheme } from "../state/theme.ts";
 
 /** Renders a browser into a shadow root; the returned function removes it and ends everything that it started. */
-export function mount(root: ShadowRoot, source: SkillSource, isPage: boolean): () => void {
-  const places = isPage ? createUrlPlaces(window) : createMemoryPlaces();
+export function mount(root: ShadowRoot, source: BrowserSkillSource, isPage: boolean): () => void {
+  const places = isPage ? createUrlNavigation(window) : createMemoryNavigation();
   const browser: Browser = {
     source,
     places,
-    shown: createShownSkills(source, places),
+    shown: createSkillListState(source, places),
     theme: createTheme(() => localStorage),
     announcement: signal(""),
     isPage,
@@ -42,7 +42,7 @@ function Styled(): JSX.Element {
   return (
     <>
       <link rel="stylesheet" href={styles} onLoad={settle} onError={settle} />
-      {isSettled.value && <App />}
+      {isSettled.value && <BrowserApp />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { hasLookAlikes, toVisible } from "./visible-text.ts";
+import { hasConfusables, toVisible } from "./visible-text.ts";
 
 /** A text that skills or agents wrote, on one line: isolated in its direction, and nothing in it hides. */
 export function ForeignText({ text, limit }: { readonly text: string; readonly limit?: number }): JSX.Element {
@@ -11,7 +11,7 @@ export function ForeignName({ name }: { readonly name: string }): JSX.Element {
   return (
     <>
       <ForeignText text={name} limit={128} />
-      {hasLookAlikes(name) && <span class="chip warning">look-alike letters</span>}
+      {hasConfusables(name) && <span class="chip warning">look-alike letters</span>}
     </>
   );
 }

@@ -2,13 +2,13 @@ import type { SkillState } from "../../wire/skills.ts";
 import type { IconName } from "./icon.tsx";
 
 /** How a state looks and is called. Colour repeats what icon and words say. */
-export interface StateLook {
+export interface StateDisplay {
   readonly words: string;
   readonly icon: IconName;
   readonly tone: "good" | "notice" | "warning" | "danger" | "muted";
 }
 
-export const stateLooks: Readonly<Record<SkillState, StateLook>> = {
+export const stateDisplays: Readonly<Record<SkillState, StateDisplay>> = {
   ok: { words: "OK", icon: "check", tone: "good" },
   warnings: { words: "Warnings", icon: "alert", tone: "warning" },
   "needs-approval": { words: "Needs approval", icon: "shield", tone: "notice" },

@@ -35,7 +35,7 @@ const latin = /\p{Script=Latin}/u;
 const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}]/u;
 
 /** Whether some word mixes Latin letters with those of a script that has look-alikes of them. */
-export function hasLookAlikes(name: string): boolean {
+export function hasConfusables(name: string): boolean {
   return name
     .slice(0, 1_000)
     .split(/[^\p{L}]+/u)

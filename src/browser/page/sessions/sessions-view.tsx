@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { SessionList } from "../../wire/sessions.ts";
-import { Failure } from "../answers/failure.tsx";
+import { SourceErrorAlert } from "../answers/failure.tsx";
 import { useAnswer } from "../answers/use-answer.ts";
 import { Empty } from "../parts/empty.tsx";
 import type { SkillServer } from "../source/skill-server.ts";
@@ -17,7 +17,7 @@ export function SessionsView(): JSX.Element {
   return (
     <div class="view">
       <h2>Sessions</h2>
-      <Failure error={error} />
+      <SourceErrorAlert error={error} />
       {answer !== undefined && sessions.length === 0 && (
         <Empty icon="plug" title="No session was recorded yet">
           <p>

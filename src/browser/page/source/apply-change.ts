@@ -1,7 +1,7 @@
-import type { SkillList, SkillRow, SkillsChange } from "../../wire/skills.ts";
+import type { SkillList, SkillRow, SkillListChange } from "../../wire/skills.ts";
 
 /** The list after a change, with untouched rows as they were; undefined if a change in between was missed. */
-export function applyChange(list: SkillList, change: SkillsChange): SkillList | undefined {
+export function applyChange(list: SkillList, change: SkillListChange): SkillList | undefined {
   if (change.revision <= list.revision) return list;
   if (change.revision !== list.revision + 1) return undefined;
   const put = new Map(change.put.map((row) => [row.id, row]));

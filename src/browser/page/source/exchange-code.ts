@@ -1,5 +1,5 @@
-import type { OpenedSession } from "../../wire/session.ts";
-import { jsonBody, keepSession } from "./http-request.ts";
+import type { BrowseSessionResponse } from "../../wire/session.ts";
+import { jsonBody, storeSessionKey } from "./http-request.ts";
 
 /**
  * Exchanges the one-time code in the fragment of the page's address for a session, and removes it from the address and the history. A code
@@ -11,7 +11,7 @@ export async function exchangeCode(window: Window & Pick<typeof globalThis, "fet
   window.history.replaceState(null, "", `${window.location.pathname}${window.location.search}`);
   try {
     const response = await window.fetch("/api/session", { ...jsonBody({ code }), credentials: "same-origin" });
-    if (response.ok) keepSession(((await response.json()) as OpenedSession).key);
+    if (response.ok) storeSessionKey(((await response.json()) as BrowseSessionResponse).key);
   } catch {
     // The list fails likewise.
   }

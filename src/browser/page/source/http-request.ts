@@ -3,15 +3,15 @@ import type { BrowseError } from "../../wire/skills.ts";
 import { SourceError } from "./source-error.ts";
 
 /** What `fetch` takes. */
-export interface ExchangeInit extends RequestInit {
+export interface ServerFetchInit extends RequestInit {
   readonly headers?: Record<string, string>;
 }
 
 /** One exchange with the server, whose path is below its base. */
-export type Exchange = (path: string, init?: ExchangeInit) => Promise<Response>;
+export type ServerFetch = (path: string, init?: ServerFetchInit) => Promise<Response>;
 
 /** Adds the base and what every request needs; a response that is not a success becomes a {@link SourceError}. */
-export function createExchange(base: string, fetch: typeof globalThis.fetch, onRefused: () => void): Exchange {
+export function createServerFetch(base: string, fetch: typeof globalThis.fetch, onRefused: () => void): ServerFetch {
   return async (path, init = {}) => {
     const headers = { ...init.headers, ...keptSession() };
     const sent = { credentials: "same-origin", cache: "no-cache", ...init, headers } as const;
@@ -26,7 +26,7 @@ export function createExchange(base: string, fetch: typeof globalThis.fetch, onR
 }
 
 /** Of this tab, and as long as it: another tab signs in with a code of its own. */
-export function keepSession(key: string): void {
+export function storeSessionKey(key: string): void {
   sessionStorage.setItem(sessionHeader, key);
 }
 
@@ -41,7 +41,7 @@ function keptSession(): Readonly<Record<string, string>> {
 }
 
 /** What is sent as JSON. */
-export function jsonBody(value: unknown): ExchangeInit {
+export function jsonBody(value: unknown): ServerFetchInit {
   return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 

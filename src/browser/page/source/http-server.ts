@@ -1,11 +1,11 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { About } from "../../wire/skills.ts";
-import { jsonBody, type Exchange, type ExchangeInit } from "./http-request.ts";
+import { jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
 import type { SkillServer } from "./skill-server.ts";
 
 /** The functions of the server, each one request. */
 export function createHttpServer(
-  exchange: Exchange,
+  exchange: ServerFetch,
   about: ReadonlySignal<About | undefined>,
   on: SkillServer["on"],
 ): SkillServer {
@@ -13,7 +13,7 @@ export function createHttpServer(
     (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
   const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
     (await (await exchange(path, { ...jsonBody(value), ...(signal !== undefined && { signal }) })).json()) as Answer;
-  const tell = async (path: string, init: ExchangeInit): Promise<void> => {
+  const tell = async (path: string, init: ServerFetchInit): Promise<void> => {
     const response = await exchange(path, init);
     await response.body?.cancel();
   };

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
-import type { About, SkillDetail, SkillList, SkillsChange } from "../../wire/skills.ts";
+import type { About, SkillDetail, SkillList, SkillListChange } from "../../wire/skills.ts";
 import { applyChange } from "./apply-change.ts";
 import { readEvents, type ServerSentEvent } from "./event-stream.ts";
-import { createExchange } from "./http-request.ts";
+import { createServerFetch } from "./http-request.ts";
 import { createHttpServer, skillPath } from "./http-server.ts";
 import type { ServerEvents } from "./skill-server.ts";
-import type { Connection, SkillSource } from "./skill-source.ts";
+import type { ConnectionState, BrowserSkillSource } from "./skill-source.ts";
 import { SourceError } from "./source-error.ts";
 
 export interface HttpSourceOptions {
@@ -23,14 +23,14 @@ type Listener = (event: never) => void;
  * Skills of a server: read once, then kept up to date by its events. When the connection is lost it tries again, as long as it takes, and
  * then reads everything that may have been missed. `base` has no slash at its end.
  */
-export function createHttpSource(base: string, options: HttpSourceOptions = {}): SkillSource {
+export function createHttpSource(base: string, options: HttpSourceOptions = {}): BrowserSkillSource {
   const { fetch = globalThis.fetch.bind(globalThis), wait = waitAbortably } = options;
   const closing = new AbortController();
   const list = signal<SkillList | undefined>(undefined);
   const about = signal<About | undefined>(undefined);
-  const connection = signal<Connection>({ status: "connecting" });
+  const connection = signal<ConnectionState>({ status: "connecting" });
   const listeners = new Map<keyof ServerEvents, Set<Listener>>();
-  const exchange = createExchange(base, fetch, () => {
+  const exchange = createServerFetch(base, fetch, () => {
     connection.value = { status: "refused" };
   });
 
@@ -45,7 +45,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   let lastEvent = "";
   const receive = async ({ id, kind, data }: ServerSentEvent, isFirst: boolean): Promise<void> => {
     if (kind === "skills") {
-      const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillsChange);
+      const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillListChange);
       if (changed === undefined) await readList();
       else list.value = changed;
       tell("skills", undefined);

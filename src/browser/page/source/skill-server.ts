@@ -1,8 +1,8 @@
 import type { ReadonlySignal } from "@preact/signals";
-import type { RunNews, RunRequest, RunStarted, ShownRun, SkillHistory, StoredBlob } from "../../wire/runs.ts";
+import type { RunNews, RunRequest, RunStarted, ShownRun, SkillHistory, UploadedBlob } from "../../wire/runs.ts";
 import type { Budget, SessionList } from "../../wire/sessions.ts";
-import type { About, Decision, FileContent, OpenFile, SkillTouched } from "../../wire/skills.ts";
-import type { AppliedPlan, Discovered, PlanWish, SourceList, SourcePlan } from "../../wire/sources.ts";
+import type { About, DecisionRequest, FileContent, OpenFile, SkillTouched } from "../../wire/skills.ts";
+import type { AppliedPlan, Discovered, PlanRequest, SourceList, SourcePlan } from "../../wire/sources.ts";
 
 /** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
 export interface SkillServer {
@@ -11,13 +11,13 @@ export interface SkillServer {
 
   file(skill: string, path: string, signal?: AbortSignal): Promise<FileContent>;
   history(skill: string, signal?: AbortSignal): Promise<SkillHistory>;
-  decide(skill: string, decision: Decision): Promise<void>;
+  decide(skill: string, decision: DecisionRequest): Promise<void>;
   open(skill: string, file: OpenFile): Promise<void>;
 
   startRun(request: RunRequest): Promise<RunStarted>;
   run(run: string, signal?: AbortSignal): Promise<ShownRun>;
   cancelRun(run: string): Promise<void>;
-  storeBlob(bytes: Blob): Promise<StoredBlob>;
+  storeBlob(bytes: Blob): Promise<UploadedBlob>;
   readBlob(blob: string, signal?: AbortSignal): Promise<Blob>;
 
   sessions(signal?: AbortSignal): Promise<SessionList>;
@@ -25,7 +25,7 @@ export interface SkillServer {
 
   sources(signal?: AbortSignal): Promise<SourceList>;
   discover(source: string, signal?: AbortSignal): Promise<Discovered>;
-  plan(wish: PlanWish, signal?: AbortSignal): Promise<SourcePlan>;
+  plan(wish: PlanRequest, signal?: AbortSignal): Promise<SourcePlan>;
   apply(plan: Pick<SourcePlan, "plan" | "nonce">): Promise<AppliedPlan>;
 
   /** Calls `listener` for every event of that kind until the returned function is called. */

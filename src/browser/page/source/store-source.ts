@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
 import type { SkillList, SkillRow, SkillState } from "../../wire/skills.ts";
 import type { ReadableStore, ToldSkill } from "../mount/element-types.ts";
-import type { SkillSource } from "./skill-source.ts";
+import type { BrowserSkillSource } from "./skill-source.ts";
 
 /** The skills that agents told a client: nothing can be done with them here, and only what was told is known. */
-export function createStoreSource(store: ReadableStore): SkillSource {
+export function createStoreSource(store: ReadableStore): BrowserSkillSource {
   /** Rows stay the same objects as long as their skills do. */
   const rows = new WeakMap<ToldSkill, SkillRow>();
   const digests = new WeakMap<SkillRow, string>();

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Failure } from "../answers/failure.tsx";
-import type { Installing } from "./use-installing.ts";
+import { SourceErrorAlert } from "../answers/failure.tsx";
+import type { InstallFlow } from "./use-installing.ts";
 
 /** Asks for a source, and reads it. */
-export function DiscoverForm({ installing }: { readonly installing: Installing }): JSX.Element {
+export function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX.Element {
   const [text, setText] = useState("");
   const { doing, failed, discover, stop } = installing;
   const isReading = doing === "discover";
@@ -45,7 +45,7 @@ export function DiscoverForm({ installing }: { readonly installing: Installing }
         A domain or URL, <code>OWNER/REPO</code> of GitHub, <code>git:URL</code> or <code>registry:URL</code>. Its
         server is asked what it offers; nothing is installed before you have reviewed it.
       </p>
-      {failed?.doing === "discover" && <Failure error={failed.error} />}
+      {failed?.doing === "discover" && <SourceErrorAlert error={failed.error} />}
     </section>
   );
 }

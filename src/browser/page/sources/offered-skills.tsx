@@ -2,9 +2,9 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Discovered, InstallPlace } from "../../wire/sources.ts";
 import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
-import { counted } from "./counted.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { placeTitles } from "./installed-skills.tsx";
-import type { Found, Installing } from "./use-installing.ts";
+import type { DiscoveredSource, InstallFlow } from "./use-installing.ts";
 
 /** As many as the server plans at once. */
 const mostChosen = 50;
@@ -16,8 +16,8 @@ export function OfferedSkills({
   found: { source, offer },
   installing,
 }: {
-  readonly found: Found;
-  readonly installing: Installing;
+  readonly found: DiscoveredSource;
+  readonly installing: InstallFlow;
 }): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [place, setPlace] = useState<InstallPlace>("project");
@@ -44,7 +44,7 @@ export function OfferedSkills({
         <ForeignText text={offer.source} limit={300} />{" "}
         <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
       </h3>
-      <Problems problems={offer.problems} />
+      <ProblemSentences problems={offer.problems} />
       {offer.skills.length > filteredFrom && (
         <label>
           Filter{" "}
@@ -139,7 +139,7 @@ function Offered({
 }
 
 /** Sentences about what could not be read. */
-export function Problems({ problems }: { readonly problems: readonly string[] }): JSX.Element | null {
+export function ProblemSentences({ problems }: { readonly problems: readonly string[] }): JSX.Element | null {
   if (problems.length === 0) return null;
   return (
     <ul class="problems">

@@ -1,13 +1,13 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { PlannedChange } from "../../wire/sources.ts";
-import { Failure } from "../answers/failure.tsx";
+import { SourceErrorAlert } from "../answers/failure.tsx";
 import { DiffText } from "../parts/diff-text.tsx";
 import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { counted } from "./counted.ts";
-import { Problems } from "./offered-skills.tsx";
-import type { Installing, Planned } from "./use-installing.ts";
+import { counted } from "../../../base/text/counted.ts";
+import { ProblemSentences } from "./offered-skills.tsx";
+import type { InstallFlow, Planned } from "./use-installing.ts";
 
 /** What would be installed, to be looked at before it is. */
 export function PlanReview({
@@ -15,7 +15,7 @@ export function PlanReview({
   installing,
 }: {
   readonly planned: Planned;
-  readonly installing: Installing;
+  readonly installing: InstallFlow;
 }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [plan]);
@@ -30,7 +30,7 @@ export function PlanReview({
       <h3 id="review-title" ref={heading} tabIndex={-1}>
         {changes.length === 0 ? "Nothing to install" : `Review ${counted(changes.length, "change")}`}
       </h3>
-      <Problems problems={problems} />
+      <ProblemSentences problems={problems} />
       {changes.length === 0 && problems.length === 0 && <p>Everything is installed and up to date.</p>}
       {changes.map((change) => (
         <Change key={change.name} change={change} />
@@ -40,7 +40,7 @@ export function PlanReview({
           Installing grants nothing: what a skill requests is asked when it runs, or approved on its own page.
         </p>
       )}
-      {failed !== undefined && failed.doing !== "discover" && <Failure error={failed.error} />}
+      {failed !== undefined && failed.doing !== "discover" && <SourceErrorAlert error={failed.error} />}
       <div class="actions">
         {isStale ? (
           <button type="button" class="button primary" onClick={() => installing.plan(wish)}>
@@ -111,7 +111,7 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
       <p class="muted">
         from <ForeignText text={source} limit={300} />
       </p>
-      <Problems problems={problems.map(({ severity, words }) => `${severity}: ${words}`)} />
+      <ProblemSentences problems={problems.map(({ severity, words }) => `${severity}: ${words}`)} />
       {files.map(({ path, change: what, diff }) => (
         <details key={path} open={action === "update" && files.length <= 3}>
           <summary>

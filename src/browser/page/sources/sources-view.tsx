@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { SourceList } from "../../wire/sources.ts";
-import { Failure } from "../answers/failure.tsx";
+import { SourceErrorAlert } from "../answers/failure.tsx";
 import { useAnswer } from "../answers/use-answer.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -36,7 +36,7 @@ export function SourcesView(): JSX.Element {
           <Icon name="check" /> <ForeignText text={appliedWords(applied)} />
         </p>
       )}
-      <Failure error={error} />
+      <SourceErrorAlert error={error} />
       {answer?.places.map((one) => (
         <InstalledSkills
           key={one.place}
@@ -53,7 +53,7 @@ export function SourcesView(): JSX.Element {
           </button>
         </div>
       )}
-      {planned === undefined && failed?.doing === "plan" && <Failure error={failed.error} />}
+      {planned === undefined && failed?.doing === "plan" && <SourceErrorAlert error={failed.error} />}
       {planned !== undefined && <PlanReview planned={planned} installing={installing} />}
       {isAllowed && <DiscoverForm installing={installing} />}
       {found !== undefined && <OfferedSkills key={found.offer.source} found={found} installing={installing} />}

@@ -1,34 +1,34 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AppliedPlan, Discovered, PlanWish, SourcePlan } from "../../wire/sources.ts";
+import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../wire/sources.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { SkillServer } from "../source/skill-server.ts";
 import { useBrowser } from "../state/browser.ts";
-import { counted } from "./counted.ts";
+import { counted } from "../../../base/text/counted.ts";
 
 type Doing = "discover" | "plan" | "apply";
 
 /** A source that was read, as the person wrote it. */
-export interface Found {
+export interface DiscoveredSource {
   readonly source: string;
   readonly offer: Discovered;
 }
 
 /** What a person was shown, and what they wished. */
 export interface Planned {
-  readonly wish: PlanWish;
+  readonly wish: PlanRequest;
   readonly plan: SourcePlan;
 }
 
 /** From a source to what is installed of it, one step at a time. */
-export interface Installing {
+export interface InstallFlow {
   readonly doing: Doing | undefined;
   /** Until the next step. */
   readonly failed: { readonly doing: Doing; readonly error: SourceError } | undefined;
-  readonly found: Found | undefined;
+  readonly found: DiscoveredSource | undefined;
   readonly planned: Planned | undefined;
   readonly applied: AppliedPlan | undefined;
   readonly discover: (source: string) => void;
-  readonly plan: (wish: PlanWish) => void;
+  readonly plan: (wish: PlanRequest) => void;
   readonly apply: () => void;
   readonly discard: () => void;
   /** Stops what is being done. */
@@ -36,12 +36,12 @@ export interface Installing {
 }
 
 /** `changed` is called when something was installed. */
-export function useInstalling(changed: () => void): Installing {
+export function useInstalling(changed: () => void): InstallFlow {
   const { source, announcement } = useBrowser();
   const { server } = source;
   const [doing, setDoing] = useState<Doing>();
-  const [failed, setFailed] = useState<Installing["failed"]>();
-  const [found, setFound] = useState<Found>();
+  const [failed, setFailed] = useState<InstallFlow["failed"]>();
+  const [found, setFound] = useState<DiscoveredSource>();
   const [planned, setPlanned] = useState<Planned>();
   const [applied, setApplied] = useState<AppliedPlan>();
   const running = useRef<AbortController | undefined>(undefined);

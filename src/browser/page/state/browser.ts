@@ -1,16 +1,16 @@
 import type { Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { SkillSource } from "../source/skill-source.ts";
-import type { Places } from "./places.ts";
-import type { ShownSkills } from "./shown-skills.ts";
+import type { BrowserSkillSource } from "../source/skill-source.ts";
+import type { PageNavigation } from "./places.ts";
+import type { SkillListState } from "./shown-skills.ts";
 import type { ThemeChoice } from "./theme.ts";
 
 /** What every part of one mounted browser may use. */
 export interface Browser {
-  readonly source: SkillSource;
-  readonly places: Places;
-  readonly shown: ShownSkills;
+  readonly source: BrowserSkillSource;
+  readonly places: PageNavigation;
+  readonly shown: SkillListState;
   readonly theme: Signal<ThemeChoice>;
   /** What a screen reader is told next. */
   readonly announcement: Signal<string>;
@@ -29,6 +29,6 @@ export function useBrowser(): Browser {
 }
 
 /** Whether things can be decided, run, installed: there is a server, and it is not read-only. */
-export function canAct({ server }: SkillSource): boolean {
+export function canAct({ server }: BrowserSkillSource): boolean {
   return server?.about.value?.readOnly === false;
 }

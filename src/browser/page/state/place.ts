@@ -1,7 +1,7 @@
 import { facetNames, type ChosenFacets } from "../../../client/select/facets.ts";
 
 /** Where in the browser a person is: what they look at, and what the list is narrowed to. Everything of it stands in the URL. */
-export interface Place {
+export interface PageLocation {
   readonly route: Route;
   readonly filter: Filter;
 }
@@ -23,7 +23,7 @@ export const noFilter: Filter = { query: "", facets: {} };
 const otherViews = ["sessions", "budget", "sources"] as const;
 
 /** Understands any hash and query; what it does not know, it ignores. */
-export function parsePlace(search: string, hash: string): Place {
+export function parsePageLocation(search: string, hash: string): PageLocation {
   const parameters = new URLSearchParams(search);
   const chosen: Record<string, readonly string[]> = {};
   for (const facet of facetNames) {
@@ -34,7 +34,7 @@ export function parsePlace(search: string, hash: string): Place {
 }
 
 /** The query and hash of a place, to be put behind the page's path. */
-export function formatPlace({ route, filter }: Place): string {
+export function formatPageLocation({ route, filter }: PageLocation): string {
   const parameters = new URLSearchParams();
   if (filter.query !== "") parameters.set("q", filter.query);
   for (const [facet, values] of Object.entries(filter.facets))

@@ -1,9 +1,16 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
-import { formatPlace, noFilter, parsePlace, type Filter, type Place, type Route } from "./place.ts";
+import {
+  formatPageLocation,
+  noFilter,
+  parsePageLocation,
+  type Filter,
+  type PageLocation,
+  type Route,
+} from "./place.ts";
 
-/** Where the browser is, kept in the page's URL (`createUrlPlaces`) or only in memory (`createMemoryPlaces`). */
-export interface Places {
-  readonly current: ReadonlySignal<Place>;
+/** Where the browser is, kept in the page's URL (`createUrlNavigation`) or only in memory (`createMemoryNavigation`). */
+export interface PageNavigation {
+  readonly current: ReadonlySignal<PageLocation>;
   /** Opens a route, as a step that Back undoes. */
   open(route: Route): void;
   /** Narrows the list, without a step of its own. */
@@ -16,8 +23,8 @@ export interface Places {
 /** Browsers refuse many changes of the address in a short time, and typing makes one for every key. */
 const settleMilliseconds = 200;
 
-export function createMemoryPlaces(): Places {
-  const current = signal<Place>({ route: { view: "skills" }, filter: noFilter });
+export function createMemoryNavigation(): PageNavigation {
+  const current = signal<PageLocation>({ route: { view: "skills" }, filter: noFilter });
   return {
     current,
     open: (route) => (current.value = { ...current.value, route }),
@@ -27,11 +34,11 @@ export function createMemoryPlaces(): Places {
   };
 }
 
-export function createUrlPlaces(window: Window): Places {
-  const read = (): Place => parsePlace(window.location.search, window.location.hash);
+export function createUrlNavigation(window: Window): PageNavigation {
+  const read = (): PageLocation => parsePageLocation(window.location.search, window.location.hash);
   const current = signal(read());
   let settling: number | undefined;
-  const address = (): string => `${window.location.pathname}${formatPlace(current.value)}`;
+  const address = (): string => `${window.location.pathname}${formatPageLocation(current.value)}`;
   const settle = (): void => {
     if (settling === undefined) return;
     window.clearTimeout(settling);

@@ -2,11 +2,11 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 import { facetsOf, matcherOf, type Facets } from "../../../client/select/facets.ts";
 import { openSearch } from "../../../client/select/search-skills.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import type { SkillSource } from "../source/skill-source.ts";
-import type { Places } from "./places.ts";
+import type { BrowserSkillSource } from "../source/skill-source.ts";
+import type { PageNavigation } from "./places.ts";
 
 /** The list as it is narrowed by search and facets, and where a person is in it. */
-export interface ShownSkills {
+export interface SkillListState {
   readonly rows: ReadonlySignal<readonly SkillRow[]>;
   readonly facets: ReadonlySignal<Facets>;
   /** The row that arrow keys move from, by id: it stays the same when rows come and go. */
@@ -21,7 +21,7 @@ const prepareAfter = 300;
 
 const nothing: readonly SkillRow[] = [];
 
-export function createShownSkills({ list }: SkillSource, { current }: Places): ShownSkills {
+export function createSkillListState({ list }: BrowserSkillSource, { current }: PageNavigation): SkillListState {
   const filter = computed(() => current.value.filter);
   const search = computed(() => openSearch(list.value?.skills ?? nothing));
   const found = computed(() => search.value(filter.value.query));

@@ -3,8 +3,8 @@ import * as z from "zod";
 import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
 import { sessionHeader } from "../../wire/session.ts";
-import type { OpenedSession } from "../../wire/session.ts";
-import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import type { BrowseSessionResponse } from "../../wire/session.ts";
+import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";
@@ -17,7 +17,7 @@ import { toErrorAnswer } from "./to-error-answer.ts";
 export interface AnsweringPage {
   /** With its port. Undefined until it listens. */
   readonly host: () => string;
-  readonly files: ReadonlyMap<string, KeptAnswer>;
+  readonly files: ReadonlyMap<string, CachedResponse>;
   readonly sessions: () => PageSessions;
   readonly routes: readonly BrowseRoute[];
   readonly readOnly: boolean;
@@ -130,7 +130,7 @@ export function answerPage(answering: AnsweringPage): RequestListener {
       }
       used();
       const { cookie, key } = opened;
-      sendJson(response, 200, { key } satisfies OpenedSession, { "set-cookie": cookie });
+      sendJson(response, 200, { key } satisfies BrowseSessionResponse, { "set-cookie": cookie });
     }
   }
 

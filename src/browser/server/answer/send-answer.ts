@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { matchesEtag } from "../../../serve/answer/etag.ts";
-import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
 import type { BrowseError } from "../../wire/skills.ts";
 import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
 import { pageHeaders } from "./page-headers.ts";
@@ -40,7 +40,11 @@ export function sendRefusal(response: ServerResponse, { status, code, message, h
 }
 
 /** A script, a style or a list that may be kept, but is asked for each time. */
-function sendKept(response: ServerResponse, { body, etag, type }: KeptAnswer, ifNoneMatch: string | undefined): void {
+function sendKept(
+  response: ServerResponse,
+  { body, etag, type }: CachedResponse,
+  ifNoneMatch: string | undefined,
+): void {
   const headers = { ...pageHeaders, etag, "cache-control": "private, no-cache" };
   if (matchesEtag(ifNoneMatch, etag)) response.writeHead(304, headers).end();
   else response.writeHead(200, { ...headers, "content-type": type, "content-length": body.byteLength }).end(body);

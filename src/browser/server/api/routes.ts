@@ -10,7 +10,7 @@ import { mountSkills } from "./skills.ts";
 import { mountSources } from "./sources.ts";
 
 /** Every route behind the cookie, by concern. */
-export const routes: readonly MountBrowse[] = [
+export const browseRoutes: readonly MountBrowse[] = [
   mountAbout,
   mountSkills,
   mountLiveEvents,

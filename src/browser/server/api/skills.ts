@@ -1,3 +1,4 @@
+import { digestForm } from "../../../base/text/digest-form.ts";
 import * as z from "zod";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -9,11 +10,11 @@ import type { MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide/decide.ts";
 import { shownVersion } from "../decide/shown-version.ts";
 import { locateFile } from "../detail/locate-file.ts";
-import { showSkill } from "../detail/show-skill.ts";
+import { readSkillDetail } from "../detail/show-skill.ts";
 import { openInEditor } from "../editor/open-in-editor.ts";
 import { findShown } from "./find-shown.ts";
 
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const digest = z.string().regex(digestForm);
 const place = z.int().min(1).max(10_000_000);
 
 const decisionSchema = z.strictObject({
@@ -47,7 +48,7 @@ export const mountSkills: MountBrowse = (door) => [
     async answer({ param, signal }) {
       for (let triesLeft = mostTries; ; triesLeft -= 1) {
         const shown = await findShown(door, param("id"));
-        const { detail, isBehind } = await showSkill(shown, door, signal);
+        const { detail, isBehind } = await readSkillDetail(shown, door, signal);
         // The list is read a moment after the files changed.
         if (isBehind && triesLeft > 0) {
           await waitAgain(door.app.clock, signal);

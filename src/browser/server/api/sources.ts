@@ -1,20 +1,20 @@
 import * as z from "zod";
 import { carryOut } from "../../../sources/install/carry-out.ts";
-import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
-import type { AppliedPlan, PlanWish, SourcePlan } from "../../wire/sources.ts";
+import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
+import type { AppliedPlan, PlanRequest, SourcePlan } from "../../wire/sources.ts";
 import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
 import { discover } from "../sources/discover.ts";
-import { createKeptPlans, digestNow } from "../sources/kept-plans.ts";
+import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
-import { createSourceDesk } from "../sources/source-desk.ts";
+import { createLimitedSourceReader } from "../sources/limited-source-reader.ts";
 
 const source = z.string().max(2_048);
 const name = z.string().min(1).max(256);
 const place = z.enum(installPlaces);
 
 const discoverSchema = z.strictObject({ source });
-const planSchema: z.ZodType<PlanWish> = z.union([
+const planSchema: z.ZodType<PlanRequest> = z.union([
   z.strictObject({ place, source, names: z.array(name).min(1).max(50) }),
   z.strictObject({ place, update: z.array(name).max(500) }),
 ]);
@@ -23,8 +23,8 @@ const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string()
 /** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
-  const desk = createSourceDesk(app.clock, allowPrivate);
-  const plans = createKeptPlans(app.clock);
+  const desk = createLimitedSourceReader(app.clock, allowPrivate);
+  const plans = createPendingPlans(app.clock);
   return [
     {
       method: "GET",
@@ -65,7 +65,7 @@ export const mountSources: MountBrowse = (door) => {
         const plan = plans.find(id);
         if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
         // What was interrupted before is finished first.
-        await openSkillsDirectory(plan.where, (note) => app.log("warning", note));
+        await recoverSkillsDirectory(plan.where, (note) => app.log("warning", note));
         const { where, lock, decided, digest } = plan;
         const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));
         if (fault?.code === "PERMISSION_DENIED")

@@ -5,16 +5,16 @@ import type { OfferedSkill } from "../../../skills/skill.ts";
 import { shortDigest } from "../../../runtime/trust/asking/question.ts";
 import type { Authorization, FullTrustRequest } from "../../../runtime/trust/authorization.ts";
 import { subjectOfOffered } from "../../../runtime/runs/authorize/trust-request.ts";
-import type { Decided, Decision } from "../../wire/skills.ts";
+import type { DecisionResponse, DecisionRequest } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { requestOf } from "../detail/show-skill.ts";
 
 /** A decision whose nonce was checked. */
 interface CheckedDecision {
-  readonly decision: Decision["decision"];
+  readonly decision: DecisionRequest["decision"];
   readonly digest?: string | undefined;
   readonly grant?: string | undefined;
-  readonly reach?: Decision["reach"] | undefined;
+  readonly reach?: DecisionRequest["reach"] | undefined;
 }
 
 type Deciding = Pick<BrowseDoor, "app" | "session" | "skills" | "once" | "directory">;
@@ -25,7 +25,7 @@ export async function decide(
   offered: OfferedSkill,
   door: Deciding,
   signal: AbortSignal,
-): Promise<Decided> {
+): Promise<DecisionResponse> {
   const { app, once, directory } = door;
   const { skill } = offered;
   const trust = await app.trust();
@@ -36,7 +36,7 @@ export async function decide(
     app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   };
 
-  async function approve(request: FullTrustRequest): Promise<Decided> {
+  async function approve(request: FullTrustRequest): Promise<DecisionResponse> {
     const tell = (outcome: Authorization): void => {
       if (outcome.allowed && outcome.by !== "once")
         record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by });
@@ -54,7 +54,7 @@ export async function decide(
     };
   }
 
-  async function allowOnce(request: FullTrustRequest): Promise<Decided> {
+  async function allowOnce(request: FullTrustRequest): Promise<DecisionResponse> {
     const decided = await trust.decide(request, asker);
     if (decided !== undefined) refuseUnless(decided);
     if (decided?.allowed !== true) once.allow({ name, digest: request.subject.digest });
@@ -63,7 +63,7 @@ export async function decide(
     };
   }
 
-  async function block(): Promise<Decided> {
+  async function block(): Promise<DecisionResponse> {
     // A block is for all versions, also of a skill that cannot be read.
     const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
     const tell = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
@@ -76,7 +76,7 @@ export async function decide(
     return { message: `Blocked ${name} until this page's server ends; the log says why that could not be stored.` };
   }
 
-  async function takeBack(): Promise<Decided> {
+  async function takeBack(): Promise<DecisionResponse> {
     const isUnblocking = decision === "unblock";
     if (!isUnblocking && grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
     const what = isUnblocking ? { blocksOf: subjectOfOffered(offered, app.source) } : { grant: grant ?? "" };

@@ -5,7 +5,7 @@ import { readLock } from "../../../sources/lock/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { installPlaces, placeOf } from "../sources/places.ts";
+import { installPlaces, toSkillsPlace } from "../sources/places.ts";
 
 /** Where the skill in a directory was installed from, by the lock; undefined if no lock names it, or can be read. */
 export async function findInstallation(
@@ -13,7 +13,7 @@ export async function findInstallation(
   door: Pick<BrowseDoor, "directory" | "home">,
 ): Promise<SkillDetail["installed"]> {
   for (const place of installPlaces) {
-    const where = placeOf(place, door);
+    const where = toSkillsPlace(place, door);
     try {
       const skills = findSkillsDirectory(where);
       if (skills === undefined || path.dirname(directory) !== skills) continue;

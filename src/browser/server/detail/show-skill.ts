@@ -76,7 +76,7 @@ interface ReadDetail {
 }
 
 /** Everything about one skill, read now. */
-export async function showSkill(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<ReadDetail> {
+export async function readSkillDetail(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<ReadDetail> {
   const { app } = door;
   const document = readOrNothing(() => readDocument(app.source.files, shown.file));
   const common = {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { keepAnswer } from "../../../serve/answer/kept-answer.ts";
-import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import { toCachedResponse } from "../../../serve/answer/cached-response.ts";
+import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { pagePath } from "../admission/admit-page.ts";
 
@@ -15,17 +15,17 @@ const types: Readonly<Record<string, string>> = {
 const places = ["../../", "../../../../dist/browser/"];
 
 /** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
-export function readPageFiles(directory = builtPage()): ReadonlyMap<string, KeptAnswer> {
-  const files = new Map<string, KeptAnswer>();
+export function readPageFiles(directory = builtPage()): ReadonlyMap<string, CachedResponse> {
+  const files = new Map<string, CachedResponse>();
   const scripts = new Map<string, string>();
   for (const name of readdirSync(directory).sort()) {
     const type = types[path.extname(name)];
     if (type === undefined) continue;
     const text = readFileSync(path.join(directory, name), "utf8");
-    files.set(`/${name}`, keepAnswer(text, type));
+    files.set(`/${name}`, toCachedResponse(text, type));
     scripts.set(name, text);
   }
-  return files.set(pagePath, keepAnswer(documentWith(importedScripts(scripts)), "text/html; charset=utf-8"));
+  return files.set(pagePath, toCachedResponse(documentWith(importedScripts(scripts)), "text/html; charset=utf-8"));
 }
 
 /** What the page's script imports at its start, directly or through others: the document asks for all of it at once. */

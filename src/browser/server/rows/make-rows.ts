@@ -4,7 +4,7 @@ import { rowsAtOnce } from "./row-texts.ts";
 import type { Rows } from "./row-texts.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 import { placeName, toShownSkill, toUnofferedSkill } from "./to-row.ts";
-import type { KnownOfSkill, Places } from "./to-row.ts";
+import type { KnownOfSkill, DisplayDirectories } from "./to-row.ts";
 import { findUnoffered } from "./unoffered.ts";
 
 /** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */
@@ -14,7 +14,7 @@ export interface RowMaker {
   readonly forget: (offered: OfferedSkill) => void;
 }
 
-export function createRowMaker(places: Places, knownOf: (offered: OfferedSkill) => KnownOfSkill): RowMaker {
+export function createRowMaker(places: DisplayDirectories, knownOf: (offered: OfferedSkill) => KnownOfSkill): RowMaker {
   const made = new WeakMap<OfferedSkill, { readonly known: KnownOfSkill; readonly shown: ShownSkill }>();
   let others:
     { readonly of: Snapshot; readonly shown: readonly ShownSkill[]; readonly unread: readonly string[] } | undefined;

@@ -1,5 +1,5 @@
 import type { Steps } from "../../../base/promises/slices.ts";
-import type { SkillRow, SkillsChange } from "../../wire/skills.ts";
+import type { SkillRow, SkillListChange } from "../../wire/skills.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 
 /** All rows of a moment, in their order, by id. */
@@ -21,7 +21,7 @@ function textOf(row: SkillRow): string {
 }
 
 /** What is new or different, and what is gone. */
-export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillsChange, "revision">> {
+export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, "revision">> {
   const put: SkillRow[] = [];
   let count = 0;
   for (const [id, { row }] of now.byId) {

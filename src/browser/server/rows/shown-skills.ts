@@ -7,21 +7,21 @@ import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Asker } from "../../../runtime/trust/authorization.ts";
-import type { SkillsChange } from "../../wire/skills.ts";
-import type { KeptAnswer } from "../../../serve/answer/kept-answer.ts";
+import type { SkillListChange } from "../../wire/skills.ts";
+import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
 import { createRowMaker } from "./make-rows.ts";
 import { compareRows, encodeRows } from "./row-texts.ts";
 import type { Rows } from "./row-texts.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 import { nothingStands, readStandings } from "./standings.ts";
-import type { Places } from "./to-row.ts";
+import type { DisplayDirectories } from "./to-row.ts";
 
 /** The skills as the page lists them, kept up to date. */
 export interface ShownSkills {
   /** Grows with every change. */
   readonly revision: () => number;
   /** `SkillList` as bytes. */
-  readonly list: () => Promise<KeptAnswer>;
+  readonly list: () => Promise<CachedResponse>;
   /** By the id of its row; waits for the first list. */
   readonly find: (id: string) => Promise<ShownSkill | undefined>;
   /** All of them, in the order of the list. */
@@ -39,9 +39,9 @@ export interface ShownSkillsOptions {
   readonly session: Pick<SessionSkills, "catalog">;
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onKnown">;
   readonly asker: Pick<Asker, "owner" | "directory">;
-  readonly places: Places;
+  readonly places: DisplayDirectories;
   /** Must not throw. */
-  readonly changed: (change: SkillsChange) => void;
+  readonly changed: (change: SkillListChange) => void;
 }
 
 /** Opens the list and begins to read it. A change on disk is told at once; how skills stand follows, because files may have to be hashed. */
@@ -56,7 +56,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   let looked = new Map<string, Skill>();
   let rows: Rows = { byId: new Map(), unread: [] };
   let revision = 0;
-  let kept: { readonly revision: number; readonly answer: Promise<KeptAnswer> } | undefined;
+  let kept: { readonly revision: number; readonly answer: Promise<CachedResponse> } | undefined;
 
   const maker = createRowMaker(places, (offered) => {
     const { skill } = offered;
@@ -109,7 +109,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     if (!isClosed()) stops.push(trust.onChange(() => void look()));
   });
 
-  async function encode(now: number): Promise<KeptAnswer> {
+  async function encode(now: number): Promise<CachedResponse> {
     return { body: await runInSlices(encodeRows(rows, now)), etag: `"${epoch}-${now}"`, type: "application/json" };
   }
 

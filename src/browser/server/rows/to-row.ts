@@ -9,7 +9,7 @@ import type { SkillRow, SkillState } from "../../wire/skills.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 
 /** Where people say that something is. */
-export interface Places {
+export interface DisplayDirectories {
   readonly directory: string;
   readonly home: string;
 }
@@ -28,7 +28,7 @@ function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-export function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: Places): ShownSkill {
+export function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: DisplayDirectories): ShownSkill {
   const { skill, problems } = offered;
   const { standing, wasApproved, environment } = known;
   const [errors, warnings] = countProblems(problems);
@@ -61,7 +61,7 @@ export function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places:
 }
 
 /** A skill that is not offered, by the problems that say why. */
-export function toUnofferedSkill(file: string, problems: readonly Problem[], places: Places): ShownSkill {
+export function toUnofferedSkill(file: string, problems: readonly Problem[], places: DisplayDirectories): ShownSkill {
   const [errors, warnings] = countProblems(problems);
   const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
   const name = path.basename(path.dirname(file));
@@ -86,7 +86,7 @@ export function toUnofferedSkill(file: string, problems: readonly Problem[], pla
 }
 
 /** Relative inside the project, with `~` in the home directory, else absolute. */
-export function placeName(place: string, { directory, home }: Places): string {
+export function placeName(place: string, { directory, home }: DisplayDirectories): string {
   const relative = shownPath(place, directory);
   return relative === place ? homePath(place, home) : relative;
 }

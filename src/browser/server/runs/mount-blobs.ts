@@ -1,6 +1,6 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { StoredBlob } from "../../wire/runs.ts";
+import type { UploadedBlob } from "../../wire/runs.ts";
 import type { MountBrowse } from "../browse-door.ts";
 
 const maxBytes = 10 * 1024 * 1024;
@@ -21,7 +21,7 @@ export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
         try {
           const kind = incoming.headers["content-type"] ?? "application/octet-stream";
           const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBytes), { signal });
-          const stored: StoredBlob = { id, sizeBytes: size };
+          const stored: UploadedBlob = { id, sizeBytes: size };
           return { json: stored };
         } finally {
           uploads -= 1;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
-import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 
@@ -35,7 +35,7 @@ async function runsOf({ app }: BrowseDoor, slug: string, signal: AbortSignal): P
   return found;
 }
 
-function toRun({ spec, createdAt: at, status }: KeptRun): SkillHistory["runs"][number] {
+function toRun({ spec, createdAt: at, status }: StoredRun): SkillHistory["runs"][number] {
   const { runId: run, skill, door, session, label } = spec;
   return {
     run,

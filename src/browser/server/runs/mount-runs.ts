@@ -4,7 +4,7 @@ import { hasTooManyValues, maxJsonValues } from "../../../base/network/json-valu
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunRequest, RunStarted, ShownRun } from "../../wire/runs.ts";
 import type { BrowseAnswer, BrowseRefusal, BrowseRequest, MountBrowse } from "../browse-door.ts";
-import { openPageRuns } from "./page-runs.ts";
+import { createPageRuns } from "./page-runs.ts";
 import { toRunError } from "./run-error.ts";
 import { toShownRun } from "./shown-run.ts";
 
@@ -25,7 +25,7 @@ const runRequest: z.ZodType<RunRequest> = z.strictObject({
 /** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the person at this machine, of exactly the bytes that the page shows. */
 export const mountRuns: MountBrowse = (door) => {
   const { app, session, events, once: allowedNext, nonces, stopped, hold } = door;
-  const runs = openPageRuns({
+  const runs = createPageRuns({
     app,
     session,
     stopped,

@@ -55,7 +55,7 @@ interface PageRun {
   ended: Promise<void>;
 }
 
-export function openPageRuns(options: PageRunsOptions): PageRuns {
+export function createPageRuns(options: PageRunsOptions): PageRuns {
   const { app, session, stopped, hold, tell, allowedNext, now = Date.now } = options;
   const runs = new Map<string, PageRun>();
   /** Those that have not ended. */

@@ -1,10 +1,10 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import type { RunResult } from "../../../runtime/runs/record/run-result.ts";
-import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
 import type { OutputBlob, ShownResult, ShownRun } from "../../wire/runs.ts";
 
 /** A run of the store, whoever started it. */
-export function toShownRun({ spec, createdAt, status, events, result, error }: KeptRun): ShownRun {
+export function toShownRun({ spec, createdAt, status, events, result, error }: StoredRun): ShownRun {
   const { runId, skill, owner } = spec;
   return {
     run: runId,
@@ -21,7 +21,7 @@ export function toShownRun({ spec, createdAt, status, events, result, error }: K
 }
 
 /** An event `blob_kept`. */
-function toBlob({ type, ...facts }: KeptRun["events"][number]): readonly OutputBlob[] {
+function toBlob({ type, ...facts }: StoredRun["events"][number]): readonly OutputBlob[] {
   const { blobId: id, kind, sizeBytes, path } = facts as Readonly<Record<string, unknown>>;
   if (type !== "blob_kept" || typeof id !== "string" || typeof kind !== "string" || typeof sizeBytes !== "number")
     return [];

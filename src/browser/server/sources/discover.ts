@@ -7,8 +7,8 @@ import type { RemoteIndex } from "../../../sources/remote-skill.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { Discovered, InstallPlace } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { installPlaces, placeOf } from "./places.ts";
-import type { SourceDesk } from "./source-desk.ts";
+import { installPlaces, toSkillsPlace } from "./places.ts";
+import type { LimitedSourceReader } from "./limited-source-reader.ts";
 
 const mostSkills = 500;
 const mostProblems = 20;
@@ -16,7 +16,7 @@ const mostProblems = 20;
 /** What a source offers. Throws INVALID_OPTIONS for a text that names none. */
 export async function discover(
   text: string,
-  desk: SourceDesk,
+  desk: LimitedSourceReader,
   door: Pick<BrowseDoor, "directory" | "home">,
   signal: AbortSignal,
 ): Promise<Discovered> {
@@ -54,7 +54,7 @@ function installedNames(
 ): ReadonlySet<string> {
   const names = new Set<string>();
   try {
-    for (const [key, entry] of readLock(placeOf(place, door)).entries) {
+    for (const [key, entry] of readLock(toSkillsPlace(place, door)).entries) {
       const from = sourceOfEntry(entry, [index.source]);
       const remote = "why" in from || from.url !== index.source.url ? undefined : findLocked(key, entry, index);
       if (remote !== undefined) names.add(remote.name);

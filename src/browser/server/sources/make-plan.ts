@@ -1,8 +1,8 @@
 import { SkillsError } from "../../../base/errors.ts";
-import type { Decided } from "../../../sources/install/carry-out.ts";
+import type { ConfirmedInstall } from "../../../sources/install/carry-out.ts";
 import { compareUpdate } from "../../../sources/install/compare-update.ts";
 import { failuresOf, findUpdates, versionWords } from "../../../sources/install/find-updates.ts";
-import type { LookedUp } from "../../../sources/install/find-updates.ts";
+import type { UpdateLookup } from "../../../sources/install/find-updates.ts";
 import { lossWords } from "../../../sources/install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
 import { namedSources } from "../../../sources/install/named-sources.ts";
@@ -19,31 +19,31 @@ import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
 import type { RemoteIndex } from "../../../sources/remote-skill.ts";
 import { parseSource } from "../../../sources/source.ts";
-import type { PlannedChange, PlanWish } from "../../wire/sources.ts";
+import type { PlannedChange, PlanRequest } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { placeOf } from "./places.ts";
+import { toSkillsPlace } from "./places.ts";
 import { createShownChanges } from "./shown-changes.ts";
 import type { ShownChanges } from "./shown-changes.ts";
-import type { SourceDesk } from "./source-desk.ts";
+import type { LimitedSourceReader } from "./limited-source-reader.ts";
 
 /** What would be installed, with its bytes, and over what. */
 export interface MadePlan {
   readonly where: SkillsPlace;
   readonly lock: Lock;
-  readonly decided: readonly Decided[];
+  readonly decided: readonly ConfirmedInstall[];
   readonly changes: readonly PlannedChange[];
   readonly problems: readonly string[];
 }
 
 interface Planning {
-  readonly desk: SourceDesk;
+  readonly desk: LimitedSourceReader;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
   readonly signal: AbortSignal;
 }
 
 /** Downloads and compares what a person wishes; writes nothing. What is refused is a change with the sentence of the command. */
-export async function makePlan(wish: PlanWish, planning: Planning): Promise<MadePlan> {
-  const where = placeOf(wish.place, planning.door);
+export async function makePlan(wish: PlanRequest, planning: Planning): Promise<MadePlan> {
+  const where = toSkillsPlace(wish.place, planning.door);
   const lock = readLock(where);
   return "update" in wish
     ? await planUpdates(wish.update, { where, lock }, planning)
@@ -53,7 +53,7 @@ export async function makePlan(wish: PlanWish, planning: Planning): Promise<Made
 type Over = Pick<MadePlan, "where" | "lock">;
 
 async function planNew(
-  { source: text, names }: Extract<PlanWish, { source: string }>,
+  { source: text, names }: Extract<PlanRequest, { source: string }>,
   { where, lock }: Over,
   { desk, signal }: Planning,
 ): Promise<MadePlan> {
@@ -72,7 +72,7 @@ async function planNew(
   });
   const shown = createShownChanges();
   const changes: PlannedChange[] = [];
-  const decided: Decided[] = [];
+  const decided: ConfirmedInstall[] = [];
   for (const planned of plans) {
     signal.throwIfAborted();
     const one = decidedOf(planned, index);
@@ -90,7 +90,7 @@ async function planNew(
   };
 }
 
-function decidedOf({ downloaded, plan }: PlannedInstall, index: RemoteIndex): Decided | undefined {
+function decidedOf({ downloaded, plan }: PlannedInstall, index: RemoteIndex): ConfirmedInstall | undefined {
   if (plan.act === "refuse" || plan.act === "nothing") return undefined;
   return { act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen };
 }
@@ -131,7 +131,7 @@ async function planUpdates(
   );
   const shown = createShownChanges();
   const changes: PlannedChange[] = [];
-  const decided: Decided[] = [];
+  const decided: ConfirmedInstall[] = [];
   const problems = [...failuresOf(found)];
   for (const one of found) {
     signal.throwIfAborted();
@@ -144,12 +144,12 @@ async function planUpdates(
 }
 
 interface PlannedUpdate {
-  readonly decided?: Decided;
+  readonly decided?: ConfirmedInstall;
   readonly change?: PlannedChange;
   readonly problem?: string;
 }
 
-async function planOne(found: LookedUp, shown: ShownChanges): Promise<PlannedUpdate | undefined> {
+async function planOne(found: UpdateLookup, shown: ShownChanges): Promise<PlannedUpdate | undefined> {
   const { key, entry, installed, latest, source } = found;
   if ("why" in latest) return undefined;
   if (latest.state === "current") {

@@ -21,7 +21,7 @@ export const installPlaces = ["project", "global"] as const satisfies readonly I
 const mostSkills = 500;
 const mostChanges = 10;
 
-export function placeOf(place: InstallPlace, { directory, home }: Directories): SkillsPlace {
+export function toSkillsPlace(place: InstallPlace, { directory, home }: Directories): SkillsPlace {
   return place === "project" ? projectPlace(directory, home, process.env) : globalPlace(home, process.env);
 }
 
@@ -33,7 +33,7 @@ export function shownDirectory(where: SkillsPlace, { home }: Directories): strin
 export async function listInstalled(door: Directories, signal: AbortSignal): Promise<SourceList> {
   const places: SourceList["places"][number][] = [];
   for (const place of installPlaces) {
-    const where = placeOf(place, door);
+    const where = toSkillsPlace(place, door);
     const shown = { place, directory: shownDirectory(where, door) };
     try {
       const entries = [...readLock(where).entries];

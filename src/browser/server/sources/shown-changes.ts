@@ -1,5 +1,5 @@
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import type { Update } from "../../../sources/install/compare-update.ts";
+import type { UpdateDiff } from "../../../sources/install/compare-update.ts";
 import { latestWords } from "../../../sources/install/find-updates.ts";
 import type { Downloaded } from "../../../sources/install/offered-skills.ts";
 import { wantedWords } from "../../../sources/install/wanted-words.ts";
@@ -9,7 +9,7 @@ import type { PlannedChange, PlannedFile } from "../../wire/sources.ts";
 export interface ShownChanges {
   readonly toChange: (
     downloaded: Downloaded,
-    update: Update,
+    update: UpdateDiff,
   ) => Pick<PlannedChange, "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles">;
 }
 
@@ -23,7 +23,7 @@ const mostWords = 100;
 export function createShownChanges(): ShownChanges {
   let left = mostCharacters;
 
-  function toFile({ path, before, after }: Update["texts"][number], { added, removed }: Update): PlannedFile {
+  function toFile({ path, before, after }: UpdateDiff["texts"][number], { added, removed }: UpdateDiff): PlannedFile {
     const change = added.includes(path) ? "added" : removed.includes(path) ? "removed" : "changed";
     const [old, now] = [change === "added" ? "" : before, change === "removed" ? "" : after];
     if (old === undefined || now === undefined || left <= 0) return { path, change };

@@ -1,4 +1,4 @@
-import { listSkills } from "./table.ts";
+import { listNamesCommandLine } from "./table.ts";
 import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
 
 /** Works with and without the bash-completion package, and with the bash 3.2 of macOS. */
@@ -43,6 +43,6 @@ function patternOf({ long, short }: CompletedOption): string {
 
 function bashValues(values: Values): string {
   if (values === "files" || values === "none") return `COMPREPLY=()`;
-  const words = values === "skills" ? `$(${listSkills})` : values.join(" ");
+  const words = values === "skills" ? `$(${listNamesCommandLine})` : values.join(" ");
   return `COMPREPLY=( $(compgen -W "${words}" -- "$current") )`;
 }

@@ -1,4 +1,4 @@
-import { listSkills } from "./table.ts";
+import { listNamesCommandLine } from "./table.ts";
 import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
 
 export function fishScript(commands: readonly CompletedCommand[]): string {
@@ -25,7 +25,7 @@ function fishOption({ long, short, help, values }: CompletedOption): string {
 function fishValues(values: Values): string {
   if (values === "files") return "-F";
   if (values === "none") return "";
-  return `-a ${values === "skills" ? `"(${listSkills})"` : word(values.join(" "))}`;
+  return `-a ${values === "skills" ? `"(${listNamesCommandLine})"` : word(values.join(" "))}`;
 }
 
 /** In single quotes, in which fish knows escapes of the quote and of the backslash. */

@@ -41,9 +41,9 @@ function valuesOf({ type, choices, value = "" }: Option): Values | undefined {
 }
 
 /** Prints the names of skills of the current directory, one a line; nothing if that fails. */
-export const listSkills = "acp-skills list-names 2>/dev/null";
+export const listNamesCommandLine = "acp-skills list-names 2>/dev/null";
 
 /** A word or sentence in single quotes, for shells in which only the quote itself is special in them. */
-export function quoted(text: string): string {
+export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-import { listSkills, quoted } from "./table.ts";
+import { listNamesCommandLine, singleQuoted } from "./table.ts";
 import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
 
 /** Works in a directory of `fpath`, and when it is sourced. */
@@ -6,13 +6,13 @@ export function zshScript(commands: readonly CompletedCommand[]): string {
   return `#compdef acp-skills
 _acp_skills_names() {
   local -a names
-  names=( \${(f)"$(${listSkills})"} )
+  names=( \${(f)"$(${listNamesCommandLine})"} )
   compadd -a names
 }
 _acp_skills() {
   local -a commands
   commands=(
-${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join("\n")}
+${commands.map(({ name, summary }) => `    ${singleQuoted(`${name}:${summary}`)}`).join("\n")}
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -43,7 +43,7 @@ function zshOption({ long, short, help, values }: CompletedOption): string[] {
   const description = help.replace(/[[\]:\\]/g, "\\$&");
   const rest = values === undefined ? "" : `:value:${zshValues(values)}`;
   return [`--${long}`, ...(short === undefined ? [] : [`-${short}`])].map((flag) =>
-    quoted(`*${flag}[${description}]${rest}`),
+    singleQuoted(`*${flag}[${description}]${rest}`),
   );
 }
 

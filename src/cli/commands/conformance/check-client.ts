@@ -1,7 +1,7 @@
 import { systemClock } from "../../../base/clock.ts";
 import { playAgent, type PlayedClient } from "../../../conformance/play/play-agent.ts";
-import { makeReport, type Report } from "../../../conformance/report/report.ts";
-import type { Origin } from "../../../conformance/rules/rule.ts";
+import { makeReport, type ConformanceReport } from "../../../conformance/report/report.ts";
+import type { RuleOrigin } from "../../../conformance/rules/rule.ts";
 import { normaliseTranscript, placesOf } from "../../../conformance/transcript/normalise.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { safeTextReport } from "./print-report.ts";
@@ -9,8 +9,8 @@ import { safeTextReport } from "./print-report.ts";
 interface CheckClientOptions {
   readonly timeout: number;
   readonly record: ((text: string) => void) | undefined;
-  readonly profiles: readonly Origin[] | undefined;
-  readonly print: (report: Report) => Promise<void>;
+  readonly profiles: readonly RuleOrigin[] | undefined;
+  readonly print: (report: ConformanceReport) => Promise<void>;
   /** Without a report file, everything is told on stderr; stdout belongs to the protocol. */
   readonly hasReport: boolean;
   readonly terminal: Terminal;
@@ -25,7 +25,7 @@ export async function checkClient({
   hasReport,
   terminal,
 }: CheckClientOptions): Promise<number> {
-  const write = (played: PlayedClient): Report => {
+  const write = (played: PlayedClient): ConformanceReport => {
     record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
     const { survived, notes, ...rest } = played;
     const told = survived.map((step) => `survived ${step}`);

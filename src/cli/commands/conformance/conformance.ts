@@ -1,13 +1,13 @@
 import { systemClock } from "../../../base/clock.ts";
 import type { DriveOptions } from "../../../conformance/drive/drive-agent.ts";
-import type { Origin } from "../../../conformance/rules/rule.ts";
+import type { RuleOrigin } from "../../../conformance/rules/rule.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { formats, printReport } from "./print-report.ts";
-import { openOutput, readTranscriptFile } from "./transcript-files.ts";
+import { createOutputWriter, readTranscriptFile } from "./transcript-files.ts";
 
 export const command = defineCommand({
   usage: "conformance [options] -- AGENT [ARG…] | --client [options] | --replay FILE…",
@@ -52,9 +52,9 @@ export const command = defineCommand({
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
     const timeout = toMilliseconds(options.timeout);
-    const print = printReport(terminal, format, openOutput("--report", options.report));
+    const print = printReport(terminal, format, createOutputWriter("--report", options.report));
     if (replay) return await checkFiles(positionals, profiles, print);
-    const record = openOutput("--record", options.record);
+    const record = createOutputWriter("--record", options.record);
     if (client) {
       const { checkClient } = await import("./check-client.ts");
       return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
@@ -75,9 +75,9 @@ export const command = defineCommand({
 });
 
 /** Absent: the usual ones. */
-type Profiles = readonly Origin[] | undefined;
+type Profiles = readonly RuleOrigin[] | undefined;
 type Print = ReturnType<typeof printReport>;
-type Output = ReturnType<typeof openOutput>;
+type Output = ReturnType<typeof createOutputWriter>;
 
 /** How long updates are waited for: a list of skills comes with the session, or not at all. */
 const patience = 5_000;

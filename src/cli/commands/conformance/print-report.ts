@@ -1,5 +1,5 @@
 import { junitReport } from "../../../conformance/report/junit-report.ts";
-import type { Report } from "../../../conformance/report/report.ts";
+import type { ConformanceReport } from "../../../conformance/report/report.ts";
 import { textReport } from "../../../conformance/report/text-report.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -12,14 +12,14 @@ export function printReport(
   terminal: Terminal,
   format: Format,
   output: ((text: string) => void) | undefined,
-): (report: Report) => Promise<void> {
+): (report: ConformanceReport) => Promise<void> {
   return async (report) => {
     if (output === undefined) await terminal.print(piecesOf(report, format));
     else output([...piecesOf(report, format)].join(""));
   };
 }
 
-function* piecesOf(report: Report, format: Format): Iterable<string> {
+function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> {
   switch (format) {
     case "text":
       yield* safeTextReport(report);
@@ -33,6 +33,6 @@ function* piecesOf(report: Report, format: Format): Iterable<string> {
 }
 
 /** The lines of the text report, with control characters escaped. */
-export function* safeTextReport(report: Report): Iterable<string> {
+export function* safeTextReport(report: ConformanceReport): Iterable<string> {
   for (const line of textReport(report)) yield `${safeText(line)}\n`;
 }

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { readTranscript } from "../../../conformance/transcript/read-transcript.ts";
-import { type Entry, limits } from "../../../conformance/transcript/entry.ts";
+import { type TranscriptEntry, limits } from "../../../conformance/transcript/entry.ts";
 import { reasonOf, toAbsolute } from "../../arguments/values.ts";
 import { usageError } from "../../command.ts";
 
 /** Creates a file now, so that an error comes before the work; the function replaces its content. */
-export function openOutput(option: string, file: string | undefined): ((text: string) => void) | undefined {
+export function createOutputWriter(option: string, file: string | undefined): ((text: string) => void) | undefined {
   if (file === undefined) return undefined;
   const target = toAbsolute(file);
   try {
@@ -19,7 +19,7 @@ export function openOutput(option: string, file: string | undefined): ((text: st
 }
 
 /** Throws INVALID_OPTIONS if there is no such transcript, or it is too large. */
-export function readTranscriptFile(file: string): readonly Entry[] {
+export function readTranscriptFile(file: string): readonly TranscriptEntry[] {
   return readTranscript(readText(file), file);
 }
 

@@ -8,14 +8,15 @@ import { findLicenseAround, toPolicyWord } from "../../../skills/licenses/find-l
 import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
 import { isSkillFileName } from "../../../skills/scan/read-directory.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
-import { openPolicies } from "../../../runtime/trust/policy/open-policies.ts";
+import { createPolicies } from "../../../runtime/trust/policy/open-policies.ts";
 import type { Policies } from "../../../runtime/trust/policy/open-policies.ts";
 import type { PolicyRefusal } from "../../../runtime/trust/policy/policy.ts";
 import { directoryFault } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openListing } from "../../open-listing.ts";
-import { counted, table } from "../../report/columns.ts";
+import { createListing } from "../../open-listing.ts";
+import { table } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { csv } from "../../report/csv.ts";
 import { licenseEvidence } from "../../report/license-evidence.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
@@ -41,7 +42,7 @@ export const command = defineCommand({
     for (const fault of faults) terminal.tell(fault);
     const readable = given.filter((directory) => directoryFault("PATH", directory).length === 0);
     const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
-    const { catalog, complete } = await openListing(paths.length === 0 ? options : roots, terminal);
+    const { catalog, complete } = await createListing(paths.length === 0 ? options : roots, terminal);
     const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
     const policies = policiesOf(terminal);
     const policy = policies.policyFor(cwd);
@@ -75,7 +76,7 @@ function toDirectory(given: string, cwd: string): string {
 function policiesOf(terminal: Terminal): Policies {
   const given = process.env["ACP_SKILLS_POLICY"] || undefined;
   const log = (_level: string, message: string): void => terminal.tell(message);
-  return openPolicies({ given: given && path.resolve(given), home: terminal.home, log });
+  return createPolicies({ given: given && path.resolve(given), home: terminal.home, log });
 }
 
 function* readRows(

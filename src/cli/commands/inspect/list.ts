@@ -8,7 +8,7 @@ import { toAvailableSkill } from "../../../wire/command-facts.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates } from "../../find-states.ts";
-import { openListing } from "../../open-listing.ts";
+import { createListing } from "../../open-listing.ts";
 import { cutToWidth, table } from "../../report/columns.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/say-counts.ts";
@@ -25,7 +25,7 @@ export const command = defineCommand({
     "Exits with 1 if a --skills directory cannot be read; problems of skills do not change the exit code.",
   ],
   async run({ options }, terminal) {
-    const { catalog, roots, complete } = await openListing(options, terminal);
+    const { catalog, roots, complete } = await createListing(options, terminal);
     const { snapshot } = catalog;
     const states = await findStates(snapshot.skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
     if (options.json === true) await terminal.print(listJson(snapshot, states));

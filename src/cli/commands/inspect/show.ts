@@ -8,7 +8,7 @@ import type { Match } from "../../../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { findLicenseAround } from "../../../skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
-import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../skills/hash/hash-skill.ts";
 import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
 import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";
 import { permissionsOf } from "../../../skills/manifest/permissions.ts";
@@ -20,7 +20,7 @@ import { viewSkills } from "../../../runtime/tools/view/skill-view.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates } from "../../find-states.ts";
-import { openListing } from "../../open-listing.ts";
+import { createListing } from "../../open-listing.ts";
 import { labelled, padToWidth } from "../../report/columns.ts";
 import { licenseEvidence } from "../../report/license-evidence.ts";
 import { permissionWords } from "../../../skills/manifest/permission-words.ts";
@@ -29,7 +29,7 @@ import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
 import { sayEnvironment } from "../../report/environment-line.ts";
-import { openSurroundings } from "./env/open-surroundings.ts";
+import { openEnvironmentProbes } from "./env/open-surroundings.ts";
 import { toListedSkill } from "./list.ts";
 
 /** A longer body is truncated. */
@@ -46,7 +46,7 @@ export const command = defineCommand({
     "Exits with 1 if there is no such skill, or a --skills directory cannot be read.",
   ],
   async run({ options, positionals: [name = ""] }, terminal) {
-    const { catalog, complete } = await openListing(options, terminal);
+    const { catalog, complete } = await createListing(options, terminal);
     const offered = catalog.find(name);
     if (offered === undefined) {
       terminal.tell(noSuchSkill(name, catalog.snapshot));
@@ -54,7 +54,7 @@ export const command = defineCommand({
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const surroundings = openSurroundings({ catalog }, source, {
+    const surroundings = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
       cwd: directory,
@@ -66,7 +66,7 @@ export const command = defineCommand({
       environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() =>
         surroundings.close(),
       ),
-      hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
+      hashed: await createSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       license: await runInSlices(
         findLicenseAround(source, offered.skill, licenseRepository(offered.skill.directory, terminal.home)),

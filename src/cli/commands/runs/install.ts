@@ -1,5 +1,5 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { requirementsFile } from "../../../runtime/runs/plan/dependencies.ts";
+import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import { packagesIn } from "../../../runtime/runs/run-environment.ts";
 import { findPython } from "../../../runtime/sandbox/find/find-programs.ts";
 import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
@@ -10,8 +10,8 @@ import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
-import { openListing } from "../../open-listing.ts";
-import { tellRefusal } from "../../report/outcome.ts";
+import { createListing } from "../../open-listing.ts";
+import { reportRefusal } from "../../report/outcome.ts";
 import { onInterruption } from "../../report/terminal.ts";
 
 const longestFile = 1024 * 1024;
@@ -34,7 +34,7 @@ export const command = defineCommand({
     const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
     const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
     if (fault !== undefined) throw usageError(fault);
-    const { catalog, complete } = await openListing(given, terminal);
+    const { catalog, complete } = await createListing(given, terminal);
     if (!complete) return 2;
     const skill = catalog.find(name)?.skill;
     if (skill === undefined) {
@@ -82,7 +82,7 @@ export const command = defineCommand({
         return 130;
       }
       if (!isSkillsError(error)) throw error;
-      tellRefusal(error, given, { terminal, log });
+      reportRefusal(error, given, { terminal, log });
       return 1;
     } finally {
       stop();

@@ -1,4 +1,4 @@
-import type { Difference } from "../../../runtime/runs/replay/json-differences.ts";
+import type { JsonDifference } from "../../../runtime/runs/replay/json-differences.ts";
 import type { Replay } from "../../../runtime/runs/replay/replay-run.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
@@ -39,7 +39,7 @@ export const command = defineCommand({
 
 /** Keys in a fixed order. */
 function toShown({ same, replays, differences, asides, notes, result }: Replay): object {
-  const shown = ({ where, before, after }: Difference): object => {
+  const shown = ({ where, before, after }: JsonDifference): object => {
     return { where, before: before ?? null, after: after ?? null };
   };
   return {
@@ -61,6 +61,6 @@ function* describe({ same, replays, differences, asides, notes, result }: Replay
   for (const note of notes) yield `note: ${safeText(note)}\n`;
 }
 
-function inLine({ where, before = "nothing", after = "nothing" }: Difference): string {
+function inLine({ where, before = "nothing", after = "nothing" }: JsonDifference): string {
   return safeText(`${where}: ${before} → ${after}`);
 }

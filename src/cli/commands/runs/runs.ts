@@ -1,7 +1,7 @@
 import { runRecordsIn } from "../../../runtime/runs/run-environment.ts";
 import type { RunSpec } from "../../../runtime/runs/run-spec.ts";
 import { diskRunStore } from "../../../runtime/runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
@@ -42,11 +42,11 @@ export const command = defineCommand({
   },
 });
 
-function toRow(run: KeptRun): readonly string[] {
+function toRow(run: StoredRun): readonly string[] {
   return [timeOf(run), run.spec.runId, run.status, safeText(run.spec.door), safeText(whatRan(run.spec))];
 }
 
-function timeOf({ createdAt }: KeptRun): string {
+function timeOf({ createdAt }: StoredRun): string {
   return `${new Date(createdAt).toISOString().slice(0, 19)}Z`;
 }
 
@@ -59,7 +59,7 @@ function whatRan({ program, skill }: RunSpec): string {
   return `code, ${program.code.trim().split("\n", 1)[0] ?? ""}`;
 }
 
-function* describe(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<string> {
+function* describe(run: StoredRun, { paint }: Pick<Terminal, "paint">): Iterable<string> {
   const { spec, status, events, result, error } = run;
   const { program, skill, needs, limits } = spec;
   const line = labelled(paint, 12);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
-import { canTellPeerUsers } from "../../../base/network/peer-users.ts";
+import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
@@ -81,7 +81,7 @@ export const command = defineCommand({
       stopReading = onEnter(() => terminal.tell(`open ${server.newAddress()}`));
       // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
       const redirect =
-        options["no-open"] === true || canTellPeerUsers()
+        options["no-open"] === true || canIdentifyPeerUsers()
           ? undefined
           : writeRedirectFile(settings.dataDirectory, address);
       removeRedirect = redirect?.remove;

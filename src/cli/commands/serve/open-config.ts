@@ -1,7 +1,7 @@
 import { defaultConfig } from "../../../serve/config/default-config.ts";
 import type { ServeConfig } from "../../../serve/config/serve-config.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { counted } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -14,7 +14,10 @@ export interface OpenedConfig {
 }
 
 /** The configuration of a file, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
-export async function openConfig(given: string | undefined, terminal: Terminal): Promise<OpenedConfig | undefined> {
+export async function loadServeConfig(
+  given: string | undefined,
+  terminal: Terminal,
+): Promise<OpenedConfig | undefined> {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
   const { readConfigFile } = await import("../../../serve/config/read-config.ts");

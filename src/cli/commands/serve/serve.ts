@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { withLocalCaller } from "../../../serve/config/with-local-caller.ts";
 import type { LocalTokens } from "../../../serve/config/with-local-caller.ts";
-import { isLoopbackHost } from "../../../serve/server/listen.ts";
+import { isLoopbackListenHost } from "../../../serve/server/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/rules/log-problems.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
@@ -11,7 +11,7 @@ import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openConfig } from "./open-config.ts";
+import { loadServeConfig } from "./open-config.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
@@ -50,11 +50,11 @@ export const command = defineCommand({
     const directory = toAbsolute(options.cwd ?? ".");
     const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
     if (fault !== undefined) throw usageError(fault);
-    const opened = await openConfig(options.config, terminal);
+    const opened = await loadServeConfig(options.config, terminal);
     if (opened === undefined) return 2;
     const { config: given, skills: configured } = opened;
-    const { openHttpLog } = await import("../../../serve/telemetry/http-log.ts");
-    const { log, requestEnded } = await openHttpLog({ level: toLogLevel(options["log-level"]) });
+    const { createHttpLog } = await import("../../../serve/telemetry/http-log.ts");
+    const { log, requestEnded } = await createHttpLog({ level: toLogLevel(options["log-level"]) });
     const sourceOptions = toSourceOptions(options);
     const settings = readOptions({
       log,
@@ -69,7 +69,7 @@ export const command = defineCommand({
     setFlagsFromString("--heap-growing-percent=20");
     setFlagsFromString("--semi-space-growth-factor=2");
     const { config, tokens } =
-      given.callers.length === 0 && isLoopbackHost(host)
+      given.callers.length === 0 && isLoopbackListenHost(host)
         ? withLocalCaller(given)
         : { config: given, tokens: undefined };
     const app = openApp(settings);

@@ -8,7 +8,7 @@ import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
 /** A change of one file, made or to be made. Null is no file. */
-export interface Change {
+export interface SettingsFileChange {
   readonly file: SettingsFile;
   readonly text: string | null;
   readonly agents: readonly PlannedAgent[];
@@ -28,7 +28,7 @@ const words = {
 } as const satisfies Record<PlannedAgent["outcome"], string>;
 
 export function* describeChange(
-  { file, text, agents, written, backup, undone }: Change,
+  { file, text, agents, written, backup, undone }: SettingsFileChange,
   { paint, home }: Pick<Terminal, "paint" | "home">,
 ): Generator<string, void> {
   const place = safeText(homePath(file.place, home));
@@ -59,7 +59,7 @@ const undoneWords = {
 } as const;
 
 /** What `--json` prints about a file. */
-export function toJson({ file, text, agents, written, backup, undone }: Change): object {
+export function toJson({ file, text, agents, written, backup, undone }: SettingsFileChange): object {
   return {
     file: file.place,
     ...(file.real !== file.place && { real: file.real }),

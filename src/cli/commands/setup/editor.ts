@@ -1,5 +1,5 @@
 /** Where the command runs. Injected, so that tests never touch a real home. */
-export interface Surroundings {
+export interface SetupEnvironment {
   readonly home: string;
   /** The directory of the project, for editors that have settings there. */
   readonly cwd: string;
@@ -45,21 +45,21 @@ interface Done {
 export interface Editor {
   readonly title: string;
   /** The files that may configure agents, in the order in which they are looked for. Agents are added to the first. */
-  places(where: Surroundings): readonly string[];
+  places(where: SetupEnvironment): readonly string[];
   /** Whether every one of these files counts, instead of the first that exists. */
   readonly readsAll?: boolean;
   /** Paths of which at least one exists where the editor is used. Without it, one of `places` has to exist. */
-  marks?(where: Surroundings): readonly string[];
+  marks?(where: SetupEnvironment): readonly string[];
   /** Whether it has agents of its own where a person configured none: then each known one that is on `PATH` is added. */
   readonly hasDefaults?: boolean;
   /** The change of one file, whose text is undefined if it does not exist. Throws UNREADABLE if the text cannot be understood. */
-  plan(text: string | undefined, where: Surroundings): Plan;
+  plan(text: string | undefined, where: SetupEnvironment): Plan;
   /** The same with one more agent. Absent where agents are configured by a program, which is not for us to write. */
-  add?(text: string | undefined, agent: NewAgent, where: Surroundings): Plan;
+  add?(text: string | undefined, agent: NewAgent, where: SetupEnvironment): Plan;
   /** An entry to paste for an agent. */
-  sample?(agent: NewAgent, where: Surroundings): string;
+  sample?(agent: NewAgent, where: SetupEnvironment): string;
   /** The text without what `done` did: undefined if nothing of it is there, null if the file is to be deleted. */
-  takeOut(text: string, done: Done, where: Surroundings): string | null | undefined;
+  takeOut(text: string, done: Done, where: SetupEnvironment): string | null | undefined;
   /** What a person does for the change to take effect. */
   readonly next: string;
 }

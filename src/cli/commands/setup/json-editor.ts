@@ -1,7 +1,7 @@
 import type { JSONPath } from "jsonc-parser";
 import { isObject } from "../../../base/json-file/json-value.ts";
 import { usageError } from "../../command.ts";
-import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
+import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
 import { editJson } from "./edit-json.ts";
 import type { JsonChange } from "./edit-json.ts";
 import { readSettings, refuseTwins, wrongType } from "./json-settings.ts";
@@ -44,15 +44,15 @@ interface Placed {
 /** `{command, args}`, as most editors have it. */
 export const commandAndArgs: EntryForm = {
   read: ({ command, args }) =>
-    typeof command === "string" && command !== "" ? [command, ...stringsOf(args)] : undefined,
+    typeof command === "string" && command !== "" ? [command, ...stringItems(args)] : undefined,
   write: ([command, ...args]) => ({ command, args: args.length === 0 ? undefined : args }),
 };
 
-export function stringsOf(value: unknown): readonly string[] {
+export function stringItems(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-export function openJsonEditor(editor: JsonEditor): Editor {
+export function createJsonEditor(editor: JsonEditor): Editor {
   const { title, lenient, form, blank, holders, single = [], ...shared } = editor;
   const find = (text: string): readonly Placed[] => {
     const settings = readSettings(text, lenient);
@@ -63,7 +63,7 @@ export function openJsonEditor(editor: JsonEditor): Editor {
     });
     return [...alone, ...holders.flatMap((holder) => [...entriesOf(text, settings, holder)])];
   };
-  const plan = (text = "", where: Surroundings): Plan => {
+  const plan = (text = "", where: SetupEnvironment): Plan => {
     const agents: PlannedAgent[] = [];
     const changes: JsonChange[] = [];
     const placed = find(text);
@@ -84,7 +84,7 @@ export function openJsonEditor(editor: JsonEditor): Editor {
     function planBeside(
       { path, name, entry }: Placed & { entry: Entry },
       all: readonly Placed[],
-      { wrapper, home }: Surroundings,
+      { wrapper, home }: SetupEnvironment,
     ): void {
       const found = editor.beside?.(name, entry) ?? "names no command";
       if (typeof found === "string")
@@ -132,7 +132,7 @@ export function openJsonEditor(editor: JsonEditor): Editor {
     },
   };
 
-  function entryFor({ name, words }: NewAgent, { wrapper, home }: Surroundings): JsonChange {
+  function entryFor({ name, words }: NewAgent, { wrapper, home }: SetupEnvironment): JsonChange {
     const value = { ...blank, ...form.write(wrapWords(wrapper, words, home), {}) };
     return { path: [holders[0], name ?? editor.nameFor(words)], value };
   }

@@ -3,20 +3,24 @@ import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { frameOf } from "./describe-change.ts";
-import type { Editor, NewAgent, Plan, PlannedAgent, Surroundings } from "./editor.ts";
+import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
 import { readPlace, withoutMark } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
 export interface Context {
   readonly name: string;
   readonly editor: Editor;
-  readonly where: Surroundings;
+  readonly where: SetupEnvironment;
   readonly terminal: Terminal;
   readonly json: boolean;
 }
 
 /** The files to change: those that exist, or the first if it is to be created, or if an agent is added. */
-export function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | undefined): readonly SettingsFile[] {
+export function settingsFilesOf(
+  editor: Editor,
+  where: SetupEnvironment,
+  agent: NewAgent | undefined,
+): readonly SettingsFile[] {
   const places = editor.places(where);
   const read = (place: string): SettingsFile => readPlace(place, where);
   const found = places.filter(where.exists);
@@ -25,7 +29,7 @@ export function filesOf(editor: Editor, where: Surroundings, agent: NewAgent | u
   return (editor.readsAll === true ? found : found.slice(0, 1)).map(read);
 }
 
-function isUsed(editor: Editor, where: Surroundings): boolean {
+function isUsed(editor: Editor, where: SetupEnvironment): boolean {
   return editor.marks?.(where).some(where.exists) === true;
 }
 

@@ -59,7 +59,7 @@ function recordIn(directory: string): SetupRecord | undefined {
 }
 
 /** A backup that was made. */
-export interface KeptRecord {
+export interface BackupRecord {
   readonly backup: string;
   /** The name of what is to be written beside the file first. */
   readonly temporary: string;
@@ -68,7 +68,7 @@ export interface KeptRecord {
 }
 
 /** Removes what a killed process was about to put in the place of the file. */
-export function sweepTemporary({ temporary }: SetupRecord): void {
+export function removeTemporaryFile({ temporary }: SetupRecord): void {
   if (temporary !== undefined) rmSync(temporary, { force: true });
 }
 
@@ -82,15 +82,15 @@ function replaceOwn(file: string, bytes: string | Uint8Array): void {
  * Makes a backup, readable for this user only because settings may contain keys. If the file is as the call before left it, the backup
  * of that call stays: it is the text before everything.
  */
-export function keepRecord(
+export function createBackup(
   data: string,
   { editor, file, text, agents }: { editor: string; file: SettingsFile; text: string; agents: readonly PlannedAgent[] },
-): KeptRecord {
+): BackupRecord {
   const name = createHash("sha256").update(file.place).digest("hex").slice(0, 12);
   const directory = path.join(data, "setup", `${editor}-${name}`);
   const backup = path.join(directory, path.basename(file.place));
   const found = recordIn(directory);
-  if (found !== undefined) sweepTemporary(found);
+  if (found !== undefined) removeTemporaryFile(found);
   // What was killed before it changed anything does not count.
   const before = found?.exact === true && isUntouched(found, file.text) ? undefined : found;
   const continues = before !== undefined && isOurs(before, file.text);

@@ -6,7 +6,7 @@ import { isWithin, whereItLies } from "../../../base/paths/is-within.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { replaceFile, temporaryOf } from "../../../skills/check/fix-files.ts";
-import type { Surroundings } from "./editor.ts";
+import type { SetupEnvironment } from "./editor.ts";
 
 /** A file that configures an editor. */
 export interface SettingsFile {
@@ -22,7 +22,7 @@ export interface SettingsFile {
 const maxBytes = 4 * 1024 * 1024;
 
 /** The same of an editor's place. A link in the directory at hand came with the project: it may lead to any file of the person. */
-export function readPlace(place: string, { cwd, home }: Pick<Surroundings, "cwd" | "home">): SettingsFile {
+export function readPlace(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
   const real = whereItLies(place);
   if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))
     throw refusal(place, `a link of this project leads to ${real}; replace the link by what it leads to`);

@@ -8,13 +8,13 @@ import { defineCommand, usageError } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import { homePath } from "../../../base/paths/shown-path.ts";
 import { describeChange, toJson } from "./describe-change.ts";
-import type { Change } from "./describe-change.ts";
-import type { Editor, NewAgent, Plan, Surroundings } from "./editor.ts";
+import type { SettingsFileChange } from "./describe-change.ts";
+import type { Editor, NewAgent, Plan, SetupEnvironment } from "./editor.ts";
 import { editorNames } from "./editor-names.ts";
 import { editorNamed } from "./editors.ts";
-import { filesOf, planFor, planFound } from "./plan-files.ts";
+import { settingsFilesOf, planFor, planFound } from "./plan-files.ts";
 import type { Context } from "./plan-files.ts";
-import { dropRecord, keepRecord, readRecords, sweepTemporary } from "./records.ts";
+import { dropRecord, createBackup, readRecords, removeTemporaryFile } from "./records.ts";
 import { writeSettingsFile } from "./settings-file.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { planUndo } from "./undo.ts";
@@ -89,12 +89,12 @@ function readIfThere(file: string): string | undefined {
 
 async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {
   const { name, editor, where, terminal } = context;
-  const files = filesOf(editor, where, agent);
+  const files = settingsFilesOf(editor, where, agent);
   if (files.length === 0) throw notThere(name, editor, where);
   const found = files.map((file) => ({ file, ...planFor(context, file, agent) }));
   const added = found.every(({ agents }) => agents.length === 0) ? planFound(context) : undefined;
   const planned = added === undefined ? found : [added];
-  const changes: Change[] = [];
+  const changes: SettingsFileChange[] = [];
   for (const { file, text, agents } of planned) {
     if (agents.length === 0) continue;
     const changed = text !== file.text;
@@ -122,7 +122,7 @@ function writeWithBackup(
   { name, where }: Context,
   { file, text, agents }: Plan & { readonly file: SettingsFile },
 ): string {
-  const { backup, temporary, revert } = keepRecord(dataDirectory(where), { editor: name, file, text, agents });
+  const { backup, temporary, revert } = createBackup(dataDirectory(where), { editor: name, file, text, agents });
   try {
     writeSettingsFile(file, text, temporary);
   } catch (error) {
@@ -132,7 +132,7 @@ function writeWithBackup(
   return backup;
 }
 
-function notThere(name: string, editor: Editor, where: Surroundings): SkillsError {
+function notThere(name: string, editor: Editor, where: SetupEnvironment): SkillsError {
   const looked = (editor.marks?.(where) ?? editor.places(where)).map((place) => homePath(place, where.home));
   const advice =
     editor.add === undefined
@@ -168,11 +168,11 @@ async function undo(context: Context): Promise<number> {
     const reason = `acp-skills setup ${name} --write has not changed anything here, or it has been undone`;
     throw new SkillsError("UNREADABLE", `There is nothing to undo: ${reason}.`);
   }
-  const changes: Change[] = [];
+  const changes: SettingsFileChange[] = [];
   let isComplete = true;
   for (const record of records) {
     try {
-      sweepTemporary(record);
+      removeTemporaryFile(record);
       const { file, text, exact } = planUndo(editor, record, where);
       const { temporary } = record;
       if (text !== (file.text ?? null)) writeSettingsFile(file, text, temporary && path.basename(temporary));
@@ -188,7 +188,7 @@ async function undo(context: Context): Promise<number> {
   return isComplete ? 0 : 1;
 }
 
-async function report({ name, terminal, json }: Context, changes: readonly Change[]): Promise<void> {
+async function report({ name, terminal, json }: Context, changes: readonly SettingsFileChange[]): Promise<void> {
   if (json) await terminal.printJson({ editor: name, files: changes.map(toJson) });
   else await terminal.print(changes.flatMap((change) => [...describeChange(change, terminal)]));
 }

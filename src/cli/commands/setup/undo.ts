@@ -1,6 +1,6 @@
 import path from "node:path";
 import { SkillsError } from "../../../base/errors.ts";
-import type { Editor, Surroundings } from "./editor.ts";
+import type { Editor, SetupEnvironment } from "./editor.ts";
 import { isOurs, isUntouched, textBefore } from "./records.ts";
 import type { SetupRecord } from "./records.ts";
 import { readPlace, withoutMark } from "./settings-file.ts";
@@ -18,7 +18,7 @@ export interface Undoing {
  * Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
  * if neither is possible.
  */
-export function planUndo(editor: Editor, record: SetupRecord, where: Surroundings): Undoing {
+export function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment): Undoing {
   const file = readPlace(record.place, where);
   const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
   const { temporary = file.real } = record;

@@ -7,22 +7,22 @@ import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/manifest/capabilities.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
-import { counted } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
 import { carryOut } from "../../../sources/install/carry-out.ts";
-import type { Decided } from "../../../sources/install/carry-out.ts";
+import type { ConfirmedInstall } from "../../../sources/install/carry-out.ts";
 import { renameWords } from "../../../sources/install/inspect-skill.ts";
 import { chooseSkills, downloadAll } from "../../../sources/install/offered-skills.ts";
 import type { Downloaded } from "../../../sources/install/offered-skills.ts";
 import type { InstallPlan } from "../../../sources/install/plan-install.ts";
 import { planInstalls } from "../../../sources/install/plan-installs.ts";
 import type { PlannedInstall } from "../../../sources/install/plan-installs.ts";
-import { asking, installing, lockNotes, place, placeOf } from "./install/source-options.ts";
+import { asking, installing, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { reasonLines } from "../../../sources/install/reason-lines.ts";
-import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
+import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
 import { readNow } from "../../../sources/install/read-now.ts";
 
@@ -55,9 +55,9 @@ export const command = defineCommand({
   ],
   async run({ options: given, positionals: [text = "", ...names] }, terminal) {
     const source = parseSource(text);
-    const where = placeOf(given, terminal);
+    const where = skillsPlaceFromOptions(given, terminal);
     // Before anything is asked: a damaged lock is the first to repair.
-    await openSkillsDirectory(where, (note) => terminal.tell(note));
+    await recoverSkillsDirectory(where, (note) => terminal.tell(note));
     return await withReader(
       { allowPrivate: given["allow-private"], typed: [source], terminal },
       async (reader, signal) => {
@@ -169,7 +169,7 @@ async function isWantedBy({
   return await confirm(title, "Install", { yes: given.yes, terminal, signal });
 }
 
-function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonly Decided[] {
+function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonly ConfirmedInstall[] {
   return todo.flatMap(({ downloaded, plan }) => {
     if (plan.act === "refuse" || plan.act === "nothing") return [];
     return [{ act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen }];

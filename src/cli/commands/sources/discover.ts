@@ -2,11 +2,12 @@ import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts"
 import { useOfSkill } from "../../../sources/invoke/use-of-skill.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
-import { counted, table } from "../../report/columns.ts";
+import { table } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { openSources } from "./open-sources.ts";
+import { openCliSources } from "./open-sources.ts";
 import type { OpenSources } from "./open-sources.ts";
 
 /** Skills whose descriptors are read to say what can be done with them. */
@@ -28,7 +29,7 @@ export const command = defineCommand({
     "Exits with 1 if nothing is found, or if an address could not be read.",
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
-    const opened = await openSources([text], options["allow-private"] ?? []);
+    const opened = await openCliSources([text], options["allow-private"] ?? []);
     const { signal, stop } = onInterruption();
     try {
       const index = await read(opened, options.type, signal, terminal);

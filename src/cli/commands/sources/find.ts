@@ -4,13 +4,13 @@ import type { RemoteIndex } from "../../../sources/remote-skill.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/tools/view/rank-by-words.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { openListing } from "../../open-listing.ts";
+import { createListing } from "../../open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { openSources } from "./open-sources.ts";
+import { openCliSources } from "./open-sources.ts";
 
 export const command = defineCommand({
   usage: "find WORD… [options]",
@@ -35,10 +35,10 @@ export const command = defineCommand({
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
     // Sources are searched as they are now, not in the copies of them.
     const { source: texts = [], "allow-private": allowed = [], ...here } = options;
-    const opened = texts.length === 0 ? undefined : await openSources(texts, allowed);
+    const opened = texts.length === 0 ? undefined : await openCliSources(texts, allowed);
     const { signal, stop } = onInterruption();
     try {
-      const { catalog, complete } = await openListing(here, terminal);
+      const { catalog, complete } = await createListing(here, terminal);
       const local = catalog.snapshot.skills.map(({ skill }): Candidate => ({
         ...skill,
         from: shownPath(skill.directory, terminal.cwd),

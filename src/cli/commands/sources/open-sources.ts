@@ -12,9 +12,9 @@ export interface OpenSources {
 }
 
 /** Throws INVALID_OPTIONS for texts that name no source or host. Loads what connects, so only where sources are read. */
-export async function openSources(texts: readonly string[], allowPrivate: readonly string[]): Promise<OpenSources> {
+export async function openCliSources(texts: readonly string[], allowPrivate: readonly string[]): Promise<OpenSources> {
   const sources = texts.map((text) => parseSource(text));
-  const [{ openFetcher }, { openGitSource }, { readSource }, { describeSkill: describe }] = await Promise.all([
+  const [{ openFetcher }, { openGitSource }, { readSource }, { describeSkillText: describe }] = await Promise.all([
     import("../../../sources/fetch/open-fetcher.ts"),
     import("../../../sources/git/git-source.ts"),
     import("../../../sources/reader/read-source.ts"),

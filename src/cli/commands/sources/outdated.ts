@@ -4,14 +4,14 @@ import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/install/find-updates.ts";
-import type { LookedUp } from "../../../sources/install/find-updates.ts";
+import type { UpdateLookup } from "../../../sources/install/find-updates.ts";
 import { namedSources } from "../../../sources/install/named-sources.ts";
-import { emptyWords, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
+import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 
 export const command = defineCommand({
   usage: "outdated [options]",
-  options: lookingAgain,
+  options: recheckOptions,
   examples: ["outdated", "outdated --json"],
   notes: [
     "Lists the skills of the lock whose source now has other bytes. acp-skills update --check shows what changed.",
@@ -19,7 +19,7 @@ export const command = defineCommand({
     "Exits with 1 if a skill is outdated or not offered any more, or if a source cannot be read.",
   ],
   async run({ options }, terminal) {
-    const where = placeOf(options, terminal);
+    const where = skillsPlaceFromOptions(options, terminal);
     const lock = readLock(where);
     const named = namedSources(lock, options.source);
     const entries = [...lock.entries];
@@ -45,12 +45,12 @@ export const command = defineCommand({
   },
 });
 
-function toRow({ key, entry, latest, source }: LookedUp): string[] {
+function toRow({ key, entry, latest, source }: UpdateLookup): string[] {
   const now = "downloaded" in latest ? latestWords(latest.downloaded) : "";
   return [key, versionWords(entry), now, source].map(safeText);
 }
 
-function toJson({ key, entry, latest, source, installed }: LookedUp): object {
+function toJson({ key, entry, latest, source, installed }: UpdateLookup): object {
   const { version = null, digest = null, commit = null } = entry;
   const found = "downloaded" in latest ? latest.downloaded : undefined;
   return {

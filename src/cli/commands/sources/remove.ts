@@ -3,8 +3,8 @@ import { defineCommand } from "../../command.ts";
 import { lossWords, stateOf } from "../../../sources/install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
 import { removeSkills } from "../../../sources/install/replace-skills.ts";
-import { lockNotes, place, placeOf } from "./install/source-options.ts";
-import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
+import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",
@@ -23,8 +23,8 @@ export const command = defineCommand({
     "Exits with 1, and removes nothing, if one of them is not in the lock or may have changed.",
   ],
   async run({ options, positionals }, terminal) {
-    const where = placeOf(options, terminal);
-    const skills = await openSkillsDirectory(where, (note) => terminal.tell(note));
+    const where = skillsPlaceFromOptions(options, terminal);
+    const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
     const lock = readLock(where);
     const refusals: string[] = [];
     const removals: Removal[] = [];

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
-import type { Difference } from "../../../sources/lock/compare-files.ts";
+import type { LockDifference } from "../../../sources/lock/compare-files.ts";
 import type { Lock } from "../../../sources/lock/lock.ts";
 import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
@@ -10,23 +10,23 @@ import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeUpdate } from "./install/describe-update.ts";
 import { compareUpdate } from "../../../sources/install/compare-update.ts";
-import type { Update } from "../../../sources/install/compare-update.ts";
+import type { UpdateDiff } from "../../../sources/install/compare-update.ts";
 import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/install/find-updates.ts";
-import type { Latest, LookedUp, Restorable } from "../../../sources/install/find-updates.ts";
+import type { Latest, UpdateLookup, Restorable } from "../../../sources/install/find-updates.ts";
 import { lossWords } from "../../../sources/install/installed-state.ts";
 import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
 import { namedSources } from "../../../sources/install/named-sources.ts";
 import { carryOut } from "../../../sources/install/carry-out.ts";
 import { planUpdate } from "../../../sources/install/plan-update.ts";
-import { emptyWords, installing, lockNotes, lookingAgain, placeOf } from "./install/source-options.ts";
-import { openSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
+import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
 
 const options = {
   check: { type: "boolean", help: "Only show what would change." },
   yes: { type: "boolean", short: "y", help: "Update without asking." },
   ...installing,
-  ...lookingAgain,
+  ...recheckOptions,
 } as const;
 
 export const command = defineCommand({
@@ -41,9 +41,9 @@ export const command = defineCommand({
     "Exits with 1 if something was not updated; with --check, if there is something to update.",
   ],
   async run({ options: given, positionals }, terminal) {
-    const where = placeOf(given, terminal);
+    const where = skillsPlaceFromOptions(given, terminal);
     // What was interrupted before is finished first.
-    const skills = await openSkillsDirectory(where, (note) => terminal.tell(note));
+    const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
     const lock = readLock(where);
     const keys =
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
@@ -83,11 +83,11 @@ interface Result {
   readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], Restorable>;
   readonly why?: string;
   /** Of a skill that is current. */
-  readonly local_changes?: Difference;
+  readonly local_changes?: LockDifference;
   readonly from?: object;
   readonly to?: object;
   readonly widened?: readonly string[];
-  readonly files?: Pick<Update, "added" | "removed" | "changed">;
+  readonly files?: Pick<UpdateDiff, "added" | "removed" | "changed">;
 }
 
 function isUpToDate({ state, local_changes: changes }: Result): boolean {
@@ -100,7 +100,7 @@ function keyOf(lock: Lock, name: string): string {
   return key;
 }
 
-async function settle(found: LookedUp, settling: Settling): Promise<Result> {
+async function settle(found: UpdateLookup, settling: Settling): Promise<Result> {
   const { key, latest, installed } = found;
   if ("why" in latest) return { name: key, state: latest.state, why: latest.why };
   if (latest.state !== "current") return await settleUpdate(found, latest, settling);
@@ -110,7 +110,7 @@ async function settle(found: LookedUp, settling: Settling): Promise<Result> {
 }
 
 async function settleUpdate(
-  { key, entry, installed, source }: LookedUp,
+  { key, entry, installed, source }: UpdateLookup,
   found: Extract<Latest, { downloaded: unknown }>,
   { where, given, terminal, signal }: Settling,
 ): Promise<Result> {

@@ -2,11 +2,11 @@ import { unfinishedWords } from "../../../sources/lock/change-record.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import { defineCommand } from "../../command.ts";
-import { counted } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { differenceWords, stateOf, unlockedNames } from "../../../sources/install/installed-state.ts";
 import type { InstalledState } from "../../../sources/install/installed-state.ts";
-import { emptyWords, lockNotes, place, placeOf } from "./install/source-options.ts";
+import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "verify [options]",
@@ -18,7 +18,7 @@ export const command = defineCommand({
     "Exits with 1 if a skill is missing, differs from the lock, or has no hash there, or a change was interrupted. Skills that are not in the lock are named.",
   ],
   async run({ options }, terminal) {
-    const where = placeOf(options, terminal);
+    const where = skillsPlaceFromOptions(options, terminal);
     const lock = readLock(where);
     const skills = findSkillsDirectory(where);
     const results: Verified[] = [];

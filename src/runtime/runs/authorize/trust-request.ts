@@ -9,7 +9,7 @@ import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { CopiedFile } from "../../../skills/files/copied-files.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
 import { maxTextBytes, maxTextBytesTogether } from "../../../skills/files/copied-files.ts";
-import type { Origin, Subject } from "../../trust/grants/grant.ts";
+import type { PublishedOrigin, Subject } from "../../trust/grants/grant.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -40,7 +40,7 @@ export function subjectOfOffered(
   return subjectOf(skill, { skills, sourceOf: () => source });
 }
 
-function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Origin {
+function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): PublishedOrigin {
   const { digest, commit } = provenanceOf(directory) ?? {};
   return {
     source: label,

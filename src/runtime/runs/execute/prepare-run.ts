@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { listed } from "../../../skills/manifest/capabilities.ts";
 import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
+import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { InvocationEnd } from "../../../sources/invoke/invocation-end.ts";
@@ -18,7 +18,7 @@ import type {
 import type { SkillSource } from "../../../skills/files/skill-files.ts";
 import { permissionsOf } from "../../../skills/manifest/permissions.ts";
 import type { Skill } from "../../../skills/skill.ts";
-import { requirementsFile } from "../plan/dependencies.ts";
+import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { PlannedMount } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
@@ -66,7 +66,7 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const { program } = spec;
   if (program.type === "remote") throw new Error("A skill that another machine offers runs in no sandbox.");
-  const project = projectOf(spec, caller, environment);
+  const project = mountedProjectOf(spec, caller, environment);
   const secrets = await readSecrets(spec, caller, environment);
   const mounts: PlannedMount[] = [];
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
@@ -197,7 +197,7 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
  * needs none. No run changes the user's own skills, which its grants are for: where they are in the project they are kept, and a
  * project inside of them is not writable. Throws PERMISSION_DENIED.
  */
-export function projectOf(
+export function mountedProjectOf(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
   { project: directory, projectIdentity, skills }: ProjectCaller,
   { refuseProject }: Pick<RunEnvironment, "refuseProject">,
@@ -215,7 +215,7 @@ export function projectOf(
       "The user can open the session in a subdirectory, or set ACP_SKILLS_HOME to another directory.",
     );
   const root = realPathOf(directory);
-  const identity = identityOf(root);
+  const identity = directoryIdentityOf(root);
   if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw directoryReplaced(directory);
   const project = { directory, writable: needs.project === "write", identity };
   if (!project.writable) return project;

@@ -5,9 +5,6 @@ import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.
 import type { Skill } from "../../../skills/skill.ts";
 import type { CallerSkills } from "../run-caller.ts";
 
-/** The file whose packages `acp-skills install` installs. */
-export const requirementsFile = "code/requirements.txt";
-
 type FindSkill = Pick<CallerSkills, "find">;
 
 /**

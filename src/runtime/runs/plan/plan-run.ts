@@ -9,7 +9,7 @@ import type { Skill } from "../../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { checkDeclared } from "./check-declared.ts";
-import { requirementsFile } from "./dependencies.ts";
+import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import {
   defaultRunLimits,
   defaultTimeoutMs,
@@ -19,7 +19,7 @@ import {
   maxTimeoutMs,
 } from "./run-limits.ts";
 
-export type Arguments = Readonly<Record<string, Json>>;
+export type RunArguments = Readonly<Record<string, Json>>;
 
 /** What is common to all requests. */
 export interface RequestedLimits {
@@ -30,7 +30,7 @@ export interface RequestedLimits {
 export interface CodeRunRequest extends RequestedLimits {
   readonly code: string;
   readonly entrypoint: string;
-  readonly args?: Arguments | undefined;
+  readonly args?: RunArguments | undefined;
   readonly mountSkills?: readonly string[] | undefined;
 }
 

@@ -14,14 +14,14 @@ import type { Skill } from "../../../skills/skill.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
-import type { Arguments, Planning, RequestedLimits } from "./plan-run.ts";
+import type { RunArguments, Planning, RequestedLimits } from "./plan-run.ts";
 import { isScript } from "../../../skills/skill.ts";
 
 export interface SkillRunRequest extends RequestedLimits {
   /** Canonical name or slug. */
   readonly name: string;
   readonly version?: string | undefined;
-  readonly args?: Arguments | undefined;
+  readonly args?: RunArguments | undefined;
   readonly script?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
 
 interface CheckedArguments {
   /** With the manifest's defaults filled in. */
-  readonly args: Arguments;
+  readonly args: RunArguments;
   /** Ids that an argument of type `blob` names. */
   readonly blobs: readonly string[];
 }
@@ -64,7 +64,7 @@ interface Call extends Pick<CheckedArguments, "blobs"> {
 
 const nothingToMount = "none, because the skill runs on another machine";
 
-function entrypointOf(skill: Skill, given: Arguments): Call {
+function entrypointOf(skill: Skill, given: RunArguments): Call {
   const { manifest } = skill;
   const { args, blobs } = checkArgs(tool, given, manifest?.inputs);
   return { program: programOf(skill, args), blobs: manifest?.remote === undefined ? blobs : [] };
@@ -84,7 +84,7 @@ const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
   mjs: "node",
 };
 
-async function scriptOf({ caller }: Planning, skill: Skill, file: string, given: Arguments): Promise<Call> {
+async function scriptOf({ caller }: Planning, skill: Skill, file: string, given: RunArguments): Promise<Call> {
   const { files } = caller.sourceOf(skill);
   const walk = await runInSlices(walkSkill(files, skill.directory));
   const scripts = walk.files.map(({ path }) => path).filter(isScript);
@@ -102,7 +102,7 @@ const maxArgv = 256;
 const scriptInputs = { argv: { type: "array" }, stdin: { type: "string" } } as const;
 
 /** A script takes its arguments as text. */
-function scriptArguments(given: Arguments): { readonly argv: readonly string[]; readonly stdin?: string } {
+function scriptArguments(given: RunArguments): { readonly argv: readonly string[]; readonly stdin?: string } {
   const { argv = [], stdin } = checkArgs(tool, given, scriptInputs).args as { argv?: Json[]; stdin?: string };
   if (argv.length > maxArgv) {
     throw invalidInput(tool, [{ field: "/args/argv", expected: `at most ${maxArgv} strings`, actual: argv.length }]);
@@ -123,7 +123,7 @@ function notExecutable({ name }: Skill): SkillsError {
 }
 
 /** Validates arguments against a manifest's `inputs` (CONTRACT C-1.4). Throws VALIDATION_ERROR that lists every violation. */
-function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): CheckedArguments {
+function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"]): CheckedArguments {
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);
   const names = declared.map(([name]) => name);

@@ -7,10 +7,10 @@ export const defaultTimeoutMs = 30_000;
 export const maxTimeoutMs = 600_000;
 /** CONTRACT C-5.1. */
 export const maxOutputBytes = 4096;
-export const maxPreviewBytes = 2048;
+export const maxLogPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
 /** As many blob ids as a run may mount. */
-export const maxToldBlobs = 64;
+export const maxReportedBlobs = 64;
 /** CONTRACT C-5.5. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;

@@ -7,10 +7,10 @@ import { maxLogBytes } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunListener, RunStep } from "../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { KeptRun, RunStore } from "../store/run-store.ts";
+import type { StoredRun, RunStore } from "../store/run-store.ts";
 import type { RunResult } from "./run-result.ts";
-import { keepBytes, tellLines, toPlainText } from "./run-text.ts";
-import type { KeptBytes, Mask } from "./run-text.ts";
+import { createBoundedBytes, createLineBatcher, toPlainText } from "./run-text.ts";
+import type { BoundedBytes, Mask } from "./run-text.ts";
 
 /** Passes a run's events on, and keeps its record in the run store from the moment that it is queued or started. */
 export interface History {
@@ -36,7 +36,7 @@ export function createHistory(
 ): History {
   const createdAt = now();
   /** Without what was printed. */
-  const events: KeptRun["events"][number][] = [];
+  const events: StoredRun["events"][number][] = [];
 
   function tell(step: RunStep): void {
     if (step.type !== "printed" && (events.length < maxKeptEvents || step.type === "ended"))
@@ -47,7 +47,7 @@ export function createHistory(
     onEvent?.({ runId: spec.runId, ...step });
   }
 
-  function keep(status: KeptRun["status"], outcome: Pick<KeptRun, "result" | "error"> = {}): void {
+  function keep(status: StoredRun["status"], outcome: Pick<StoredRun, "result" | "error"> = {}): void {
     records.keep({ spec, createdAt, status, events: [...events], ...outcome });
   }
 
@@ -113,7 +113,7 @@ export interface RunRecord {
   /** Everything printed, in order of arrival; masked. Ends the recording. */
   readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
   /** Of a script; masked. */
-  readonly stream: (name: "stdout" | "stderr") => KeptBytes;
+  readonly stream: (name: "stdout" | "stderr") => BoundedBytes;
   /** Ids, in order of creation. */
   readonly blobs: readonly string[];
   /** Output files that were stored. Their paths are masked, and so are those of `refused`. */
@@ -136,10 +136,10 @@ const maxStreamBytes = 8 * 1024 * 1024;
 
 export function recordRun({ spec, caller, mask, callSkill, budget, tell }: RecordOptions): RunRecord {
   const { owner, blobs: store } = caller;
-  const printed = keepBytes(maxLogBytes);
-  const kept = { stdout: keepBytes(maxStreamBytes), stderr: keepBytes(maxStreamBytes) };
+  const printed = createBoundedBytes(maxLogBytes);
+  const kept = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
-  const told = tellLines((text) => tell({ type: "printed", text: mask.text(text) }));
+  const told = createLineBatcher((text) => tell({ type: "printed", text: mask.text(text) }));
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const blobs: string[] = [];
   const files: { path: string; blobId: string }[] = [];

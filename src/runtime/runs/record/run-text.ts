@@ -116,7 +116,7 @@ const nothingToMask: SecretMask = {
 };
 
 /** The beginning and the end of a stream, in bounded memory. */
-export interface KeptBytes {
+export interface BoundedBytes {
   readonly push: (bytes: Uint8Array) => void;
   /** Everything, or both ends with a line between them that says how many bytes are missing. */
   readonly read: () => Buffer;
@@ -125,7 +125,7 @@ export interface KeptBytes {
   readonly isCut: boolean;
 }
 
-export function keepBytes(limit: number): KeptBytes {
+export function createBoundedBytes(limit: number): BoundedBytes {
   const headLimit = Math.floor(limit / 2);
   const tailLimit = limit - headLimit;
   const head: Uint8Array[] = [];
@@ -173,7 +173,7 @@ function joinMany(pieces: Uint8Array[]): void {
 }
 
 /** Text on its way to a listener. */
-export interface ToldLines {
+export interface LineBatcher {
   readonly push: (text: string) => void;
   /** Flushes an unfinished last line. */
   readonly end: () => void;
@@ -184,7 +184,7 @@ const maxTold = 1_000;
 const maxCharacters = 64 * 1024;
 
 /** Passes text on by whole lines, batched as they arrive, up to a limit that keeps a flood from the listener. */
-export function tellLines(tell: (text: string) => void): ToldLines {
+export function createLineBatcher(tell: (text: string) => void): LineBatcher {
   let held = "";
   let told = 0;
   let characters = 0;

@@ -1,7 +1,7 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
-import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "../plan/run-limits.ts";
+import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RunRecord } from "./run-recorder.ts";
@@ -37,7 +37,7 @@ export async function toRunResult(
 ): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
   const { run, spec, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = await record.log();
-  const logs = toPreview(text, maxPreviewBytes);
+  const logs = toPreview(text, maxLogPreviewBytes);
   const spilled: string[] = [];
   const outcome = await toOutcome(end, record, facts, async (kind, bytes) => {
     const id = await keepIfPossible(caller, kind, bytes);
@@ -71,12 +71,12 @@ async function toOutputBlobs(
   named: readonly string[],
   caller: RunFacts["caller"],
 ): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
-  if (blobs.length <= maxToldBlobs) return { output_blobs: [...blobs] };
+  if (blobs.length <= maxReportedBlobs) return { output_blobs: [...blobs] };
   const ordered = [...new Set([...named, ...blobs])];
-  const rest = ordered.slice(maxToldBlobs);
+  const rest = ordered.slice(maxReportedBlobs);
   const blobId = await keepIfPossible(caller, "application/json", Buffer.from(JSON.stringify(rest)));
   return {
-    output_blobs: ordered.slice(0, maxToldBlobs),
+    output_blobs: ordered.slice(0, maxReportedBlobs),
     more_output_blobs: { count: rest.length, ...(blobId !== undefined && { blob_id: blobId }) },
   };
 }

@@ -2,7 +2,7 @@ import type { BlobStore } from "../../blobs/blob-store.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { frameLimits } from "../../sandbox/frames/frames.ts";
-import { parseJson, TooDeep, writeJson } from "../../sandbox/frames/json.ts";
+import { parseUntrustedJson, TooDeep, writeJson } from "../../sandbox/frames/json.ts";
 import { defaultRunLimits } from "../plan/run-limits.ts";
 
 /** The longest output that a result has in it for readers on other machines: as much as a run may return. */
@@ -43,7 +43,7 @@ async function withWholeOutput(
       signal.throwIfAborted();
       chunks.push(chunk);
     }
-    const { value } = await runInSlices(parseJson(Buffer.concat(chunks), frameLimits.depth));
+    const { value } = await runInSlices(parseUntrustedJson(Buffer.concat(chunks), frameLimits.depth));
     return { ...result, output: value, output_blobs: listed.filter((other) => other !== id) };
   } catch (error) {
     // Expired, removed, damaged, or a blob of the program's own that is not JSON.

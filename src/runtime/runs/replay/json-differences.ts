@@ -1,7 +1,7 @@
 import type { Json } from "../../sandbox/sandbox.ts";
 
 /** A place where two values differ, as text for people; undefined where there is nothing. */
-export interface Difference {
+export interface JsonDifference {
   readonly where: string;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
@@ -18,8 +18,8 @@ export function jsonDifferences(
   before: Json | undefined,
   after: Json | undefined,
   limit: number,
-): readonly Difference[] {
-  const found: Difference[] = [];
+): readonly JsonDifference[] {
+  const found: JsonDifference[] = [];
   const compare = (place: string, one: Json | undefined, other: Json | undefined): void => {
     if (found.length >= limit || one === other) return;
     if (typeof one === "string" && typeof other === "string") {
@@ -39,7 +39,7 @@ export function jsonDifferences(
 }
 
 /** The first line in which two texts differ, from shortly before that. */
-export function textDifference(where: string, before: string, after: string): Difference {
+export function textDifference(where: string, before: string, after: string): JsonDifference {
   const [left, right] = [before.split("\n"), after.split("\n")];
   const line = left.findIndex((text, index) => text !== right[index]);
   const at = line === -1 ? left.length : line;

@@ -2,9 +2,9 @@ import { parseIfJson } from "../../../base/json-file/json-value.ts";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import type { RunResult } from "../record/run-result.ts";
-import type { KeptRun } from "../store/run-store.ts";
+import type { StoredRun } from "../store/run-store.ts";
 import { jsonDifferences, textDifference } from "./json-differences.ts";
-import type { Difference } from "./json-differences.ts";
+import type { JsonDifference } from "./json-differences.ts";
 
 /** What a run came to, without what no two runs share: ids, times and durations. */
 export interface Outcome {
@@ -25,7 +25,7 @@ interface OutcomeBlob {
   readonly sha256: string;
 }
 
-type Ended = Pick<KeptRun, "events"> & { readonly result: RunResult };
+type Ended = Pick<StoredRun, "events"> & { readonly result: RunResult };
 
 /** Reads what a run came to. Throws BLOB_NOT_FOUND if a blob of its output is no longer stored. */
 export async function readOutcome(
@@ -102,15 +102,15 @@ function mapTexts(value: Json, change: (text: string) => string): Json {
 
 const maxDifferences = 20;
 
-export interface Comparison {
+export interface ReplayComparison {
   /** Empty where the output is the same; of more than 20 only the first. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly JsonDifference[];
   /** What differs and does not count: what the runs said for people. */
-  readonly asides: readonly Difference[];
+  readonly asides: readonly JsonDifference[];
 }
 
 /** How the outcome of a run differs from that of the run that it repeats. Pure. */
-export function compareOutcomes(before: Outcome, after: Outcome): Comparison {
+export function compareOutcomes(before: Outcome, after: Outcome): ReplayComparison {
   const differences = [
     ...(before.status === after.status ? [] : [{ where: "status", before: before.status, after: after.status }]),
     ...jsonDifferences("output", before.output, after.output, maxDifferences),
@@ -124,7 +124,7 @@ export function compareOutcomes(before: Outcome, after: Outcome): Comparison {
 }
 
 /** Output files are compared by path; other blobs as a collection without order, by kind and content. */
-function blobDifferences(before: readonly OutcomeBlob[], after: readonly OutcomeBlob[]): readonly Difference[] {
+function blobDifferences(before: readonly OutcomeBlob[], after: readonly OutcomeBlob[]): readonly JsonDifference[] {
   const [left, right] = [group(before), group(after)];
   return [...new Set([...left.keys(), ...right.keys()])].sort().flatMap((where) => {
     const [one = [], other = []] = [left.get(where), right.get(where)];

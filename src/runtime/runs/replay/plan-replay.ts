@@ -6,7 +6,7 @@ import type { RunEnvironment } from "../execute/prepare-run.ts";
 import { findMount, noNeeds } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { KeptRun } from "../store/run-store.ts";
+import type { StoredRun } from "../store/run-store.ts";
 import { findRecordedSkills } from "./find-recorded-skills.ts";
 import type { RecordedSkills } from "./find-recorded-skills.ts";
 import { notReplayable } from "./recorded-run.ts";
@@ -89,7 +89,7 @@ async function findRecordedBlobs(
   store: BlobStore,
 ): Promise<{ readonly missing: readonly string[]; readonly store: BlobStore }> {
   const { owner } = run.spec;
-  const runs: readonly KeptRun[] = [run, ...nested];
+  const runs: readonly StoredRun[] = [run, ...nested];
   const made = new Set(
     runs.flatMap(({ events, result }) => [...events.map(({ blobId }) => blobId), ...(result?.output_blobs ?? [])]),
   );

@@ -1,11 +1,11 @@
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../record/run-result.ts";
-import type { KeptRun, RunStore } from "../store/run-store.ts";
+import type { StoredRun, RunStore } from "../store/run-store.ts";
 
 /** A run that ended with a result, and the runs of skills that its code called, at all depths. */
 export interface RecordedRun {
-  readonly run: KeptRun & { readonly result: RunResult };
-  readonly nested: readonly KeptRun[];
+  readonly run: StoredRun & { readonly result: RunResult };
+  readonly nested: readonly StoredRun[];
 }
 
 /** Reads the record of a run. Throws NOT_EXECUTABLE if there is none, or the run has no result to compare with. */
@@ -22,13 +22,13 @@ export async function readRecordedRun(records: Pick<RunStore, "read" | "list">, 
   return { run: { ...run, result: result as RunResult }, nested };
 }
 
-async function readNested(records: Pick<RunStore, "list">, runId: string): Promise<readonly KeptRun[]> {
-  const children = new Map<string, KeptRun[]>();
+async function readNested(records: Pick<RunStore, "list">, runId: string): Promise<readonly StoredRun[]> {
+  const children = new Map<string, StoredRun[]>();
   for await (const run of records.list()) {
     const { parent } = run.spec;
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), run]);
   }
-  const found: KeptRun[] = [...(children.get(runId) ?? [])];
+  const found: StoredRun[] = [...(children.get(runId) ?? [])];
   // Grows while it is walked; a run has one parent, which is older.
   for (const { spec } of found) found.push(...(children.get(spec.runId) ?? []));
   return found;

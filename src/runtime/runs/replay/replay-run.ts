@@ -6,13 +6,13 @@ import type { RunEvent } from "../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RunStore } from "../store/run-store.ts";
 import { compareOutcomes, readOutcome } from "./outcome.ts";
-import type { Comparison, Outcome } from "./outcome.ts";
+import type { ReplayComparison, Outcome } from "./outcome.ts";
 import { notReplayable, readRecordedRun } from "./recorded-run.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import { planReplay } from "./plan-replay.ts";
 
 /** A recorded run that was run again. */
-export interface Replay extends Comparison {
+export interface Replay extends ReplayComparison {
   readonly replays: string;
   /** Whether the output is the same. */
   readonly same: boolean;

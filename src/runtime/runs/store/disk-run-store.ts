@@ -12,8 +12,8 @@ import { inParallel } from "../../../base/promises/in-parallel.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
-import { defaultRetention, keptRun } from "./run-store.ts";
-import type { KeptRun, RunRetention, RunStore } from "./run-store.ts";
+import { defaultRetention, storedRunSchema } from "./run-store.ts";
+import type { StoredRun, RunRetention, RunStore } from "./run-store.ts";
 
 export interface DiskRunStoreOptions extends Partial<RunRetention> {
   /** Milliseconds since 1970. */
@@ -29,7 +29,7 @@ interface RecordFile {
 }
 
 /** A run that has not ended yet names the process that runs it. */
-const recordedRun = keptRun.extend({
+const recordedRun = storedRunSchema.extend({
   process: z.strictObject({ pid: z.number(), started: z.string(), space: z.string() }).exactOptional(),
 });
 
@@ -54,7 +54,7 @@ class DiskRunStore implements RunStore {
   /** Stored since the owner's directory was last pruned. */
   readonly #unpruned = new Map<string, { runs: number; bytes: number }>();
   /** What is not on disk yet, by run id; of several records of one run, only the last is written. */
-  readonly #pending: Map<string, KeptRun>;
+  readonly #pending: Map<string, StoredRun>;
   /** By run id, those that this process has written. */
   readonly #written: Map<string, RecordFile>;
   #last: Promise<void> = Promise.resolve();
@@ -70,7 +70,7 @@ class DiskRunStore implements RunStore {
     this.#written = new LimitedMap(this.#options.maxRuns);
   }
 
-  keep(run: KeptRun): void {
+  keep(run: StoredRun): void {
     this.#pending.set(run.spec.runId, run);
     this.#next ??= this.#last = this.#last.then(async () => {
       // After the answer to the call that made the run.
@@ -85,7 +85,7 @@ class DiskRunStore implements RunStore {
     return this.#written.has(runId);
   }
 
-  async read(runId: string): Promise<KeptRun | undefined> {
+  async read(runId: string): Promise<StoredRun | undefined> {
     const pending = this.#pending.get(runId);
     if (pending !== undefined) return pending;
     const written = this.#written.get(runId);
@@ -93,7 +93,7 @@ class DiskRunStore implements RunStore {
     return found !== undefined && this.#isFresh(found) ? await this.#readRecord(found) : undefined;
   }
 
-  async *list(): AsyncGenerator<KeptRun> {
+  async *list(): AsyncGenerator<StoredRun> {
     await this.#last;
     for (const file of (await this.#files()).sort((a, b) => b.createdAt - a.createdAt)) {
       const run = await this.#readRecord(file);
@@ -126,7 +126,7 @@ class DiskRunStore implements RunStore {
     this.#isTold = failure !== undefined;
   }
 
-  async #store(run: KeptRun): Promise<void> {
+  async #store(run: StoredRun): Promise<void> {
     const { runId, owner: ownerName } = run.spec;
     const hasEnded = run.status !== "queued" && run.status !== "running";
     const record = hasEnded ? run : { ...run, process: identifyProcess() };
@@ -208,7 +208,7 @@ class DiskRunStore implements RunStore {
     return createdAt + this.#options.ttlMs > this.#options.now();
   }
 
-  async #readRecord({ file, runId }: RecordFile): Promise<KeptRun | undefined> {
+  async #readRecord({ file, runId }: RecordFile): Promise<StoredRun | undefined> {
     try {
       const { process, ...run } = recordedRun.parse(JSON.parse(await readFile(file, "utf8")));
       if (run.spec.runId === runId)

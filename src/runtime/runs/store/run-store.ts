@@ -3,7 +3,7 @@ import { runResult } from "../record/run-result.ts";
 import { runSpec } from "../run-spec.ts";
 
 /** A run: what it was asked to do, and how far it got. */
-export const keptRun = z.strictObject({
+export const storedRunSchema = z.strictObject({
   spec: runSpec,
   /** Milliseconds since 1970. */
   createdAt: z.number(),
@@ -17,7 +17,7 @@ export const keptRun = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
 });
 
-export type KeptRun = z.infer<typeof keptRun>;
+export type StoredRun = z.infer<typeof storedRunSchema>;
 
 /** How much is kept. */
 export interface RunRetention {
@@ -39,13 +39,13 @@ export interface RunStore {
    * Stores a record, some time later, in place of an earlier one of the same run; until it is stored, `read` finds it here. Never throws:
    * a run does not depend on its record.
    */
-  keep(run: KeptRun): void;
+  keep(run: StoredRun): void;
   /** Waits for what was kept until now; whether a record of this run survives the end of this process. */
   stored(runId: string): Promise<boolean>;
   /** Undefined where there is none, or no longer. */
-  read(runId: string): Promise<KeptRun | undefined>;
+  read(runId: string): Promise<StoredRun | undefined>;
   /** Newest first. */
-  list(): AsyncIterable<KeptRun>;
+  list(): AsyncIterable<StoredRun>;
   /** Waits for what is still being stored. */
   close(): Promise<void>;
 }

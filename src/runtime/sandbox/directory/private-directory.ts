@@ -85,7 +85,7 @@ export async function layFiles(
     await layTree(join(directory.skills, skill.name), skill.files);
   }
   for (const blob of blobs) {
-    if (!isBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
+    if (!isMountableBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     await layFile(blob.id, join(directory.blobs, blob.id), blob.size, blob.read());
     symlinkSync(blob.id, join(directory.blobs, blob.id.slice("blob:".length)));
   }
@@ -134,7 +134,7 @@ export function isSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= 255;
 }
 
-export function isBlobId(id: string): boolean {
+export function isMountableBlobId(id: string): boolean {
   return /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);
 }
 
@@ -153,14 +153,14 @@ export interface SandboxUser {
   readonly isLent: boolean;
 }
 
-export interface Refusal {
+export interface SandboxRefusal {
   readonly refusal: string;
 }
 
 /**
  * An unused id, a different one for each sandbox: no file belongs to it, and per-user limits of the kernel count only that sandbox.
  */
-function takeFreeUser(isLent = false): SandboxUser | Refusal {
+function takeFreeUser(isLent = false): SandboxUser | SandboxRefusal {
   const highest = highestUser();
   if (highest < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
   if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
@@ -172,7 +172,7 @@ function takeFreeUser(isLent = false): SandboxUser | Refusal {
  * The user a sandbox runs as: that of this process, unless it is root. For root, an unused id, or the owner of a project that other
  * users may not use. Never root: the kernel lets uid 0 change many settings even without capabilities.
  */
-export function chooseUser(project: SandboxRun["project"]): SandboxUser | Refusal {
+export function chooseUser(project: SandboxRun["project"]): SandboxUser | SandboxRefusal {
   if (process.getuid?.() !== 0) return { id: undefined, isLent: false };
   if (project === undefined) return takeFreeUser();
   const found = statSync(project.directory, { throwIfNoEntry: false });

@@ -6,8 +6,8 @@ import { SkillsError } from "../../../base/errors.ts";
 import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
 import type { Frame, FrameReader } from "../frames/frames.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
-import { passFiles, passPrinted, serveProgram, tellSkipped } from "./serve-run.ts";
-import type { RunResult } from "./serve-run.ts";
+import { passFiles, passPrinted, serveProgram, reportSkippedFiles } from "./serve-run.ts";
+import type { BoundedResult } from "./serve-run.ts";
 
 /** A started sandbox that waits for its one run. */
 export interface SandboxProcess {
@@ -43,7 +43,7 @@ export interface Roots {
 }
 
 /** What a run frame needs to know about the tier. */
-export interface Surroundings {
+export interface RunFrameContext {
   /** Absent where the sandbox has a file system of its own: then these are the paths of the protocol. */
   readonly roots?: Roots | undefined;
   readonly proxyPort?: number | undefined;
@@ -60,7 +60,7 @@ export interface Outside {
 type Stop = "timeout" | "cancelled" | "output" | "fault";
 
 /** How long a supervisor may take to kill all processes and exit, before the host kills the sandbox. */
-export const graceMs = 2_000;
+export const supervisorGraceMs = 2_000;
 
 /**
  * Drives the one run of a prepared sandbox; resolves when every process of the run is dead. The sandbox itself may still be
@@ -70,7 +70,7 @@ export const graceMs = 2_000;
 export async function driveRun(
   sandbox: SandboxProcess,
   run: SandboxRun,
-  surroundings: Surroundings,
+  surroundings: RunFrameContext,
   host: RunHost,
   signal: AbortSignal,
   { clock, log }: { clock: Clock; log: Log },
@@ -85,7 +85,7 @@ export async function driveRun(
   const timers: (() => void)[] = [];
   let reported = false;
 
-  const killAfter = (): void => void timers.push(clock.after(graceMs, () => sandbox.kill()));
+  const killAfter = (): void => void timers.push(clock.after(supervisorGraceMs, () => sandbox.kill()));
   const stop = (reason: Stop): void => {
     if (stopped !== undefined) return;
     stopped = reason;
@@ -121,7 +121,7 @@ export async function driveRun(
     reported = report !== undefined && !(report instanceof FrameFault);
     if (!reported) await sandbox.exited;
     await printed;
-    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report, host);
+    if (report !== undefined && !(report instanceof FrameFault)) reportSkippedFiles(report, host);
     return judge(run, stopped, report, await said, sandbox.lastWords());
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -179,7 +179,7 @@ function judge(
   run: SandboxRun,
   stopped: Stop | undefined,
   report: Frame["header"] | FrameFault | undefined,
-  said: RunResult | FrameFault | undefined,
+  said: BoundedResult | FrameFault | undefined,
   lastWords: string,
 ): RunEnd {
   if (stopped === "cancelled") return { type: "cancelled" };
@@ -218,7 +218,7 @@ const openFiles = 256;
 const processors = 64;
 
 /** The header of the frame that starts the program. */
-export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: Surroundings): Frame["header"] {
+export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: RunFrameContext): Frame["header"] {
   const { program, limits, project, packages } = run;
   const { memoryBytes, processes } = limits;
   const isNode = program.type === "script" && program.language === "node";

@@ -2,7 +2,14 @@ import type { Duplex, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { encodeFrame, encodeLongFrame, FrameFault, frameLimits, openFramePace, readFrames } from "../frames/frames.ts";
+import {
+  encodeFrame,
+  encodeLongFrame,
+  FrameFault,
+  frameLimits,
+  createFrameRateLimiter,
+  readFrames,
+} from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
 
@@ -16,9 +23,9 @@ export async function serveProgram(
   host: RunHost,
   over: AbortSignal,
   { log, clock, tooMuch }: { log: Log; clock: Clock; tooMuch: () => void },
-): Promise<RunResult | undefined> {
+): Promise<BoundedResult | undefined> {
   const frames = readFrames(channel);
-  const pace = openFramePace(clock);
+  const pace = createFrameRateLimiter(clock);
   const answer = answerCalls(channel, run, host, over, log);
   for (;;) {
     const frame = await frames.next();
@@ -110,9 +117,9 @@ function describeFailure(error: unknown, log: Log): { type: string; message: str
 }
 
 /** A result within its limits. */
-export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
+export type BoundedResult = Extract<RunEnd, { type: "returned" | "raised" }>;
 
-export type ProgramResult = RunResult | { readonly type: "too-large" };
+export type ProgramResult = BoundedResult | { readonly type: "too-large" };
 
 const mostBlobs = 10_000;
 const mostNotes = 50;
@@ -201,7 +208,7 @@ function isInside(path: string): boolean {
 }
 
 /** Appends to stderr why output files were not kept, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
-export function tellSkipped({ skipped, undone }: Frame["header"], host: RunHost): void {
+export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const lines = [
     ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`),
     ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path)} was removed: ${why}.\n`),

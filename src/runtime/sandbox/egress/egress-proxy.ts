@@ -11,7 +11,7 @@ import { areForeign, reach } from "../../../base/network/reach.ts";
 import type { Connect } from "../../../base/network/reach.ts";
 import { systemAddresses, systemResolver } from "../../../base/network/resolve.ts";
 import type { Resolve } from "../../../base/network/resolve.ts";
-import { parseAbsoluteForm, parseConnectTarget, toEntry } from "../../../base/network/target.ts";
+import { parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../../base/network/target.ts";
 import type { Target } from "../../../base/network/target.ts";
 import { openTunnel } from "./tunnel.ts";
 
@@ -166,7 +166,7 @@ function watchIdle(socket: Socket, clock: Clock): () => void {
 function tellOnce(log: Log): (target: Target, why: string) => void {
   const told = new Set<string>();
   return (target, why) => {
-    const entry = toEntry(target);
+    const entry = toNetworkPermission(target);
     if (told.has(entry) || told.size >= refusalsTold) return;
     told.add(entry);
     const more = told.size === refusalsTold ? " Further refusals of this run are not logged." : "";

@@ -1,5 +1,5 @@
 import { isPublicAddress, isReachableAddress } from "../../../base/network/public-address.ts";
-import { parseAuthority, toEntry } from "../../../base/network/target.ts";
+import { parseAuthority, toNetworkPermission } from "../../../base/network/target.ts";
 import type { Target } from "../../../base/network/target.ts";
 import { SkillsError } from "../../../base/errors.ts";
 
@@ -48,7 +48,7 @@ export function judge(rules: readonly NetworkRule[], target: Target): Judgement 
     return { allowed: false, why: `${target.host.text} is not the address of a single host` };
   }
   const why = address !== undefined && !isPublicAddress(address) ? "names a private address; " : "";
-  return { allowed: false, why: `${why}needs the entry ${toEntry(target)} in permissions.network` };
+  return { allowed: false, why: `${why}needs the entry ${toNetworkPermission(target)} in permissions.network` };
 }
 
 function matches({ target: rule, subdomains }: NetworkRule, target: Target): boolean {

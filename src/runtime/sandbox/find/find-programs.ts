@@ -49,11 +49,15 @@ async function ask(command: string): Promise<Python | { readonly reason: string 
     if (isSkillsError(error)) throw error;
     return { reason: `${command} does not run, or its standard library is missing.` };
   }
-  return readAnswer(command, answer);
+  return readInterpreterReport(command, answer);
 }
 
 /** Checks what an interpreter reported. The sandbox mounts its whole prefix, which must not contain a home directory. */
-export function readAnswer(command: string, answer: string, home = homedir()): Python | { readonly reason: string } {
+export function readInterpreterReport(
+  command: string,
+  answer: string,
+  home = homedir(),
+): Python | { readonly reason: string } {
   const [implementation, version, executable, prefix] = JSON.parse(answer) as [string, number[], string, string];
   const [major = 0, minor = 0] = version;
   if (implementation !== "cpython") return { reason: `${command} is ${implementation}, not CPython.` };

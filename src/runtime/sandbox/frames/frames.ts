@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
-import { parseJson, TooDeep, writeJson } from "./json.ts";
+import { parseUntrustedJson, TooDeep, writeJson } from "./json.ts";
 
 /** All limits on frames and calls between a run and its host. Printed output has its own. */
 export const frameLimits = {
@@ -105,7 +105,7 @@ export function sendFrame(stream: Writable, header: { readonly type: string; rea
 
 async function parseHeader(text: Buffer): Promise<{ header: Frame["header"]; growth: number; isTooDeep: boolean }> {
   // The header itself is one level.
-  const parsed = await runInSlices(parseJson(text, 1 + frameLimits.depth), {
+  const parsed = await runInSlices(parseUntrustedJson(text, 1 + frameLimits.depth), {
     now: () => performance.now(),
     slice: frameLimits.sliceMs,
   }).catch((error: unknown) => {
@@ -188,7 +188,7 @@ interface Budget {
  * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
  * Aborting the signal ends the wait.
  */
-export function openFramePace(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
+export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
   const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;
   const bytes: Budget = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
   const calls: Budget = { left: burstCalls, most: burstCalls, perSecond: callsPerSecond };

@@ -33,7 +33,7 @@ type Holder =
  * Parses like `JSON.parse`, except that numbers that overflow, such as 1e999, become null. Yields regularly and does not recurse,
  * because the input is untrusted. Throws a SyntaxError, or `TooDeep`.
  */
-export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
+export function* parseUntrustedJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
   const holders: Holder[] = [];
   let at = 0;
   let growth = 0;

@@ -15,7 +15,7 @@ import {
   removeTree,
 } from "../directory/private-directory.ts";
 import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
-import { driveRun, graceMs } from "../drive/drive-run.ts";
+import { driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
@@ -24,7 +24,7 @@ import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxR
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
-import type { Command } from "./start-sandbox-process.ts";
+import type { SandboxCommand } from "./start-sandbox-process.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {
@@ -47,7 +47,7 @@ export interface ProcessTier {
     shape: Shape,
     wishes: readonly string[],
     user: SandboxUser,
-  ): Pick<Command, "file" | "arguments"> & Partial<Pick<Command, "user">>;
+  ): Pick<SandboxCommand, "file" | "arguments"> & Partial<Pick<SandboxCommand, "user">>;
 }
 
 /** The command line of the supervisor, whose files are in `inside`. `walls`: the paths that Landlock allows, for `confine.py`. */
@@ -257,7 +257,7 @@ class ProcessSandboxes implements Sandbox {
 
   /** Waits until its processes are dead, killing them if necessary, then removes its files and its cgroup. */
   async #remove({ sandbox, directory, cgroup }: Prepared): Promise<void> {
-    const cancel = this.#options.clock.after(graceMs, () => sandbox.kill());
+    const cancel = this.#options.clock.after(supervisorGraceMs, () => sandbox.kill());
     await sandbox.exited;
     cancel();
     sandbox.release();

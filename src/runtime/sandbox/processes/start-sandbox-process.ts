@@ -10,7 +10,7 @@ import type { SandboxProcess } from "../drive/drive-run.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
 import { readFrames } from "../frames/frames.ts";
 
-export interface Command {
+export interface SandboxCommand {
   readonly file: string;
   readonly arguments: readonly string[];
   /** User and group id to run as; needs root. */
@@ -25,7 +25,7 @@ const startupMs = 10_000;
 const mostWords = 2_000;
 
 /** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with its error output. */
-export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
+export async function startSandboxProcess(command: SandboxCommand, clock: Clock): Promise<SandboxProcess> {
   const child = await spawnSandbox(command.file, command.arguments, {
     stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
     cwd: "/",

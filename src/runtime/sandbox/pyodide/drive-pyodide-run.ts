@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { isBlobId, isSegment, unfit } from "../directory/private-directory.ts";
+import { isMountableBlobId, isSegment, unfit } from "../directory/private-directory.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import { openFramePace, encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import { createFrameRateLimiter, encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import { answerCalls, passFiles, passPrinted, readResult, tellSkipped } from "../drive/serve-run.ts";
+import { answerCalls, passFiles, passPrinted, readResult, reportSkippedFiles } from "../drive/serve-run.ts";
 import type { ProgramResult } from "../drive/serve-run.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
@@ -64,7 +64,7 @@ export async function drivePyodideRun(
     over.abort();
     child.kill();
     await child.exited;
-    if (told.end !== undefined) tellSkipped(told.end, host);
+    if (told.end !== undefined) reportSkippedFiles(told.end, host);
     return judge(run, stopped, child, told);
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -93,7 +93,7 @@ async function listen(
   const answer = answerCalls(stdin, run, host, over, log);
   const print = passPrinted(run.limits, host, tooMuch);
   const passFile = passFiles(run.limits, host);
-  const pace = openFramePace(clock);
+  const pace = createFrameRateLimiter(clock);
   try {
     for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
       await pace(frame, over);
@@ -165,7 +165,7 @@ export interface LaidFile {
 const mostPathBytes = 4_096;
 
 /** The files of all skills, and the blobs. Throws for an invalid name or a duplicate path. */
-export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): LaidFile[] {
+export function sandboxFilesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): LaidFile[] {
   const files: LaidFile[] = [];
   for (const { name, files: own } of skills) {
     if (!isSegment(name)) throw unfit(`Invalid skill name: ${JSON.stringify(name)}.`);
@@ -175,7 +175,7 @@ export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">)
     }
   }
   for (const blob of blobs) {
-    if (!isBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
+    if (!isMountableBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     const alias = `/blobs/${blob.id.slice("blob:".length)}`;
     files.push({ path: `/blobs/${blob.id}`, alias, size: blob.size, read: () => blob.read() });
   }

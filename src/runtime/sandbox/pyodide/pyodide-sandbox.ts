@@ -11,7 +11,7 @@ import { chooseUser, removeTree } from "../directory/private-directory.ts";
 import { beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
-import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
+import { drivePyodideRun, sandboxFilesOf } from "./drive-pyodide-run.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { denoCommand, startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
@@ -103,7 +103,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   }
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
-    const files = filesOf(run);
+    const files = sandboxFilesOf(run);
     const waiting = await pool.take();
     try {
       if (signal.aborted) return { type: "cancelled" };

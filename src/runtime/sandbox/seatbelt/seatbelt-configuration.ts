@@ -70,6 +70,6 @@ export function seatbeltConfiguration(
 }
 
 /** Quotes a word for a shell. */
-export function quoted(word: string): string {
+export function quoteShellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

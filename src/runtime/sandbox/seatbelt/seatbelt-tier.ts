@@ -14,7 +14,7 @@ import type { Python } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
-import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
+import { quoteShellWord, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";
 
@@ -116,7 +116,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
         ...(packages === null ? [] : [packages]),
       ];
       const writable = [workspace, output, temporary];
-      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoted).join(" ");
+      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoteShellWord).join(" ");
       const { argv } = await manager.wrapWithSandboxArgv(
         `exec ${command}`,
         "/bin/bash",

@@ -1,12 +1,12 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
+import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
 import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { missingOwnFiles } from "../directory/own-files.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import type { PrivateDirectory } from "../directory/private-directory.ts";
-import { driveRun, graceMs } from "../drive/drive-run.ts";
+import { driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
 import type { Outside, Roots, SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
@@ -61,7 +61,7 @@ class UnconfinedSandbox implements Sandbox {
 
   async run(...[run, host, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
     const { project } = run;
-    if (project?.identity !== undefined && !isSameDirectory(identityOf(project.directory), project.identity))
+    if (project?.identity !== undefined && !isSameDirectory(directoryIdentityOf(project.directory), project.identity))
       throw directoryReplaced(project.directory);
     const directory = makePrivateDirectory(join(this.#host.path, `s${++this.#created}`), undefined, ownRootNames);
     let started: SandboxProcess | undefined;
@@ -99,7 +99,7 @@ class UnconfinedSandbox implements Sandbox {
 
   async #remove(directory: PrivateDirectory, started: SandboxProcess | undefined): Promise<void> {
     if (started !== undefined) {
-      const cancel = this.#options.clock.after(graceMs, () => started.kill());
+      const cancel = this.#options.clock.after(supervisorGraceMs, () => started.kill());
       await started.exited;
       cancel();
       started.release();

@@ -9,7 +9,7 @@ import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import {
   defaultPageSize,
   defaultPreviewBytes,
-  maxFileBytes,
+  maxReadFileBytes,
   maxPageSize,
   maxReplyBytes,
   type ToolLimits,
@@ -44,7 +44,7 @@ const skill: Skill = Object.freeze({
   manifest,
 });
 
-/** The built-in skill (CONTRACT C-3.4). Its text depends on the caller: {@link openGuides}. */
+/** The built-in skill (CONTRACT C-3.4). Its text depends on the caller: {@link createGuides}. */
 export const guideSkill: OfferedSkill = Object.freeze({
   skill,
   sources: Object.freeze([]),
@@ -60,7 +60,7 @@ export interface Guide {
 }
 
 /** The guide for a set of tools; read and rendered at its first use. */
-export function openGuides(limits: ToolLimits): (tools: readonly ToolName[]) => Guide {
+export function createGuides(limits: ToolLimits): (tools: readonly ToolName[]) => Guide {
   const guides = new Map<string, Guide>();
   let template: string | undefined;
   return (tools) => {
@@ -112,7 +112,7 @@ function numbersOf({ maxBlobBytes, blobTtlMs }: ToolLimits): Readonly<Record<str
     defaultPageSize: String(defaultPageSize),
     maxPageSize: String(maxPageSize),
     maxReplyKiB: String(maxReplyBytes / kibibyte),
-    maxFileMiB: String(maxFileBytes / mebibyte),
+    maxFileMiB: String(maxReadFileBytes / mebibyte),
     maxBlobMiB: rounded(maxBlobBytes / mebibyte),
     defaultPreviewBytes: String(defaultPreviewBytes),
     blobTtlHours: rounded(blobTtlMs / hourMs),

@@ -1,5 +1,11 @@
 import type * as z from "zod";
-import { cut, invalidInput, maxViolations, noSuchParameter, shown } from "../../../base/failures/invalid-input.ts";
+import {
+  truncateText,
+  invalidInput,
+  maxViolations,
+  noSuchParameter,
+  shown,
+} from "../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import type { Tool } from "../tool.ts";
 
@@ -94,5 +100,5 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 
 /** A JSON pointer; long names are truncated like other untrusted text. */
 function pointer(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${cut(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
+  return path.map((key) => `/${truncateText(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
 }

@@ -15,7 +15,7 @@ export function toToolLimits(blobs: BlobOptions): ToolLimits {
   return { maxBlobBytes, blobTtlMs: ttlMs, runBlobs: { maxBytes: runQuotaBytes, maxBlobs: runMaxBlobs } };
 }
 
-export const defaultLimits: ToolLimits = Object.freeze(toToolLimits({}));
+export const defaultToolLimits: ToolLimits = Object.freeze(toToolLimits({}));
 
 /** CONTRACT C-3.1. */
 export const defaultPageSize = 50;
@@ -27,7 +27,7 @@ export const maxListedVersions = 20;
 export const maxListedFiles = 512;
 /** CONTRACT C-3.3: bytes of a file in one reply, and the maximum size of a file. */
 export const maxReplyBytes = 256 * 1024;
-export const maxFileBytes = 16 * 1024 * 1024;
+export const maxReadFileBytes = 16 * 1024 * 1024;
 /** CONTRACT C-4.3. */
 export const defaultPreviewBytes = 2000;
-export const maxPreviewBytes = 1024 * 1024;
+export const maxBlobPreviewBytes = 1024 * 1024;

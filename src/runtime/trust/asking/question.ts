@@ -1,13 +1,7 @@
 import { quoted } from "../../../base/text/quoted.ts";
 import { unseenCharacters } from "../../../base/text/unseen-characters.ts";
-import {
-  beyond,
-  counted,
-  inWords,
-  isNothing,
-  noCapabilities,
-  shortParts,
-} from "../../../skills/manifest/capabilities.ts";
+import { beyond, inWords, isNothing, noCapabilities, shortParts } from "../../../skills/manifest/capabilities.ts";
+import { counted } from "../../../base/text/counted.ts";
 import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
 import type { Grant, Reach, Subject } from "../grants/grant.ts";
 import type { ChangedFile } from "../../../skills/files/copied-files.ts";

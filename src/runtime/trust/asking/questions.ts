@@ -6,7 +6,7 @@ import { answerWords } from "./question.ts";
 import type { Ask, Question, Reply } from "./question.ts";
 
 /** Told of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
-export type TellOutcome = (outcome: Authorization) => void;
+export type OutcomeListener = (outcome: Authorization) => void;
 
 /** Passes on the first call only. */
 export function onlyOnce<Told extends readonly unknown[]>(
@@ -28,7 +28,7 @@ export interface Matter {
   readonly event: Pick<TrustEvent, "about" | "subject">;
   readonly decide: () => Promise<Authorization | undefined>;
   readonly ask: () => Promise<Question | undefined>;
-  readonly keep: (reply: Reply, tell: TellOutcome) => Promise<Authorization>;
+  readonly keep: (reply: Reply, tell: OutcomeListener) => Promise<Authorization>;
 }
 
 interface QuestionsOptions {
@@ -98,7 +98,7 @@ export class Questions {
       signal.throwIfAborted();
       if ("answer" in reply && reply.answer !== undefined) shown();
       const answer = "allowed" in reply ? "elsewhere" : answerWords(reply);
-      const tellOutcome: TellOutcome = (outcome) => {
+      const tellOutcome: OutcomeListener = (outcome) => {
         const detail = outcome.allowed ? outcome.by : outcome.why;
         tell({
           type: isShown || answer === "elsewhere" ? "answered" : "refused",

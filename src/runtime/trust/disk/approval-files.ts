@@ -8,9 +8,9 @@ import type { Approvals, ApprovalScope } from "../grants/approvals.ts";
 import type { CopiedFile } from "../../../skills/files/copied-files.ts";
 import { toHex } from "../../../skills/files/copied-files.ts";
 import { fromApprovalsText, fromCopyText } from "./approvals-text.ts";
-import { damaged, FileFault, readOwnFile } from "./own-file.ts";
+import { damaged, UnusableFileError, readOwnFile } from "./own-file.ts";
 
-export const maxFileBytes = 4 * 1024 * 1024;
+export const maxApprovalFileBytes = 4 * 1024 * 1024;
 export const maxCopyBytes = 8 * 1024 * 1024;
 const maxRemembered = 256;
 
@@ -78,7 +78,7 @@ export class ApprovalFiles {
     const cached = this.#cached.get(file);
     const directories = [this.root, ...(path.dirname(file) === this.root ? [] : [this.projects])];
     const { now } = this.#options;
-    const found = readOwnFile(file, { directories, maxBytes: maxFileBytes, known: cached?.stamp, now });
+    const found = readOwnFile(file, { directories, maxBytes: maxApprovalFileBytes, known: cached?.stamp, now });
     if (found === undefined) return undefined;
     if (found.text === undefined) return cached?.approvals;
     this.#cached.delete(file);
@@ -119,7 +119,7 @@ export class ApprovalFiles {
       this.#told.delete(file);
       return value;
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
+      if (!(error instanceof UnusableFileError)) throw error;
       this.tell(file, `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`.trimEnd());
       return undefined;
     }
@@ -131,6 +131,6 @@ function namesIn(directory: string): readonly string[] {
     return readdirSync(directory).sort();
   } catch (error) {
     if (systemCode(error) === "ENOENT") return [];
-    throw new FileFault(`it cannot be listed (${systemCode(error)})`, "");
+    throw new UnusableFileError(`it cannot be listed (${systemCode(error)})`, "");
   }
 }

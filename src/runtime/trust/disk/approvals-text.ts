@@ -3,7 +3,7 @@ import { maxBlocks, maxGrants, parseApprovals } from "../grants/approvals.ts";
 import type { Approvals } from "../grants/approvals.ts";
 import type { CopiedFile } from "../../../skills/files/copied-files.ts";
 import { toCopy } from "../../../skills/files/copied-files.ts";
-import { damaged, FileFault } from "./own-file.ts";
+import { damaged, UnusableFileError } from "./own-file.ts";
 
 const copySchema = z.strictObject({
   format: z.literal("acp-skills copy 1"),
@@ -16,7 +16,7 @@ export function fromApprovalsText(text: string): Approvals {
   const value = fromJson(text);
   const { format, grants, blocks } = value as { format?: unknown; grants?: unknown; blocks?: unknown };
   if (typeof format === "string" && /^acp-skills approvals (?!1$)\d+$/.test(format))
-    throw new FileFault(
+    throw new UnusableFileError(
       `it was written by another version of acp-skills (${format.slice(0, 40)})`,
       "Update acp-skills.",
     );

@@ -11,9 +11,9 @@ import { changeApprovals, nothingApproved } from "../grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../grants/approvals.ts";
 import type { CopiedFile } from "../../../skills/files/copied-files.ts";
 import { toCopy } from "../../../skills/files/copied-files.ts";
-import { ApprovalFiles, maxCopyBytes, maxFileBytes } from "./approval-files.ts";
+import { ApprovalFiles, maxCopyBytes, maxApprovalFileBytes } from "./approval-files.ts";
 import { toApprovalsText, toCopyText } from "./approvals-text.ts";
-import { FileFault } from "./own-file.ts";
+import { UnusableFileError } from "./own-file.ts";
 import { TurnLock } from "../../../base/processes/turn-lock.ts";
 import type { Turn } from "../../../base/processes/turn-lock.ts";
 
@@ -65,7 +65,7 @@ class DiskApprovals implements ApprovalStore {
       const after = changeApprovals(scope, before, change);
       if (after === before) return before;
       const text = toApprovalsText(after);
-      if (Buffer.byteLength(text) > maxFileBytes) throw tooMuch(file);
+      if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
       if (fault !== undefined) await this.#keepAside(file, fault);
       await turn.write(file, text);
       const kept = new Set(after.grants.map(({ digest }) => digest));
@@ -105,11 +105,14 @@ class DiskApprovals implements ApprovalStore {
   }
 
   /** What is stored, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
-  #readForChange(scope: ApprovalScope, file: string): { readonly before: Approvals; readonly fault?: FileFault } {
+  #readForChange(
+    scope: ApprovalScope,
+    file: string,
+  ): { readonly before: Approvals; readonly fault?: UnusableFileError } {
     try {
       return { before: this.#files.read(file) ?? nothingApproved(scope) };
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
+      if (!(error instanceof UnusableFileError)) throw error;
       if (error.isReplaceable) return { before: nothingApproved(scope), fault: error };
       const message = `Nothing can be stored in ${file}: ${error.message}.`;
       throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: file, hint: error.remedy } });
@@ -117,7 +120,7 @@ class DiskApprovals implements ApprovalStore {
   }
 
   /** A second name, so that a turn that was taken away moves nothing. */
-  async #keepAside(file: string, fault: FileFault): Promise<void> {
+  async #keepAside(file: string, fault: UnusableFileError): Promise<void> {
     const time = new Date(this.#now()).toISOString().replaceAll(":", "-");
     const aside = `${file}.damaged-${time}`;
     try {
@@ -140,7 +143,7 @@ class DiskApprovals implements ApprovalStore {
         if (file !== undefined && !named.has(digest)) turn.remove(file);
       }
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
+      if (!(error instanceof UnusableFileError)) throw error;
     }
   }
 
@@ -167,7 +170,7 @@ class DiskApprovals implements ApprovalStore {
 }
 
 function tooMuch(file: string): SkillsError {
-  const message = `The approvals in ${file} would exceed ${maxFileBytes / 1024 / 1024} MiB.`;
+  const message = `The approvals in ${file} would exceed ${maxApprovalFileBytes / 1024 / 1024} MiB.`;
   const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
   return new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint } });
 }

@@ -8,7 +8,7 @@ const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants
 const readFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Why a file is not used. */
-export class FileFault extends Error {
+export class UnusableFileError extends Error {
   readonly remedy: string;
   /** Whether it is the user's own file, and may be moved away in favour of a new one. */
   readonly isReplaceable: boolean;
@@ -49,7 +49,7 @@ export function readOwnFile(file: string, options: OwnFileOptions): OwnFile | un
   try {
     for (const directory of directories) {
       const fault = ownershipFault(directory);
-      if (fault !== undefined) throw new FileFault(`of its directory ${directory}: ${fault}`, "");
+      if (fault !== undefined) throw new UnusableFileError(`of its directory ${directory}: ${fault}`, "");
     }
     // Windows follows links.
     if (O_NOFOLLOW === 0 && lstatSync(file).isSymbolicLink()) throw symlink();
@@ -64,21 +64,27 @@ export function readOwnFile(file: string, options: OwnFileOptions): OwnFile | un
       closeSync(descriptor);
     }
   } catch (error) {
-    if (error instanceof FileFault) throw error;
+    if (error instanceof UnusableFileError) throw error;
     const code = systemCode(error);
     if (code === "ENOENT") return undefined;
     if (code === "ELOOP") throw symlink();
-    throw new FileFault(`it cannot be read (${code === "" ? String(error) : code})`, "Make it readable, or remove it.");
+    throw new UnusableFileError(
+      `it cannot be read (${code === "" ? String(error) : code})`,
+      "Make it readable, or remove it.",
+    );
   }
 }
 
 function checkStats(stats: BigIntStats, file: string, maxBytes: number): void {
-  if (!stats.isFile()) throw new FileFault("it is not a regular file", "Remove it.");
+  if (!stats.isFile()) throw new UnusableFileError("it is not a regular file", "Remove it.");
   const user = process.getuid?.();
   if (user !== undefined && stats.uid !== BigInt(user))
-    throw new FileFault("it belongs to another user", "Remove it, or run acp-skills as that user.");
+    throw new UnusableFileError("it belongs to another user", "Remove it, or run acp-skills as that user.");
   if (user !== undefined && (stats.mode & 0o022n) !== 0n)
-    throw new FileFault("others may write in it", `Check what it says, then take that right away: chmod go-w ${file}`);
+    throw new UnusableFileError(
+      "others may write in it",
+      `Check what it says, then take that right away: chmod go-w ${file}`,
+    );
   if (stats.size > BigInt(maxBytes)) throw tooLarge(maxBytes);
 }
 
@@ -106,14 +112,14 @@ function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats, now: number)
 }
 
 /** A file of the user's own whose content cannot be used. */
-export function damaged(why: string): FileFault {
-  return new FileFault(why, "Correct it, or remove it.", { isReplaceable: true });
+export function damaged(why: string): UnusableFileError {
+  return new UnusableFileError(why, "Correct it, or remove it.", { isReplaceable: true });
 }
 
-function tooLarge(maxBytes: number): FileFault {
+function tooLarge(maxBytes: number): UnusableFileError {
   return damaged(`it is larger than ${maxBytes / 1024 / 1024} MiB`);
 }
 
-function symlink(): FileFault {
-  return new FileFault("it is a symlink", "Replace it by the file that it leads to.");
+function symlink(): UnusableFileError {
+  return new UnusableFileError("it is a symlink", "Replace it by the file that it leads to.");
 }

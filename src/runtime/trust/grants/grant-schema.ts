@@ -1,7 +1,8 @@
+import { digestForm } from "../../../base/text/digest-form.ts";
 import * as z from "zod";
 
 const text = z.string().min(1);
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const digest = z.string().regex(digestForm);
 const time = z.iso.datetime();
 
 const origins = z.enum(["own", "project", "remote"]);

@@ -10,7 +10,7 @@ export const reaches = ["once", "session", "project", "everywhere"] as const;
 export type Reach = (typeof reaches)[number];
 
 /** Where a skill was published. */
-export interface Origin {
+export interface PublishedOrigin {
   /** A URL without secrets. */
   readonly source: string;
   /** Of the source, if that is a repository: the one in which the skill has the bytes of `digest`. */
@@ -33,7 +33,7 @@ export interface Subject {
   /** The real path of its own directory. */
   readonly directory: string;
   /** Of a skill that others publish. */
-  readonly origin?: Origin | undefined;
+  readonly origin?: PublishedOrigin | undefined;
   /**
    * SPDX expression, `unknown` or `unspecified`; a function, because it reads the skill's license files: called only where a policy has
    * rules about licenses. Without it: `unspecified`.
@@ -42,14 +42,14 @@ export interface Subject {
 }
 
 /** What may be done, by whom. */
-export interface Wish {
+export interface AccessRequest {
   readonly subject: Pick<Subject, "name" | "digest">;
   readonly wants: Capabilities;
   readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
 }
 
 /** Whether a grant allows all that is wanted, now. `now`: milliseconds since 1970. */
-export function allows(grant: Grant, { subject, wants, calledBy }: Wish, now: number): boolean {
+export function allows(grant: Grant, { subject, wants, calledBy }: AccessRequest, now: number): boolean {
   return (
     grant.skill === subject.name &&
     grant.digest === subject.digest &&

@@ -26,6 +26,6 @@ export function reachOf(
 }
 
 /** Whether grants of a scope count under a policy. */
-export function isWithin({ approvals }: Policy, project: string | undefined): boolean {
+export function isScopeWithinReach({ approvals }: Policy, project: string | undefined): boolean {
   return reachIndex(approvals) >= reachIndex(project === undefined ? "everywhere" : "project");
 }

@@ -4,9 +4,10 @@ import { contradictionsIn } from "./layers/contradictions.ts";
 import { nodeAt } from "../../../base/json-file/node-at.ts";
 import { parseJsonNode, rangeOf, valueOf } from "../../../base/json-file/json-text.ts";
 import type { JsonEntry, JsonNode } from "../../../base/json-file/json-text.ts";
-import { commitForm, digestForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
+import { commitForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
+import { digestForm } from "../../../base/text/digest-form.ts";
 import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
-import type { PolicyProblem, Report } from "./policy-problem.ts";
+import type { PolicyProblem, ReportPolicyProblem } from "./policy-problem.ts";
 
 /** A policy file's text, read. */
 export interface CheckedPolicy {
@@ -26,7 +27,7 @@ const maxProblems = 50;
 export function checkPolicy(file: string, content: string, home: string): CheckedPolicy {
   const text = content.replace(/^\uFEFF/, "");
   const problems: PolicyProblem[] = [];
-  const report: Report = (code, place, message, fix, severity = "error") => {
+  const report: ReportPolicyProblem = (code, place, message, fix, severity = "error") => {
     if (problems.length < maxProblems) problems.push({ code, severity, file, ...rangeOf(text, place), message, fix });
   };
   const root = parseJsonNode(text);
@@ -62,9 +63,9 @@ function toPolicy({ grants, ...rest }: Written): PolicyFile {
   };
 }
 
-type Check = (entry: JsonEntry, report: Report) => void;
+type Check = (entry: JsonEntry, report: ReportPolicyProblem) => void;
 
-function checkFile(root: JsonNode, report: Report): void {
+function checkFile(root: JsonNode, report: ReportPolicyProblem): void {
   const ofSettings = Object.keys(settings).map((key): [string, Check] => [key, checkSetting]);
   const ofLists = Object.keys(lists).map((key): [string, Check] => [key, checkRules]);
   const others: [string, Check][] = [["grants", checkGrants], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
@@ -73,7 +74,12 @@ function checkFile(root: JsonNode, report: Report): void {
 }
 
 /** Reports unknown and repeated keys, and checks the values of the others. */
-function checkObject(node: JsonNode, what: string, known: ReadonlyMap<string, Check>, report: Report): void {
+function checkObject(
+  node: JsonNode,
+  what: string,
+  known: ReadonlyMap<string, Check>,
+  report: ReportPolicyProblem,
+): void {
   if (node.type !== "object") {
     report("policy-value-invalid", node, `${what} is an object`, 'Write { "key": value }.');
     return;
@@ -95,11 +101,11 @@ function checkObject(node: JsonNode, what: string, known: ReadonlyMap<string, Ch
   }
 }
 
-function checkSetting({ key, node }: JsonEntry, report: Report): void {
+function checkSetting({ key, node }: JsonEntry, report: ReportPolicyProblem): void {
   oneOf(settings[key as SettingName].values, key, node, report);
 }
 
-function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNode, report: Report): void {
+function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNode, report: ReportPolicyProblem): void {
   const given = node.type === "scalar" ? node.value : undefined;
   if (values.some((value) => value === given)) return;
   const choices = values.map((value) => JSON.stringify(value));
@@ -121,14 +127,14 @@ function checkText(form = /^/, expected = "a string"): Check {
   };
 }
 
-function checkRules({ key: list, node }: JsonEntry, report: Report): void {
+function checkRules({ key: list, node }: JsonEntry, report: ReportPolicyProblem): void {
   const check: Check = ({ key, node: entries }, tell) => {
     checkEntries(list as ListName, `${list}.${key}`, entries, tell);
   };
   checkObject(node, `"${list}"`, new Map([["allow", check], ["deny", check]]), report); // prettier-ignore
 }
 
-function checkEntries(list: ListName, name: string, node: JsonNode, report: Report): void {
+function checkEntries(list: ListName, name: string, node: JsonNode, report: ReportPolicyProblem): void {
   const { expected } = lists[list];
   const fault = (entry: string): string | undefined => entryFault(list, entry);
   const entries = checkTexts({ name, node, expected, fault, most: policyLimits.entries }, report);
@@ -147,7 +153,7 @@ interface TextList {
 }
 
 /** The items that are strings; reports those that are not, or have a fault. */
-function checkTexts({ name, node, expected, fault, most }: TextList, report: Report): readonly TextItem[] {
+function checkTexts({ name, node, expected, fault, most }: TextList, report: ReportPolicyProblem): readonly TextItem[] {
   return itemsOf({ name, node, most }, report).flatMap((item) => {
     const text = item.type === "scalar" && typeof item.value === "string" ? item.value : undefined;
     const found = text === undefined ? "" : fault(text);
@@ -164,7 +170,10 @@ interface TextItem {
   readonly item: JsonNode;
 }
 
-function itemsOf({ name, node, most }: Pick<TextList, "name" | "node" | "most">, report: Report): readonly JsonNode[] {
+function itemsOf(
+  { name, node, most }: Pick<TextList, "name" | "node" | "most">,
+  report: ReportPolicyProblem,
+): readonly JsonNode[] {
   if (node.type !== "array") {
     report("policy-value-invalid", node, `${name} is a list`, "Write [ … ].");
     return [];
@@ -176,7 +185,7 @@ function itemsOf({ name, node, most }: Pick<TextList, "name" | "node" | "most">,
 }
 
 /** Of older policies. */
-function checkTools(entry: JsonEntry, report: Report): void {
+function checkTools(entry: JsonEntry, report: ReportPolicyProblem): void {
   const message = '"tools" has no effect: acp-skills answers no request of the agent for its own tools';
   report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");
 }
@@ -187,7 +196,7 @@ const checkDigest = checkText(
 );
 const checkCommit = checkText(commitForm, "a full commit id: 40 or 64 hexadecimal digits");
 
-function checkGrants({ node }: JsonEntry, report: Report): void {
+function checkGrants({ node }: JsonEntry, report: ReportPolicyProblem): void {
   for (const item of itemsOf({ name: "grants", node, most: policyLimits.grants }, report)) {
     const skill: Check = (entry, tell) => {
       checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")(entry, tell);
@@ -205,7 +214,7 @@ function checkGrants({ node }: JsonEntry, report: Report): void {
 }
 
 /** A grant names a skill and a digest, or a source and a commit. */
-function checkGrantKeys(node: JsonNode, report: Report): void {
+function checkGrantKeys(node: JsonNode, report: ReportPolicyProblem): void {
   if (node.type !== "object") return;
   const has = (key: string): boolean => node.entries.some((entry) => entry.key === key);
   const isByDigest = has("skill") && has("digest") && !has("source") && !has("commit");
@@ -220,7 +229,7 @@ function checkGrantKeys(node: JsonNode, report: Report): void {
   }
 }
 
-function checkCapabilities({ node }: JsonEntry, report: Report): void {
+function checkCapabilities({ node }: JsonEntry, report: ReportPolicyProblem): void {
   const entriesOf = (list: keyof typeof grantedLists): Check => {
     const { expected, accepts } = grantedLists[list];
     const fault = (entry: string): string | undefined => (accepts(entry) ? undefined : "");

@@ -4,11 +4,11 @@ import { kindOf } from "../grants/grant.ts";
 import type { Subject } from "../grants/grant.ts";
 import { denialsOf } from "./layers/layer.ts";
 import type { PolicyLayer } from "./layers/layer.ts";
-import { mergePolicies, settledIn } from "./layers/merge-policies.ts";
+import { mergePolicies, effectiveSettings } from "./layers/merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 
 /** What the policies say about one thing that a skill is or wants, and which rule says it. */
-export interface Decision {
+export interface PolicyDecision {
   /** `the host api.example.com`. */
   readonly about: string;
   readonly verdict: "allowed" | "granted" | "needs approval" | "denied";
@@ -27,7 +27,7 @@ interface Explained {
 }
 
 /** What the policies decide about a skill. Approvals of people are not looked at. */
-export function explainPolicies(layers: readonly PolicyLayer[], explained: Explained): readonly Decision[] {
+export function explainPolicies(layers: readonly PolicyLayer[], explained: Explained): readonly PolicyDecision[] {
   const { subject, hasCode } = explained;
   const { name, source, origin } = subject;
   const license = subject.license?.() ?? "unspecified";
@@ -53,7 +53,7 @@ function decideRule(
   layers: readonly PolicyLayer[],
   { subject, home }: Explained,
   { about, list, setting, wants = noCapabilities }: Ruled,
-): Decision {
+): PolicyDecision {
   for (const layer of layers) {
     for (const { path, rule } of denialsOf(layer, { subject, wants, home })) {
       const [part] = path;
@@ -67,15 +67,15 @@ function decideRule(
     : { about, verdict: "allowed", why: `in ${list ?? ""}.allow`, ...at(allowing, [list ?? "", "allow"]) };
 }
 
-function decideReading(layers: readonly PolicyLayer[]): Decision {
-  const { value, layer } = settledIn(layers).reads;
+function decideReading(layers: readonly PolicyLayer[]): PolicyDecision {
+  const { value, layer } = effectiveSettings(layers).reads;
   const about = "reading by models";
   const verdict = value === "allow" ? "allowed" : "needs approval";
   return { about, verdict, why: `reads is "${value}"`, ...at(layer, ["reads"]) };
 }
 
-function decideCode(layers: readonly PolicyLayer[]): Decision {
-  const { value, layer } = settledIn(layers).scripts;
+function decideCode(layers: readonly PolicyLayer[]): PolicyDecision {
+  const { value, layer } = effectiveSettings(layers).scripts;
   return {
     about: "running code",
     verdict: value ? "allowed" : "denied",
@@ -85,13 +85,13 @@ function decideCode(layers: readonly PolicyLayer[]): Decision {
 }
 
 /** A run that needs nothing beyond its sandbox. */
-function decideRun(layers: readonly PolicyLayer[], explained: Explained): Decision {
+function decideRun(layers: readonly PolicyLayer[], explained: Explained): PolicyDecision {
   const about = "running in the sandbox";
-  const { value, layer } = settledIn(layers).runs;
+  const { value, layer } = effectiveSettings(layers).runs;
   const isRemote = explained.subject.origin !== undefined;
   if (value === "ask" || isRemote) {
     const decision = approvalOf(layers, explained, { about });
-    const isUsual = decision.verdict === "needs approval" && settledIn(layers).prompts.value;
+    const isUsual = decision.verdict === "needs approval" && effectiveSettings(layers).prompts.value;
     if (!isUsual) return decision;
     return isRemote
       ? { about, verdict: "needs approval", why: "it is from a source on the network" }
@@ -123,7 +123,11 @@ function capabilitiesIn({ network, secrets, project, isolation }: Capabilities):
   ];
 }
 
-function decideCapability(layers: readonly PolicyLayer[], explained: Explained, capability: Capability): Decision {
+function decideCapability(
+  layers: readonly PolicyLayer[],
+  explained: Explained,
+  capability: Capability,
+): PolicyDecision {
   const ruled = decideRule(layers, explained, capability);
   return ruled.verdict === "denied" ? ruled : approvalOf(layers, explained, capability);
 }
@@ -133,14 +137,14 @@ function approvalOf(
   layers: readonly PolicyLayer[],
   { subject, home }: Explained,
   { about, wants = noCapabilities }: Ruled,
-): Decision {
+): PolicyDecision {
   const { grants } = mergePolicies(layers, home);
   const granted = grants(subject);
   if (granted !== undefined && covers(granted.capabilities, wants)) {
     const layer = layers.find(({ file }) => file === granted.file);
     return { about, verdict: "granted", why: "grants has this version", ...at(layer, ["grants"]) };
   }
-  const { approvals, prompts } = settledIn(layers);
+  const { approvals, prompts } = effectiveSettings(layers);
   if (approvals.value === "none")
     return { about, verdict: "denied", why: 'approvals is "none"', ...at(approvals.layer, ["approvals"]) };
   if (!prompts.value) {
@@ -151,7 +155,7 @@ function approvalOf(
   return { about, verdict: "needs approval", why, ...at(approvals.layer, ["approvals"]) };
 }
 
-function at(layer: PolicyLayer | undefined, path: readonly (string | number)[]): Pick<Decision, "place"> {
+function at(layer: PolicyLayer | undefined, path: readonly (string | number)[]): Pick<PolicyDecision, "place"> {
   if (layer === undefined) return {};
   const { file, line, column } = layer.placeOf(path);
   return { place: { file, line, column } };

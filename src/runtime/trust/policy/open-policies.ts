@@ -4,8 +4,8 @@ import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layers/layer.ts";
 import { looseningsOf } from "./layers/loosenings.ts";
 import { mergePolicies } from "./layers/merge-policies.ts";
-import { organisationPolicy, policyPlaces, stampOf } from "./policy-places.ts";
-import type { Place } from "./policy-places.ts";
+import { organisationPolicy, policyFileLocations, stampOf } from "./policy-places.ts";
+import type { PolicyFileLocation } from "./policy-places.ts";
 import { noPolicy } from "./policy.ts";
 import type { Policy } from "./policy.ts";
 import { readPolicyText } from "./read-policy-file.ts";
@@ -29,10 +29,10 @@ export interface PoliciesOptions {
 
 const keptDirectories = 256;
 
-export function openPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
+export function createPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
   const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(keptDirectories);
   const merged = new LimitedMap<string, Merged>(keptDirectories);
-  function readLayer(place: Place, stamp: string): PolicyLayer {
+  function readLayer(place: PolicyFileLocation, stamp: string): PolicyLayer {
     const known = read.get(place.file);
     if (known?.stamp === stamp) return known.layer;
     const layer = toLayer(place, home);
@@ -41,7 +41,7 @@ export function openPolicies({ given, home, log, organisation = organisationPoli
   }
 
   function mergedFor(directory: string | undefined): Merged {
-    const places = policyPlaces(directory, { given, organisation });
+    const places = policyFileLocations(directory, { given, organisation });
     const stamps = places.map(
       ({ file, origin }) => stampOf(file) ?? (file === given ? `missing ${origin}` : undefined),
     );
@@ -88,7 +88,7 @@ function toLine({ file, line, column, message, fix }: PolicyLayer["problems"][nu
 }
 
 /** Reads one file. */
-export function toLayer({ file, origin }: Place, home: string): PolicyLayer {
+export function toLayer({ file, origin }: PolicyFileLocation, home: string): PolicyLayer {
   const found = readPolicyText(file, origin);
   if ("text" in found) return { file, origin, ...checkPolicy(file, found.text, home) };
   const start = { file, line: 1, column: 1 };

@@ -31,10 +31,10 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-export type Settings = { readonly [Name in SettingName]: (typeof settings)[Name]["values"][number] };
+export type PolicySettings = { readonly [Name in SettingName]: (typeof settings)[Name]["values"][number] };
 
 /** What holds where no policy says anything. */
-export const defaultSettings: Settings = Object.freeze({
+export const defaultPolicySettings: PolicySettings = Object.freeze({
   runs: "sandbox",
   reads: "ask",
   approvals: "everywhere",
@@ -104,7 +104,7 @@ export interface PolicyGrant {
 }
 
 /** A valid `acp-skills.policy.json`. */
-export type PolicyFile = Partial<Settings> & { readonly [List in ListName]?: RuleList } & {
+export type PolicyFile = Partial<PolicySettings> & { readonly [List in ListName]?: RuleList } & {
   readonly grants?: readonly PolicyGrant[];
 };
 
@@ -127,5 +127,4 @@ export const grantedLists = {
   secrets: { expected: "the name of a secret, such as API_KEY", accepts: (entry: string) => /^\w{1,128}$/.test(entry) },
 } as const;
 
-export const digestForm = /^sha256:[0-9a-f]{64}$/;
 export const commitForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -19,7 +19,7 @@ export function organisationPolicy(
 }
 
 /** Where a policy file may be. */
-export interface Place {
+export interface PolicyFileLocation {
   readonly file: string;
   readonly origin: "organisation" | "configuration" | "project";
 }
@@ -28,13 +28,13 @@ export interface Place {
  * All places of the policies that count in a directory; without one, of those that count everywhere. `given`: the file of the
  * configuration.
  */
-export function policyPlaces(
+export function policyFileLocations(
   directory: string | undefined,
   {
     given,
     organisation = organisationPolicy(),
   }: { readonly given: string | undefined; readonly organisation?: string },
-): readonly Place[] {
+): readonly PolicyFileLocation[] {
   return [
     { file: organisation, origin: "organisation" },
     ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
@@ -44,7 +44,7 @@ export function policyPlaces(
 
 /** Whether any policy counts in a directory, without reading it. A file that the configuration names counts also where it is missing. */
 export function hasPolicies(directory: string, given: string | undefined): boolean {
-  return policyPlaces(directory, { given }).some(({ file }) => file === given || stampOf(file) !== undefined);
+  return policyFileLocations(directory, { given }).some(({ file }) => file === given || stampOf(file) !== undefined);
 }
 
 /** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
@@ -58,7 +58,7 @@ export function stampOf(file: string): string | undefined {
 }
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
-function placesIn(directory: string): readonly Place[] {
+function placesIn(directory: string): readonly PolicyFileLocation[] {
   const root = repositoryRoot(directory);
   return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
     file: path.join(place, policyFileName),

@@ -14,7 +14,7 @@ export type PolicyProblem = FileProblem<
 >;
 
 /** Reports a problem at a place in the file. */
-export type Report = (
+export type ReportPolicyProblem = (
   code: PolicyProblem["code"],
   place: { readonly offset: number; readonly end: number },
   message: string,

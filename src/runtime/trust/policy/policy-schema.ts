@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { commitForm, digestForm, lists, policyLimits, settings } from "./policy-file.ts";
+import { commitForm, lists, policyLimits, settings } from "./policy-file.ts";
+import { digestForm } from "../../../base/text/digest-form.ts";
 
 /*
  * The form of a policy file, for editors: `schema/policy.json` is generated from it. `checkPolicy` validates, which knows positions and

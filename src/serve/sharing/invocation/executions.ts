@@ -51,7 +51,7 @@ interface Running {
 const idForm = /^run_[A-Za-z0-9]{10,64}$/;
 
 /** `stopped` cancels what still runs; `hold` is told of each execution, until it has ended. */
-export function openExecutions({
+export function createExecutions({
   app,
   stopped,
   hold,

@@ -6,12 +6,12 @@ import { writeWholeResult } from "../../../runtime/runs/record/write-whole-resul
 import { readJsonBody } from "../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../wire/http/refusal.ts";
 import { networkOf } from "../../admission/limiter.ts";
-import { refused } from "../../answer/refuse-request.ts";
+import { toRefusalResponse } from "../../answer/refuse-request.ts";
 import { withSharingErrors } from "../../answer/sharing-error.ts";
 import type { HttpContext, HttpDoor, MountRoutes } from "../../http-door.ts";
 import { findDiscovered } from "../find-discovered.ts";
 import { isInvoked } from "../to-entry.ts";
-import { executionParameters, openExecutions } from "./executions.ts";
+import { executionParameters, createExecutions } from "./executions.ts";
 import type { ExecutionRequest } from "./executions.ts";
 import type { Execution } from "./to-execution.ts";
 
@@ -22,7 +22,7 @@ const askAgainAfter = "1";
 /** Invocation of `api` skills (CONTRACT C-6.4): started by POST, followed by GET, cancelled by DELETE. */
 export const mountInvocation: MountRoutes = (routes, door) => {
   const { app } = door;
-  const executions = openExecutions(door);
+  const executions = createExecutions(door);
 
   const answering = (work: (context: HttpContext) => Promise<Response>) => withSharingErrors(app.log, work);
 
@@ -43,11 +43,11 @@ export const mountInvocation: MountRoutes = (routes, door) => {
       const { slug } = findInvoked(door, context).skill;
       if (!isJsonContentType(incoming.headers["content-type"])) {
         const message = "Send the request with Content-Type: application/json.";
-        return refused(context, { status: 415, code: "VALIDATION_ERROR", message });
+        return toRefusalResponse(context, { status: 415, code: "VALIDATION_ERROR", message });
       }
       const { caller } = context.env;
       const bytes = await readJsonBody(incoming, { maxBytes: caller.requestBytes });
-      if (isRefusal(bytes)) return refused(context, bytes);
+      if (isRefusal(bytes)) return toRefusalResponse(context, bytes);
       if (door.draining.aborted) throw new SkillsError("RUNTIME_BUSY", "The server is being stopped.");
       const input = readInput(bytes);
       const [share, signal] = [shareOf(door, context), clientOf(context)];

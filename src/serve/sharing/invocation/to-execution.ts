@@ -1,4 +1,4 @@
-import type { KeptRun } from "../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
 import type { executionStates } from "../../../wire/skill-sharing.ts";
 
 type State = (typeof executionStates)[number];
@@ -11,7 +11,7 @@ export interface Execution {
   readonly outcome?: Readonly<Record<string, unknown>>;
 }
 
-const states: Readonly<Record<KeptRun["status"], State>> = {
+const states: Readonly<Record<StoredRun["status"], State>> = {
   queued: "accepted",
   running: "running",
   completed: "completed",
@@ -28,7 +28,7 @@ export function toExecution({
   status,
   result,
   error,
-}: Pick<KeptRun, "spec" | "status" | "result" | "error">): Execution {
+}: Pick<StoredRun, "spec" | "status" | "result" | "error">): Execution {
   const state = states[status];
   const execution = { id: spec.runId, state };
   if (state === "accepted" || state === "running") return execution;
@@ -38,7 +38,7 @@ export function toExecution({
 
 /** The outcome of a run that has none of its own: it was refused, cancelled, or its process ended before it did. */
 function endedWithoutResult(
-  status: KeptRun["status"],
+  status: StoredRun["status"],
   error?: { readonly code: string; readonly message: string },
 ): Record<string, unknown> {
   if (status === "cancelled") return { error: { type: "CancelledError", message: "The execution was cancelled." } };

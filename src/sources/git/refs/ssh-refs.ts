@@ -1,10 +1,10 @@
 import { SkillsError } from "../../../base/errors.ts";
-import type { FetchOptions } from "../fetch-commit.ts";
+import type { FetchCommitOptions } from "../fetch-commit.ts";
 import type { Refs } from "./resolve-ref.ts";
 import { runGit } from "../program/run-git.ts";
 
 /** The refs of a repository over ssh, which only git can ask. */
-export async function listRefs(options: Omit<FetchOptions, "commit" | "refs">): Promise<Refs> {
+export async function listRefs(options: Omit<FetchCommitOptions, "commit" | "refs">): Promise<Refs> {
   const { program, remote, home, limits, clock, signal } = options;
   const { succeeded, stdout, stderr } = await runGit(program, {
     args: ["ls-remote", "-q", "--end-of-options", remote.url.url],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { diskRunStore } from "../../../../src/runtime/runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../../../src/runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../../src/runtime/runs/store/run-store.ts";
 import { keptRunOf } from "../../../contract/run-store.ts";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";
@@ -12,15 +12,15 @@ async function cli(...args: string[]): Promise<CliRun> {
   return await runCli(args, { cwd: project.directory, env: { ACP_SKILLS_HOME: project.at("data") } });
 }
 
-async function keep(...kept: readonly KeptRun[]): Promise<void> {
+async function keep(...kept: readonly StoredRun[]): Promise<void> {
   const store = diskRunStore(project.at("data", "runs"), { log: () => undefined });
   for (const run of kept) store.keep(run);
   await store.close();
 }
 
 const version = { name: "a.b", slug: "a-b", version: "1.2.0", digest: "sha256:abc" };
-let completed: KeptRun;
-let refused: KeptRun;
+let completed: StoredRun;
+let refused: StoredRun;
 let now = 0;
 
 beforeEach(() => {

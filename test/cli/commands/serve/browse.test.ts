@@ -4,7 +4,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sessionHeader } from "../../../../src/browser/wire/session.ts";
-import type { OpenedSession } from "../../../../src/browser/wire/session.ts";
+import type { BrowseSessionResponse } from "../../../../src/browser/wire/session.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -41,7 +41,7 @@ async function signIn({ origin, hash }: URL): Promise<Readonly<Record<string, st
   const body = JSON.stringify({ code: hash.slice("#code=".length) });
   const answer = await fetch(`${origin}/api/session`, { method: "POST", headers, body });
   expect(answer.status).toBe(200);
-  const { key } = (await answer.json()) as OpenedSession;
+  const { key } = (await answer.json()) as BrowseSessionResponse;
   const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
   return { "sec-fetch-site": "same-origin", cookie, [sessionHeader]: key };
 }

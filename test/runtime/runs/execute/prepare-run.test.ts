@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identityOf } from "../../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../../src/base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../../../src/base/paths/directory-identity.ts";
-import { projectOf } from "../../../../src/runtime/runs/execute/prepare-run.ts";
+import { mountedProjectOf } from "../../../../src/runtime/runs/execute/prepare-run.ts";
 import type { SandboxProject } from "../../../../src/runtime/sandbox/sandbox.ts";
 
 let directory = "";
@@ -24,7 +24,7 @@ const open = (
   project = "project",
   projectIdentity?: DirectoryIdentity,
 ): SandboxProject | undefined =>
-  projectOf(
+  mountedProjectOf(
     { skill, needs: { network: [], secrets: [], project: writable ? "write" : "read" } },
     { project: at(project), projectIdentity, skills: { ownPlaces: () => places.map(at) } },
     { refuseProject: () => undefined },
@@ -61,7 +61,7 @@ describe("the user's own skills", () => {
 });
 
 test("a directory that replaced the project's is refused, however it got there", () => {
-  const projectIdentity = identityOf(at("project"));
+  const projectIdentity = directoryIdentityOf(at("project"));
   const run = (): SandboxProject | undefined => open([], false, "project", projectIdentity);
   expect(run()).toMatchObject({ identity: projectIdentity });
   renameSync(at("project"), at("before"));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  keepBytes,
-  tellLines,
+  createBoundedBytes,
+  createLineBatcher,
   toLongPlainText,
   toPlainText,
   toPreview,
@@ -16,7 +16,7 @@ test("keeps head and tail of a stream, however it is chunked", () => {
       fc.integer({ min: 2, max: 60 }),
       (pieces, limit) => {
         const whole = Buffer.concat(pieces);
-        const kept = keepBytes(limit);
+        const kept = createBoundedBytes(limit);
         for (const piece of pieces) kept.push(piece);
         expect(kept.size).toBe(whole.length);
         expect(kept.isCut).toBe(whole.length > limit);
@@ -40,7 +40,7 @@ test.each([
   ["before", 4_000_000],
   ["beyond", 1000],
 ])("many small pieces %s the limit take little more than their bytes", (_where, limit) => {
-  const kept = keepBytes(limit);
+  const kept = createBoundedBytes(limit);
   const piece = Buffer.from("x");
   const before = retainedHeap();
   let most = 0;
@@ -53,7 +53,7 @@ test.each([
 });
 
 test("keeps head and tail of many small chunks", () => {
-  const kept = keepBytes(1000);
+  const kept = createBoundedBytes(1000);
   for (let index = 0; index < 100_000; index++) kept.push(Buffer.from(String(index % 10)));
   expect(kept.read().toString().startsWith("0123456789")).toBe(true);
   expect(kept.read().toString().endsWith("6789")).toBe(true);
@@ -61,7 +61,7 @@ test("keeps head and tail of many small chunks", () => {
 });
 
 test("a chunk may be reused after it was pushed", () => {
-  const kept = keepBytes(10);
+  const kept = createBoundedBytes(10);
   const piece = Buffer.from("abcd");
   kept.push(piece);
   piece.fill(0);
@@ -70,7 +70,7 @@ test("a chunk may be reused after it was pushed", () => {
 
 function open() {
   const told: string[] = [];
-  return { told, ...tellLines((text) => told.push(text)) };
+  return { told, ...createLineBatcher((text) => told.push(text)) };
 }
 
 test("passes whole lines on, batched as they arrive, and the rest at the end", () => {

@@ -28,7 +28,7 @@ function idOf(number) {
   return `run_000000000${number}`;
 }
 
-/** @type {(owner: string, number: number, status: "queued" | "running" | "cancelled") => import("../../../../dist/runtime/runs/store/run-store.js").KeptRun} */
+/** @type {(owner: string, number: number, status: "queued" | "running" | "cancelled") => import("../../../../dist/runtime/runs/store/run-store.js").StoredRun} */
 function runOf(owner, number, status) {
   return {
     spec: {

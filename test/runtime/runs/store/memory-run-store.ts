@@ -1,5 +1,5 @@
 import { defaultRetention } from "../../../../src/runtime/runs/store/run-store.ts";
-import type { KeptRun, RunRetention, RunStore } from "../../../../src/runtime/runs/store/run-store.ts";
+import type { StoredRun, RunRetention, RunStore } from "../../../../src/runtime/runs/store/run-store.ts";
 
 /** Records of runs in memory. `now` is in milliseconds since 1970. */
 export function memoryRunStore({
@@ -27,7 +27,7 @@ export function memoryRunStore({
   }
 
   const fresh = (): typeof kept => kept.filter(({ createdAt }) => createdAt + ttlMs > now());
-  const parse = (json: string): KeptRun => JSON.parse(json) as KeptRun;
+  const parse = (json: string): StoredRun => JSON.parse(json) as StoredRun;
 
   return {
     keep(run) {

@@ -8,7 +8,7 @@ import {
   encodeFrame,
   FrameFault,
   frameLimits,
-  openFramePace,
+  createFrameRateLimiter,
   readFrames,
   sendFrame,
 } from "../../../../src/runtime/sandbox/frames/frames.ts";
@@ -180,7 +180,7 @@ function frameOf(type: string, headerBytes: number): Frame {
 /** Sends the same frame repeatedly; `settled` returns how many have passed so far. */
 function flood(frame: Frame, over = new AbortController().signal) {
   const clock = manualClock();
-  const pace = openFramePace(clock);
+  const pace = createFrameRateLimiter(clock);
   let passed = 0;
   void (async () => {
     while (!over.aborted) {

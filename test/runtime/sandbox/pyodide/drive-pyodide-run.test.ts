@@ -2,7 +2,11 @@ import { PassThrough, Writable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
-import { drivePyodideRun, filesOf, sendFiles } from "../../../../src/runtime/sandbox/pyodide/drive-pyodide-run.ts";
+import {
+  drivePyodideRun,
+  sandboxFilesOf,
+  sendFiles,
+} from "../../../../src/runtime/sandbox/pyodide/drive-pyodide-run.ts";
 import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames/frames.ts";
 import type { FrameReader } from "../../../../src/runtime/sandbox/frames/frames.ts";
 import type { PyodideProcess } from "../../../../src/runtime/sandbox/pyodide/pyodide-process.ts";
@@ -199,7 +203,7 @@ function collector(): { stream: Writable; written: Buffer[] } {
 describe("the files of a run in the pyodide tier", () => {
   it("have the documented paths, and blobs have two names", () => {
     const blob = { id: "blob:b1", kind: "text/plain", size: 0, read: () => pieces() };
-    const files = filesOf({ skills: [{ name: "a.b", files: [file("code/main.py")] }], blobs: [blob] });
+    const files = sandboxFilesOf({ skills: [{ name: "a.b", files: [file("code/main.py")] }], blobs: [blob] });
     expect(files.map(({ path, alias }) => [path, alias])).toEqual([
       ["/skills/a.b/code/main.py", undefined],
       ["/blobs/blob:b1", "/blobs/b1"],
@@ -212,7 +216,7 @@ describe("the files of a run in the pyodide tier", () => {
       fc.property(name, name, (skill, path) => {
         let files;
         try {
-          files = filesOf({ skills: [{ name: skill, files: [file(path)] }], blobs: [] });
+          files = sandboxFilesOf({ skills: [{ name: skill, files: [file(path)] }], blobs: [] });
         } catch {
           return;
         }
@@ -232,13 +236,13 @@ describe("the files of a run in the pyodide tier", () => {
     ["a directory where another needs a file", [file("a/b/c"), file("a/b")]],
     ["a path that is too long", [file(Array.from({ length: 30 }, () => "n".repeat(200)).join("/"))]],
   ])("are rejected if there is %s", (_what, files) => {
-    expect(() => filesOf({ skills: [{ name: "s", files }], blobs: [] })).toThrow(/./);
+    expect(() => sandboxFilesOf({ skills: [{ name: "s", files }], blobs: [] })).toThrow(/./);
   });
 
   it("are sent completely, as frames, to a slow reader", async () => {
     const { stream, written } = collector();
     const long = { path: "f", size: 6, read: () => pieces("abc", "def") };
-    await sendFiles(stream, filesOf({ skills: [{ name: "s", files: [long] }], blobs: [] }));
+    await sendFiles(stream, sandboxFilesOf({ skills: [{ name: "s", files: [long] }], blobs: [] }));
     await new Promise((resolve) => stream.end(resolve));
     const bytes = Buffer.concat(written);
     const header = bytes.subarray(4, 4 + bytes.readUInt32BE());
@@ -249,7 +253,7 @@ describe("the files of a run in the pyodide tier", () => {
   it("are rejected if the process has exited", async () => {
     const { stream } = collector();
     stream.destroy();
-    const files = filesOf({ skills: [{ name: "s", files: [file("f", "content")] }], blobs: [] });
+    const files = sandboxFilesOf({ skills: [{ name: "s", files: [file("f", "content")] }], blobs: [] });
     await expect(sendFiles(stream, files)).rejects.toThrow("exited before");
   });
 });

@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quoted, seatbeltConfiguration } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-configuration.ts";
+import {
+  quoteShellWord,
+  seatbeltConfiguration,
+} from "../../../../src/runtime/sandbox/seatbelt/seatbelt-configuration.ts";
 
 const places = { readable: ["/opt/python", "/private/run/skills"], writable: ["/private/run/workspace"] };
 const always = ["/dev/stdout", "/tmp/claude", "/Users/somebody/.npm/_logs"];
@@ -52,7 +55,7 @@ describe.runIf(process.platform !== "win32")("quoted", () => {
     });
     fc.assert(
       fc.property(word, (text) => {
-        expect(execFileSync("/bin/sh", ["-c", `printf %s ${quoted(text)}`]).toString()).toBe(text);
+        expect(execFileSync("/bin/sh", ["-c", `printf %s ${quoteShellWord(text)}`]).toString()).toBe(text);
       }),
       { numRuns: 50 },
     );

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { identityOf } from "../../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../../src/base/paths/directory-identity.ts";
 import type { Json, RunEnd, Sandbox, SandboxRun } from "../../../../src/runtime/sandbox/sandbox.ts";
 import { environmentOf, openUnconfinedSandbox } from "../../../../src/runtime/sandbox/unconfined/unconfined-sandbox.ts";
 import { identifyProcess, pidExists } from "../../../../src/base/processes/live-process.ts";
@@ -137,7 +137,7 @@ describe.runIf(onPosix)("code without a sandbox", { timeout: 30_000 }, () => {
   test("does not start if the project was replaced by another directory", async () => {
     const project = path.join(directory, "swapped");
     mkdirSync(project);
-    const identity = identityOf(project);
+    const identity = directoryIdentityOf(project);
     renameSync(project, `${project}-before`);
     mkdirSync(project);
     const given = codeRun(samples.echoes, { project: { directory: project, writable: true, identity } });

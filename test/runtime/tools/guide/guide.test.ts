@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderGuide } from "../../../../src/runtime/tools/guide/guide.ts";
-import { defaultLimits, toToolLimits } from "../../../../src/runtime/tools/input/limits.ts";
+import { defaultToolLimits, toToolLimits } from "../../../../src/runtime/tools/input/limits.ts";
 import { toolNames } from "../../../../src/runtime/tools/tool.ts";
 import type { ToolName } from "../../../../src/runtime/tools/tool.ts";
 import { openTools } from "../open-tools.ts";
@@ -25,7 +25,7 @@ const subsets: readonly (readonly ToolName[])[] = [
 test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
   "with the tools [%s], the guide names no other tool and has no empty heading or placeholder",
   (_names, subset) => {
-    const text = renderGuide(template, subset, defaultLimits);
+    const text = renderGuide(template, subset, defaultToolLimits);
     expect(subset).toEqual(expect.arrayContaining(mentioned(text)));
     expect(text).not.toMatch(/\{\{|\}\}|undefined|NaN/);
     expect(text).not.toMatch(/\n#+ [^\n]*\n+(#|$)/);
@@ -35,13 +35,13 @@ test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
 );
 
 test("with all tools, the guide names each except its own", () => {
-  expect(mentioned(renderGuide(template, toolNames, defaultLimits))).toEqual(
+  expect(mentioned(renderGuide(template, toolNames, defaultToolLimits))).toEqual(
     toolNames.filter((name) => name !== "load_skills_protocol_guide"),
   );
 });
 
 test("the guide names the parameters that use files of the project", () => {
-  const text = renderGuide(template, toolNames, defaultLimits);
+  const text = renderGuide(template, toolNames, defaultToolLimits);
   expect(text).toContain("give its `path`");
   expect(text).toContain("With `save_as`");
 });
@@ -57,7 +57,7 @@ test("the guide states the blob limits of the store", () => {
 });
 
 test("the guide states the actual limits of runs", () => {
-  const text = renderGuide(template, toolNames, defaultLimits);
+  const text = renderGuide(template, toolNames, defaultToolLimits);
   expect(text).toContain("time out after 30 seconds");
   expect(text).toContain("at most 600000.");
   expect(text).toContain("Output above 4 KiB is stored as a blob");

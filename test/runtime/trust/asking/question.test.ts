@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toForm } from "../../../../src/mcp/elicit.ts";
-import { toContent } from "../../../../src/acp/ask/permission-request.ts";
+import { toPermissionContent } from "../../../../src/acp/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
 import { askAboutProject, askAboutSkill } from "../../../../src/runtime/trust/asking/question.ts";
 import type { Asked } from "../../../../src/runtime/trust/asking/question.ts";
@@ -213,7 +213,7 @@ test("no text of a skill or a model stands outside quotes in a question, unless 
       another: { from: "remote", source: given },
     });
     const { title, wants: wanted, widened, expects = "" } = question;
-    const [content] = toContent(question, 1) as readonly { readonly content: { readonly text: string } }[];
+    const [content] = toPermissionContent(question, 1) as readonly { readonly content: { readonly text: string } }[];
     const about = askAboutProject(given, { name: given }, "once").title;
     const texts = [title, ...wanted, ...widened, expects, content?.content.text ?? "", toForm(question).message, about];
     // What is in quotes, and every plain word of the text, is one word.

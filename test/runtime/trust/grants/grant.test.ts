@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isNothing } from "../../../../src/skills/manifest/capabilities.ts";
 import type { Capabilities } from "../../../../src/skills/manifest/capabilities.ts";
 import { allows } from "../../../../src/runtime/trust/grants/grant.ts";
-import type { Wish } from "../../../../src/runtime/trust/grants/grant.ts";
+import type { AccessRequest } from "../../../../src/runtime/trust/grants/grant.ts";
 import { grantOf } from "./grant-of.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
@@ -19,13 +19,13 @@ const capabilities: fc.Arbitrary<Capabilities> = fc.record(
   { requiredKeys: ["network", "secrets", "project"] },
 );
 const caller = fc.option(fc.record({ name: fc.string({ minLength: 1 }), digest }), { nil: undefined });
-const wish: fc.Arbitrary<Wish> = fc.record({
+const wish: fc.Arbitrary<AccessRequest> = fc.record({
   subject: fc.record({ name: fc.string({ minLength: 1 }), digest }),
   wants: capabilities,
   calledBy: caller,
 });
 
-function grantFor({ subject, wants, calledBy }: Wish, expires?: string) {
+function grantFor({ subject, wants, calledBy }: AccessRequest, expires?: string) {
   const { isolation, ...rest } = wants;
   return grantOf(1, {
     skill: subject.name,
@@ -57,7 +57,7 @@ describe("a grant", () => {
     fc.assert(
       fc.property(wish, fc.nat(63), (wanted, place) => {
         const { subject, calledBy } = wanted;
-        const others: Wish[] = [
+        const others: AccessRequest[] = [
           { ...wanted, subject: { ...subject, digest: withOtherDigit(subject.digest, place) } },
           { ...wanted, subject: { ...subject, name: `${subject.name}x` } },
           calledBy === undefined

@@ -2,12 +2,12 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox/sandbox.ts";
 import { openCatalog } from "../../../../src/skills/catalog.ts";
-import { openSkillHasher } from "../../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../../src/skills/hash/hash-skill.ts";
 import type { Root } from "../../../../src/skills/scan/roots.ts";
 import { createRuns } from "../../../../src/runtime/runs/runs.ts";
-import { openToolbox } from "../../../../src/runtime/tools/toolbox.ts";
+import { createToolbox } from "../../../../src/runtime/tools/toolbox.ts";
 import type { ToolCaller } from "../../../../src/runtime/tools/tool.ts";
-import { defaultLimits } from "../../../../src/runtime/tools/input/limits.ts";
+import { defaultToolLimits } from "../../../../src/runtime/tools/input/limits.ts";
 import type { Policy } from "../../../../src/runtime/trust/policy/policy.ts";
 import type { Answer, Question } from "../../../../src/runtime/trust/asking/question.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";
@@ -179,14 +179,14 @@ export async function openAttackedWorld(
     maxWaiting: 8,
     newRunId: () => `run_${String(++count).padStart(10, "0")}`,
   });
-  const toolbox = openToolbox({
+  const toolbox = createToolbox({
     blobs: memoryBlobs(),
     source: { files, bytes: memorySkillBytes(files) },
-    hasher: openSkillHasher(),
+    hasher: createSkillHasher(),
     log: silentLog,
     trust,
     runs,
-    limits: defaultLimits,
+    limits: defaultToolLimits,
   });
   const catalog = openCatalog({ roots, files, clock: systemClock, log: silentLog });
   await catalog.ready;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { diskSkillBytes, diskSkillFiles } from "../../../../src/skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../../src/skills/hash/hash-skill.ts";
 import { temporaryDirectory } from "../../secrets/temporary-directory.ts";
 import { openAttackedWorld, ownRoot, projectRoot } from "./attacked-world.ts";
 import { layouts } from "./layouts.ts";
@@ -51,7 +51,7 @@ test("modes and times are not part of what is approved, because installers chang
   const file = path.join(directory, "run.sh");
   writeFileSync(file, "echo\n");
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const digest = async () => (await openSkillHasher().hash(source, directory, new AbortController().signal)).digest;
+  const digest = async () => (await createSkillHasher().hash(source, directory, new AbortController().signal)).digest;
   const before = await digest();
   chmodSync(file, 0o755);
   expect(await digest()).toBe(before);

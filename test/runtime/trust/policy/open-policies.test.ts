@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
-import { openPolicies } from "../../../../src/runtime/trust/policy/open-policies.ts";
+import { createPolicies } from "../../../../src/runtime/trust/policy/open-policies.ts";
 import { organisationPolicy } from "../../../../src/runtime/trust/policy/policy-places.ts";
 import type { Policies } from "../../../../src/runtime/trust/policy/open-policies.ts";
 import { noPolicy } from "../../../../src/runtime/trust/policy/policy.ts";
@@ -32,7 +32,7 @@ function write(file: string, content: object | string): string {
 }
 
 function open(given?: string): Policies {
-  return openPolicies({
+  return createPolicies({
     organisation: path.join(directory, "etc", name),
     given,
     home: path.join(directory, "home"),

@@ -1,4 +1,4 @@
-import type { SkillFile } from "../../../wire/skills.ts";
+import type { SkillFileEntry } from "../../../wire/skills.ts";
 
 /** A line of the tree that is in view: a directory or a file, at a level that starts with 1. */
 export interface TreeNode {
@@ -7,18 +7,18 @@ export interface TreeNode {
   readonly level: number;
   readonly position: number;
   readonly siblings: number;
-  readonly file?: SkillFile;
+  readonly file?: SkillFileEntry;
   /** Of a directory. */
   readonly isOpen?: boolean;
 }
 
 interface Directory {
   readonly directories: Map<string, Directory>;
-  readonly files: [string, SkillFile][];
+  readonly files: [string, SkillFileEntry][];
 }
 
 /** The tree from top to bottom, without what lies in closed directories. Directories come first, then names in order. */
-export function treeNodes(files: readonly SkillFile[], closed: ReadonlySet<string>): readonly TreeNode[] {
+export function treeNodes(files: readonly SkillFileEntry[], closed: ReadonlySet<string>): readonly TreeNode[] {
   const root = empty();
   for (const file of files) {
     const names = file.path.split("/");

@@ -1,19 +1,19 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { SkillFile } from "../../../wire/skills.ts";
+import type { SkillFileEntry } from "../../../wire/skills.ts";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { sizeInWords } from "./size-in-words.ts";
 import { treeNodes, type TreeNode } from "./file-tree-nodes.ts";
 
 interface Properties {
-  readonly files: readonly SkillFile[];
+  readonly files: readonly SkillFileEntry[];
   readonly chosen: string | undefined;
   readonly onChoose: (path: string) => void;
 }
 
 /** The files of a skill as a tree: arrows move, open and close; Enter shows a file. Open directories stay open when files change. */
-export function FileTree({ files, chosen, onChoose }: Properties): JSX.Element {
+export function FileTreeView({ files, chosen, onChoose }: Properties): JSX.Element {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [focused, setFocused] = useState<string>();
   const tree = useRef<HTMLUListElement>(null);

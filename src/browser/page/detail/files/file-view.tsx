@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { FileContent, SkillFile } from "../../../wire/skills.ts";
+import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
 import { SourceText } from "../../markdown/source-text.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Digest } from "../../parts/digest.tsx";
@@ -12,7 +12,7 @@ import { hexLines } from "./hex-lines.ts";
 import { sizeInWords } from "./size-in-words.ts";
 
 /** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
-export function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFile }): JSX.Element {
+export function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
   const { server } = useBrowser().source;
   const { path, sizeBytes, sha256 } = file;
   const [content, setContent] = useState<FileContent | SourceError>();

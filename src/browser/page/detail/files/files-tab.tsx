@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { Empty } from "../../parts/empty.tsx";
 import { toVisible } from "../../parts/visible-text.ts";
 import type { TabProps } from "../tabs.ts";
-import { FileTree } from "./file-tree.tsx";
+import { FileTreeView } from "./file-tree.tsx";
 import { FileView } from "./file-view.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
@@ -13,7 +13,7 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
   return (
     <div class="files">
       <div>
-        <FileTree files={files} chosen={chosen} onChoose={(path) => openTab("files", path)} />
+        <FileTreeView files={files} chosen={chosen} onChoose={(path) => openTab("files", path)} />
         {filesOmitted > 0 && <p class="muted">And {filesOmitted} more files that are not listed.</p>}
       </div>
       {file !== undefined ? (

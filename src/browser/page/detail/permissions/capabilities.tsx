@@ -3,7 +3,7 @@ import type { SkillPermissions } from "../../../wire/skills.ts";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 
 /** What a skill asks for in words, then exactly. */
-export function Capabilities({
+export function RequestedCapabilities({
   permissions: { wants },
   expects,
 }: {

@@ -1,11 +1,11 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Decision } from "../../../wire/skills.ts";
+import type { DecisionRequest } from "../../../wire/skills.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
 
-const words: Readonly<Record<Decision["decision"], { title: string; button: string; effect: string }>> = {
+const words: Readonly<Record<DecisionRequest["decision"], { title: string; button: string; effect: string }>> = {
   approve: {
     title: "Approve",
     button: "Approve",

@@ -6,11 +6,11 @@ import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
-import { Capabilities } from "./capabilities.tsx";
+import { RequestedCapabilities } from "./capabilities.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { Grants } from "./grants.tsx";
-import { standingOf } from "./standing-of.ts";
+import { standingDisplayOf } from "./standing-of.ts";
 import { useDecision } from "./use-decision.ts";
 
 /** What the skill may do, who allowed it, what changed since, and the decisions a person can take. */
@@ -28,7 +28,7 @@ function Permissions({
   const { source } = useBrowser();
   const heading = useRef<HTMLHeadingElement>(null);
   const deciding = useDecision(detail, reload);
-  const { words, icon, tone, choices } = standingOf(permissions);
+  const { words, icon, tone, choices } = standingDisplayOf(permissions);
   const { server } = source;
   const canDecide = canAct(source) && !isRemoved && detail.digest !== undefined && detail.nonce !== undefined;
   return (
@@ -78,7 +78,7 @@ function Permissions({
           <Digest digest={detail.digest} what="digest of all files" />
         </p>
       )}
-      <Capabilities permissions={permissions} expects={detail.row.allowedTools ?? []} />
+      <RequestedCapabilities permissions={permissions} expects={detail.row.allowedTools ?? []} />
       <Changes permissions={permissions} />
       <Grants
         grants={permissions.grants}

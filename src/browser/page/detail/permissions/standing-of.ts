@@ -1,13 +1,13 @@
-import type { Decision, SkillPermissions } from "../../../wire/skills.ts";
+import type { DecisionRequest, SkillPermissions } from "../../../wire/skills.ts";
 import type { IconName } from "../../parts/icon.tsx";
 
-export interface Standing {
+export interface StandingDisplay {
   readonly words: string;
   readonly icon: IconName;
   readonly tone: "good" | "notice" | "danger";
   /** What a person can decide now, the likeliest first. */
   readonly choices: readonly {
-    readonly decision: Exclude<Decision["decision"], "revoke">;
+    readonly decision: Exclude<DecisionRequest["decision"], "revoke">;
     readonly title: string;
     readonly look: "primary" | "danger" | "";
   }[];
@@ -16,7 +16,13 @@ export interface Standing {
 const block = { decision: "block", title: "Block", look: "danger" } as const;
 
 /** Whether the skill may run as it is installed now, and what can be decided about that. */
-export function standingOf({ isBlocked, denied, isFree, grants, changedFiles }: SkillPermissions): Standing {
+export function standingDisplayOf({
+  isBlocked,
+  denied,
+  isFree,
+  grants,
+  changedFiles,
+}: SkillPermissions): StandingDisplay {
   if (isBlocked)
     return {
       words: "Blocked: no version of it runs",

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Decision } from "../../../wire/skills.ts";
+import type { DecisionRequest } from "../../../wire/skills.ts";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import { SourceError } from "../../source/source-error.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { whatChanged } from "./what-changed.ts";
 
-export type Choice = Pick<Decision, "decision" | "grant" | "reach">;
+export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 
 export interface Deciding {
   /** What a person is asked to confirm, and exactly what was shown to them when they began. */
@@ -25,7 +25,7 @@ interface Notice {
   readonly details: readonly string[];
 }
 
-const done: Readonly<Record<Decision["decision"], string>> = {
+const done: Readonly<Record<DecisionRequest["decision"], string>> = {
   approve: "Approved.",
   once: "Approved for its next run from this page.",
   block: "Blocked. No version of it will run.",

@@ -6,22 +6,28 @@ import { SourceError } from "../../source/source-error.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox } from "./copy/copy-box.tsx";
 import { DropZone } from "./form/drop-zone.tsx";
-import { Field } from "./form/field.tsx";
+import { FormField } from "./form/field.tsx";
 import { FileLine } from "./form/file-line.tsx";
 import { InputField } from "./form/input-field.tsx";
 import { ScriptFields } from "./form/script-fields.tsx";
 import { sendFile } from "./form/send-file.ts";
-import { Failure } from "./result/run-outcome.tsx";
+import { RunFailureAlert } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
 import { RunNotices } from "./run-notices.tsx";
-import { toToolArguments } from "./copy/run-wish.ts";
-import type { PageRuns } from "./state/page-runs.ts";
-import { readForm, showSkill, targetsOf, type RunForm as Form, type RunnableSkill } from "./state/run-form.ts";
+import { toToolArguments } from "./copy/run-draft.ts";
+import type { PageRunState } from "./state/page-run-state.ts";
+import {
+  readForm,
+  showSkillInForm,
+  targetsOf,
+  type RunFormState as Form,
+  type RunnableSkill,
+} from "./state/run-form.ts";
 import { isOver } from "./state/run-view.ts";
 
 export interface RunFormProps {
   readonly form: Form;
-  readonly runs: PageRuns;
+  readonly runs: PageRunState;
   /** As it is on disk now. */
   readonly latest: RunnableSkill;
   /** As the form has it. */
@@ -43,7 +49,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
     form.isTouched.value = true;
   };
   const lookAgain = (): void => {
-    showSkill(form, latest);
+    showSkillInForm(form, latest);
     setRefusal(undefined);
     announcement.value = "The form is for the version that is on disk now.";
   };
@@ -100,7 +106,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
       </form>
       {refusal !== undefined && (
         <div role="alert">
-          <Failure type={refusal.code} message={refusal.message} hint={refusal.hint} />
+          <RunFailureAlert type={refusal.code} message={refusal.message} hint={refusal.hint} />
         </div>
       )}
       {view !== undefined && <RunPanel view={view} onCancel={() => void runs.cancel(view).catch(() => undefined)} />}
@@ -124,7 +130,7 @@ function Target({
   readonly onTouch: () => void;
 }): JSX.Element {
   return (
-    <Field name="What to run">
+    <FormField name="What to run">
       {(ids) => (
         <select
           {...ids}
@@ -141,7 +147,7 @@ function Target({
           ))}
         </select>
       )}
-    </Field>
+    </FormField>
   );
 }
 
@@ -212,7 +218,12 @@ function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
         {form.isTried.value && problems.has(":files") && <p class="field-problem danger">{problems.get(":files")}</p>}
         <p class="help">They are at /blobs/ID in the sandbox, by the id of their blob.</p>
       </fieldset>
-      <Field name="Time" takes="seconds" problem={problems.get(":timeout")} help="Left empty: 30 seconds. At most 600.">
+      <FormField
+        name="Time"
+        takes="seconds"
+        problem={problems.get(":timeout")}
+        help="Left empty: 30 seconds. At most 600."
+      >
         {(ids) => (
           <input
             {...ids}
@@ -226,7 +237,7 @@ function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
             }}
           />
         )}
-      </Field>
+      </FormField>
     </details>
   );
 }

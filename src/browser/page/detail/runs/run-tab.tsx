@@ -4,7 +4,7 @@ import { Empty } from "../../parts/empty.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { RunForm } from "./run-form.tsx";
-import { pageRunsOf } from "./state/page-runs.ts";
+import { pageRunStateOf } from "./state/page-run-state.ts";
 import { followSkill, targetsOf, type RunnableSkill } from "./state/run-form.ts";
 
 /** Runs a skill: a form of its inputs or of a script, what it prints, what it returns. */
@@ -31,7 +31,7 @@ export function RunTab({ detail }: { readonly detail: KnownDetail }): JSX.Elemen
 
 function Runnable({ skill }: { readonly skill: RunnableSkill }): JSX.Element | null {
   const { server } = useBrowser().source;
-  const runs = server && pageRunsOf(server);
+  const runs = server && pageRunStateOf(server);
   const form = runs?.form(skill.row.id);
   useEffect(() => {
     if (form !== undefined) followSkill(form, skill);

@@ -2,7 +2,7 @@ import { systemClock } from "../../../../base/clock.ts";
 import { nearest } from "../../../../base/text/nearest.ts";
 import { version } from "../../../../base/version.ts";
 import { isSkillsError } from "../../../../base/errors.ts";
-import { checkSkills } from "../../../../skills/check/check-skills.ts";
+import { checkSkillPaths } from "../../../../skills/check/check-skills.ts";
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import { diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import type { SkillFiles } from "../../../../skills/files/skill-files.ts";
@@ -75,7 +75,7 @@ export const command = defineCommand({
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
       const given = paths.length === 0 ? ["."] : paths;
       const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
-      return await checkSkills(given, checking).finally(terminal.progress.done);
+      return await checkSkillPaths(given, checking).finally(terminal.progress.done);
     };
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);

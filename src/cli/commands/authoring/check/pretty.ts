@@ -1,7 +1,7 @@
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { Problem } from "../../../../skills/rules/problem.ts";
 import { codeFrame } from "../../../report/code-frame.ts";
-import { counted } from "../../../report/columns.ts";
+import { counted } from "../../../../base/text/counted.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { saySeverities, severityColours } from "../../../report/say-counts.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";

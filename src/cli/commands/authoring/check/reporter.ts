@@ -1,6 +1,6 @@
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { Problem } from "../../../../skills/rules/problem.ts";
-import { counted } from "../../../report/columns.ts";
+import { counted } from "../../../../base/text/counted.ts";
 import type { Paint } from "../../../report/terminal.ts";
 
 /** Context for a reporter besides the report. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../base/clock.ts";
 import { openNativeWatcher } from "../../../../skills/watch/native-watcher.ts";
 import type { OpenSkillWatcher } from "../../../../skills/watch/skill-watcher.ts";
-import { counted } from "../../../report/columns.ts";
+import { counted } from "../../../../base/text/counted.ts";
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 

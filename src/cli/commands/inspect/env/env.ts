@@ -9,12 +9,13 @@ import { running } from "../../../arguments/running-options.ts";
 import { listing } from "../../../arguments/shared-options.ts";
 import { toAbsolute } from "../../../arguments/values.ts";
 import { defineCommand } from "../../../command.ts";
-import { openListing } from "../../../open-listing.ts";
-import { counted, table } from "../../../report/columns.ts";
+import { createListing } from "../../../open-listing.ts";
+import { table } from "../../../report/columns.ts";
+import { counted } from "../../../../base/text/counted.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { matchSkill } from "../../../../skills/environment/match-skill.ts";
-import { openSurroundings } from "./open-surroundings.ts";
+import { openEnvironmentProbes } from "./open-surroundings.ts";
 
 export const command = defineCommand({
   usage: "env [NAME…] [options]",
@@ -28,7 +29,7 @@ export const command = defineCommand({
     "Exits with 1 if something is missing, or there is no such skill.",
   ],
   async run({ options, positionals: names }, terminal) {
-    const { catalog, complete } = await openListing(options, terminal);
+    const { catalog, complete } = await createListing(options, terminal);
     const offers: OfferedSkill[] = [];
     let isFound = true;
     for (const name of new Set(names)) {
@@ -40,7 +41,7 @@ export const command = defineCommand({
       }
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const surroundings = openSurroundings({ catalog }, source, {
+    const surroundings = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
       cwd: path.resolve(terminal.cwd, options.cwd ?? "."),

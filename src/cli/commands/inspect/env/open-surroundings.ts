@@ -1,10 +1,10 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError } from "../../../../base/errors.ts";
 import { readOptions } from "../../../../runtime/options.ts";
-import { requirementsFile } from "../../../../runtime/runs/plan/dependencies.ts";
+import { requirementsFile } from "../../../../skills/environment/file-requirements.ts";
 import { openRunEnvironment } from "../../../../runtime/runs/run-environment.ts";
 import { hostMachine } from "../../../../skills/environment/host-machine.ts";
-import type { FoundSandbox, Surroundings } from "../../../../skills/environment/match.ts";
+import type { FoundSandbox, EnvironmentProbes } from "../../../../skills/environment/match.ts";
 import type { SkillSource } from "../../../../skills/files/skill-files.ts";
 import { locateSkillFile } from "../../../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../../../skills/skill.ts";
@@ -19,11 +19,11 @@ interface SurroundingsOptions extends Pick<Terminal, "home" | "log"> {
 const longestFile = 1024 * 1024;
 
 /** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
-export function openSurroundings(
+export function openEnvironmentProbes(
   { catalog }: Pick<Listing, "catalog">,
   source: SkillSource,
   { home, log, cwd, secretsFile }: SurroundingsOptions,
-): { of(skill: Skill): Required<Surroundings>; close(): Promise<void> } {
+): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
   const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
   const environment = openRunEnvironment(settings);
   const machine = hostMachine({ projects: () => [cwd], home });

@@ -1,14 +1,14 @@
 import path from "node:path";
-import { openJsonEditor, stringsOf } from "../json-editor.ts";
+import { createJsonEditor, stringItems } from "../json-editor.ts";
 import type { EntryForm } from "../json-editor.ts";
 import { agentName } from "./agent-names.ts";
 
 /** `argv`; a `command` with `args`; or, before it had these, a `command` that is a line of words. */
 const form: EntryForm = {
   read({ argv, command, args }) {
-    if (Array.isArray(argv) && argv.length > 0) return stringsOf(argv);
+    if (Array.isArray(argv) && argv.length > 0) return stringItems(argv);
     if (typeof command !== "string" || command.trim() === "") return undefined;
-    return args === undefined ? splitLine(command) : [command.trim(), ...stringsOf(args)];
+    return args === undefined ? splitLine(command) : [command.trim(), ...stringItems(args)];
   },
   write(words, entry) {
     const isLine = typeof entry["command"] === "string" && entry["args"] === undefined;
@@ -31,7 +31,7 @@ function quoteWord(word: string): string {
 }
 
 /** The agents of its configuration file, which acpx reads as strict JSON. */
-export const acpx = openJsonEditor({
+export const acpx = createJsonEditor({
   title: "acpx",
   places: ({ home }) => [path.join(home, ".acpx", "config.json")],
   lenient: false,

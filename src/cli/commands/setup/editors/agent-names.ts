@@ -10,6 +10,6 @@ export function agentName([command = "", ...args]: readonly string[]): string {
   return name.replace(/\.(?:js|mjs|py)$/, "");
 }
 
-export function withSkills(agent: readonly string[]): string {
+export function nameWithSkills(agent: readonly string[]): string {
   return `${agentName(agent)} with skills`;
 }

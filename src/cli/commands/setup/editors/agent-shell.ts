@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Editor, Surroundings } from "../editor.ts";
+import type { Editor, SetupEnvironment } from "../editor.ts";
 import { configDirectory } from "./platform-places.ts";
 
 const first = ";; >>> acp-skills (written by `acp-skills setup agent-shell`, removed by `--undo`) >>>";
@@ -26,12 +26,12 @@ export const agentShell: Editor = {
   next: "Restart Emacs, or evaluate the block, and start an agent with M-x agent-shell.",
 };
 
-function directories({ home, ...where }: Surroundings): readonly string[] {
+function directories({ home, ...where }: SetupEnvironment): readonly string[] {
   return [path.join(home, ".emacs.d"), configDirectory({ home, env: where.env }, "emacs")];
 }
 
 /** In the order of Emacs; before them the user's file of Doom, whose init.el is its own program. */
-function initFiles(where: Surroundings): readonly string[] {
+function initFiles(where: SetupEnvironment): readonly string[] {
   const { home, exists } = where;
   const doom = [configDirectory(where, "doom"), path.join(home, ".doom.d")].map((one) => path.join(one, "config.el"));
   const plain = [".emacs.el", ".emacs"].map((name) => path.join(home, name));
@@ -51,7 +51,7 @@ function split(text: string): readonly [before: string, block: string, after: st
   return [text.slice(0, start), text.slice(start, stop), text.slice(stop)];
 }
 
-function blockFor({ wrapper }: Surroundings): string {
+function blockFor({ wrapper }: SetupEnvironment): string {
   const [program = "", ...words] = wrapper.map((word) => JSON.stringify(word));
   return `${first}
 (defun acp-skills-wrap (arguments)

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Editor, Surroundings } from "../editor.ts";
+import type { Editor, SetupEnvironment } from "../editor.ts";
 import { configDirectory, localDirectory } from "./platform-places.ts";
 
 /** A plugin of Neovim whose agents are configured by a Lua program. */
@@ -19,11 +19,11 @@ const header = "-- Written by `acp-skills setup";
  * It waits for the plugin's `setup`, so that it does not matter when a plugin manager loads the plugin.
  */
 function openPlugin({ title, module, body, next }: Plugin): Editor {
-  const directory = (where: Surroundings): string => {
+  const directory = (where: SetupEnvironment): string => {
     const name = where.env["NVIM_APPNAME"] || "nvim";
     return where.platform === "win32" ? localDirectory(where, name) : configDirectory(where, name);
   };
-  const write = ({ wrapper }: Surroundings): string => `${header} ${module}\`; \`--undo\` removes this file.
+  const write = ({ wrapper }: SetupEnvironment): string => `${header} ${module}\`; \`--undo\` removes this file.
 local wrapper = { ${[...wrapper, "--"].map(luaString).join(", ")} }
 
 -- The words of a command that starts an agent, through acp-skills.

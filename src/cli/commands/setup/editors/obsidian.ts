@@ -1,12 +1,12 @@
 import path from "node:path";
 import { isObject, parseIfJson } from "../../../../base/json-file/json-value.ts";
-import type { Editor, Surroundings } from "../editor.ts";
-import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
-import { withSkills } from "./agent-names.ts";
+import type { Editor, SetupEnvironment } from "../editor.ts";
+import { commandAndArgs, createJsonEditor } from "../json-editor.ts";
+import { nameWithSkills } from "./agent-names.ts";
 import { configDirectory, roamingDirectory } from "./platform-places.ts";
 
 /** The vaults that Obsidian knows, and the one at hand. */
-function vaults(where: Surroundings): readonly string[] {
+function vaults(where: SetupEnvironment): readonly string[] {
   const { home, platform, cwd } = where;
   const directories =
     platform === "win32"
@@ -27,7 +27,7 @@ function vaultsIn(text: string | undefined): readonly string[] {
 }
 
 /** The plugin Agent Client: three agents of its own, each under its key, and a list of the person's. */
-const plugin = openJsonEditor({
+const plugin = createJsonEditor({
   title: "Obsidian, with the plugin Agent Client,",
   places: (where) =>
     vaults(where).map((vault) => path.join(vault, ".obsidian", "plugins", "agent-client", "data.json")),
@@ -36,7 +36,7 @@ const plugin = openJsonEditor({
   holders: ["customAgents"],
   form: commandAndArgs,
   blank: {},
-  nameFor: withSkills,
+  nameFor: nameWithSkills,
   next: "Restart Obsidian, which writes its settings again while it runs, open the plugin's chat, and type /.",
 });
 

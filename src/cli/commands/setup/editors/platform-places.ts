@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { Surroundings } from "../editor.ts";
+import type { SetupEnvironment } from "../editor.ts";
 
-type Places = Pick<Surroundings, "home" | "env">;
+type Places = Pick<SetupEnvironment, "home" | "env">;
 
 /** A program's directory below `$XDG_CONFIG_HOME`, which has to be absolute, or `~/.config`. */
 export function configDirectory({ home, env }: Places, program: string): string {
@@ -10,7 +10,7 @@ export function configDirectory({ home, env }: Places, program: string): string 
 }
 
 /** A program's directory below `$XDG_DATA_HOME`, likewise, or `~/.local/share`. */
-export function dataDirectory({ home, env }: Places, program: string): string {
+export function xdgDataDirectory({ home, env }: Places, program: string): string {
   const { XDG_DATA_HOME: given = "" } = env;
   return path.join(path.isAbsolute(given) ? given : path.join(home, ".local", "share"), program);
 }

@@ -1,26 +1,26 @@
 import path from "node:path";
-import type { Surroundings } from "../editor.ts";
-import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
-import { withSkills } from "./agent-names.ts";
-import { configDirectory, dataDirectory, localDirectory, roamingDirectory } from "./platform-places.ts";
+import type { SetupEnvironment } from "../editor.ts";
+import { commandAndArgs, createJsonEditor } from "../json-editor.ts";
+import { nameWithSkills } from "./agent-names.ts";
+import { configDirectory, xdgDataDirectory, localDirectory, roamingDirectory } from "./platform-places.ts";
 
 const products = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf"] as const;
 /** On a machine to which VS Code is connected. */
 const remotes = [".vscode-server", ".vscode-server-insiders"] as const;
 
-function productDirectory(where: Surroundings, product: string): string {
+function productDirectory(where: SetupEnvironment, product: string): string {
   if (where.platform === "win32") return roamingDirectory(where, product);
   if (where.platform === "darwin") return path.join(where.home, "Library", "Application Support", product);
   return configDirectory(where, product);
 }
 
 /** The directories of a person's settings, those that are in use first. */
-function directories(where: Surroundings): readonly string[] {
+function directories(where: SetupEnvironment): readonly string[] {
   const { home, platform, exists } = where;
   const served =
     platform === "win32"
       ? path.join(localDirectory(where, "code-server"), "Data")
-      : dataDirectory(where, "code-server");
+      : xdgDataDirectory(where, "code-server");
   const all = [
     ...[...products.map((product) => productDirectory(where, product)), served].map((one) => path.join(one, "User")),
     ...remotes.map((remote) => path.join(home, remote, "data", "Machine")),
@@ -37,7 +37,7 @@ function settingsIn(directory: string): string {
  * Extensions that are ACP clients: `acp.agents` is that of formulahendry.acp-client, which has agents of its own and adds a person's to
  * them, `agent_servers` that of strato-space's ACP, `vscodeAcp.agents` (a list) that of foxweimin.vscode-acp-client.
  */
-export const vscode = openJsonEditor({
+export const vscode = createJsonEditor({
   title: "VS Code",
   places: (where) => [...directories(where), path.join(where.cwd, ".vscode")].map(settingsIn),
   marks: directories,
@@ -47,6 +47,6 @@ export const vscode = openJsonEditor({
   holders: ["acp.agents", "agent_servers", "vscodeAcp.agents"],
   form: commandAndArgs,
   blank: {},
-  nameFor: withSkills,
+  nameFor: nameWithSkills,
   next: "Connect to this agent in the panel of the ACP extension, and type /.",
 });

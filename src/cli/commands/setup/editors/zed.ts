@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { Surroundings } from "../editor.ts";
-import { commandAndArgs, openJsonEditor } from "../json-editor.ts";
-import { withSkills } from "./agent-names.ts";
+import type { SetupEnvironment } from "../editor.ts";
+import { commandAndArgs, createJsonEditor } from "../json-editor.ts";
+import { nameWithSkills } from "./agent-names.ts";
 import { configDirectory, roamingDirectory } from "./platform-places.ts";
 
 /** Agents of the ACP registry that Zed can start itself, by their ids there, and what starts them without Zed. */
@@ -19,9 +19,9 @@ const registry: Readonly<Record<string, { readonly name: string; readonly words:
 const builtIn: Readonly<Record<string, string>> = { claude: "claude-acp", codex: "codex-acp", gemini: "gemini" };
 
 /** `agent_servers` of Zed's user settings; `type` is `custom`, `registry` or `extension`, and was absent in older versions. */
-export const zed = openJsonEditor({
+export const zed = createJsonEditor({
   title: "Zed",
-  places(where: Surroundings) {
+  places(where: SetupEnvironment) {
     const directory = where.platform === "win32" ? roamingDirectory(where, "Zed") : configDirectory(where, "zed");
     return [path.join(directory, "settings.json")];
   },
@@ -29,7 +29,7 @@ export const zed = openJsonEditor({
   holders: ["agent_servers"],
   form: commandAndArgs,
   blank: { type: "custom" },
-  nameFor: withSkills,
+  nameFor: nameWithSkills,
   beside(name, { type }) {
     const known = registry[type === undefined ? (builtIn[name] ?? name) : name];
     if (known !== undefined && type !== "extension") return { name: `${known.name} with skills`, words: known.words };

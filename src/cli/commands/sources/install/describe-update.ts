@@ -1,6 +1,6 @@
 import { unifiedDiff } from "../../../../base/text/unified-diff.ts";
 import { paintDiffLine } from "../../../report/paint-diff-line.ts";
-import type { Update } from "../../../../sources/install/compare-update.ts";
+import type { UpdateDiff } from "../../../../sources/install/compare-update.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
 
@@ -8,7 +8,7 @@ const mostFiles = 20;
 const mostLines = 100;
 
 /** What is new in capabilities first, then each file as a unified diff. */
-export function* describeUpdate({ widened, added, removed, texts }: Update, paint: Paint): Iterable<string> {
+export function* describeUpdate({ widened, added, removed, texts }: UpdateDiff, paint: Paint): Iterable<string> {
   for (const words of widened) yield `  ${paint("yellow", "NEW:")} ${safeText(words)}\n`;
   for (const file of texts.slice(0, mostFiles)) {
     const path = safeText(file.path);

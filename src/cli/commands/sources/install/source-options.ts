@@ -24,7 +24,7 @@ export const lockNotes = [
 ] as const;
 
 /** Throws INVALID_OPTIONS for a directory that cannot be read. */
-export function placeOf(options: OptionValues<typeof place>, terminal: Terminal): SkillsPlace {
+export function skillsPlaceFromOptions(options: OptionValues<typeof place>, terminal: Terminal): SkillsPlace {
   if (options.global === true) return globalPlace(terminal.home, process.env);
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
   const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
@@ -47,7 +47,7 @@ export function emptyWords({ lockFile }: SkillsPlace): string {
 }
 
 /** Options of the commands that ask the sources of the lock again. */
-export const lookingAgain = {
+export const recheckOptions = {
   source: {
     type: "string",
     multiple: true,

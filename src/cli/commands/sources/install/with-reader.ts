@@ -1,4 +1,4 @@
-import { describeSkill } from "../../../../skills/text/describe-skill.ts";
+import { describeSkillText } from "../../../../skills/text/describe-skill.ts";
 import { openSourceReader } from "../../../../sources/reader/open-source-reader.ts";
 import type { SourceReader } from "../../../../sources/reader/source-reader.ts";
 import type { Source } from "../../../../sources/source.ts";
@@ -18,7 +18,7 @@ export async function withReader(
   work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const urls = typed.map(({ url }) => url);
-  const reader = openSourceReader({ allowPrivate, typed: urls, describe: describeSkill });
+  const reader = openSourceReader({ allowPrivate, typed: urls, describe: describeSkillText });
   const { signal, stop } = onInterruption();
   try {
     return await work(reader, signal);

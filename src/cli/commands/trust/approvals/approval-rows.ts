@@ -57,6 +57,6 @@ function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly 
 }
 
 /** Whether it is what a person named: an id, or the name or slug of a skill. */
-export function isNamed({ id, skill }: Pick<Approval, "id" | "skill">, target: string): boolean {
+export function isNamedApproval({ id, skill }: Pick<Approval, "id" | "skill">, target: string): boolean {
   return id === target || (skill !== null && skill.replaceAll(".", "-") === target.replaceAll(".", "-"));
 }

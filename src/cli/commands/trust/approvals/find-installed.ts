@@ -5,14 +5,14 @@ import { trustRequest } from "../../../../runtime/runs/authorize/trust-request.t
 import { needsOf } from "../../../../skills/manifest/capabilities.ts";
 import type { Catalog } from "../../../../skills/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
 import type { Skill, Snapshot } from "../../../../skills/skill.ts";
 import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { CopiedFile } from "../../../../skills/files/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust/authorization.ts";
 import { dataDirectory } from "../../../data-directory.ts";
-import { openListing } from "../../../open-listing.ts";
+import { createListing } from "../../../open-listing.ts";
 import type { Approving } from "./approvals.ts";
 
 /** A version of a skill on this machine, with its bytes as they are now. */
@@ -36,7 +36,7 @@ export async function installedSkill(
   name: string,
   { options, terminal }: Pick<Approving, "options" | "terminal">,
 ): Promise<Installed> {
-  return await versionsIn((await openListing(options, terminal)).catalog, name);
+  return await versionsIn((await createListing(options, terminal)).catalog, name);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function copiedVersion(
   const place = dataDirectory(terminal);
   const [root] = labels.flatMap((label) => rootWithCopy(place, { label, digest }) ?? []);
   if (root === undefined) return undefined;
-  const { catalog } = await openListing({ "no-default-roots": true }, terminal, [root]);
+  const { catalog } = await createListing({ "no-default-roots": true }, terminal, [root]);
   if (catalog.find(name) === undefined) return undefined;
   return (await versionsIn(catalog, name)).versions.find((version) => version.digest === digest);
 }
@@ -61,7 +61,7 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
   if (catalog.find(name) === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, snapshot));
   const skills = viewSkills(snapshot, undefined);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const hasher = openSkillHasher();
+  const hasher = createSkillHasher();
   const { signal } = new AbortController();
   const hashFiles = (skill: Skill) => hasher.hash(source, skill.directory, signal);
   const caller = { owner: localOwner, skills, sourceOf: () => source, hashFiles };

@@ -9,7 +9,7 @@ import { askAboutSkill, shortDigest } from "../../../../runtime/trust/asking/que
 import type { Trust } from "../../../../runtime/trust/trust.ts";
 import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
-import { isNamed, readApprovals } from "./approval-rows.ts";
+import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";
 import { copiedVersion, installedSkill } from "./find-installed.ts";
 import type { InstalledVersion } from "./find-installed.ts";
@@ -24,7 +24,7 @@ export async function blockSkill(given: Approving): Promise<number> {
   return await answer(given, async (trust, asker, { targets: [name = ""], store }) => {
     for (const { request } of (await installedSkill(name, given)).versions)
       await trust.answered(request(), asker, { answer: "block" });
-    const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamed(one, name));
+    const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     if (blocks.length > 0) return { told: `blocked ${name}`, shown: { blocked: true, blocks } };
     return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
   });

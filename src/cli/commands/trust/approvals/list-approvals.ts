@@ -4,7 +4,7 @@ import { changesOf } from "../../../../skills/files/copied-files.ts";
 import { shortDigest } from "../../../../runtime/trust/asking/question.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { isNamed, readApprovals } from "./approval-rows.ts";
+import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approval } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";
 import { findInstalled } from "./find-installed.ts";
@@ -42,7 +42,7 @@ export async function showApproval(given: Approving): Promise<number> {
   const { targets, options, store, terminal } = given;
   const [target = ""] = targets;
   const all = await readApprovals(store);
-  const found = all.filter((approval) => isNamed(approval, target));
+  const found = all.filter((approval) => isNamedApproval(approval, target));
   if (found.length === 0) {
     terminal.tell(nothingNamed(target, all));
     return 1;

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { ApprovalScope } from "../../../../runtime/trust/grants/approvals.ts";
 import { projectOf } from "../../../../runtime/trust/project-of.ts";
-import { isNamed, readApprovals } from "./approval-rows.ts";
+import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";
 import { nothingNamed } from "./list-approvals.ts";
 
@@ -14,9 +14,9 @@ export async function revokeApprovals(given: Approving): Promise<number> {
   const isMeant = (approval: (typeof all)[number]): boolean =>
     options.project === true
       ? approval.type === "trusted-project" && projects.includes(approval.project ?? "")
-      : targets.some((target) => isNamed(approval, target));
+      : targets.some((target) => isNamedApproval(approval, target));
   const found = all.filter(isMeant);
-  const missing = targets.filter((target) => !found.some((approval) => isNamed(approval, target)));
+  const missing = targets.filter((target) => !found.some((approval) => isNamedApproval(approval, target)));
   for (const target of missing) terminal.tell(nothingNamed(target, all));
   if (options.project === true && found.length === 0) terminal.tell(`${directory} is not trusted`);
   for (const project of new Set(found.map((approval) => approval.project))) {

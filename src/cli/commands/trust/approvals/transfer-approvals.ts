@@ -7,7 +7,7 @@ import { parseApprovals } from "../../../../runtime/trust/grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
 import { ofRepository, repositoryAt } from "../../../../runtime/trust/project-repository.ts";
 import { usageError } from "../../../command.ts";
-import { counted } from "../../../report/columns.ts";
+import { counted } from "../../../../base/text/counted.ts";
 import type { Approving } from "./approvals.ts";
 
 const exported = z.strictObject({

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { openPolicies, toLayer } from "../../../../runtime/trust/policy/open-policies.ts";
+import { createPolicies, toLayer } from "../../../../runtime/trust/policy/open-policies.ts";
 import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
 import { policyFileName } from "../../../../runtime/trust/policy/policy-places.ts";
 import { readPolicyText } from "../../../../runtime/trust/policy/read-policy-file.ts";
@@ -18,7 +18,7 @@ interface Checking {
 
 /** The policies that count in a directory, besides those that do not exist. Their problems are not logged. */
 export function policiesIn(directory: string, { home }: Pick<Terminal, "home">): readonly PolicyLayer[] {
-  return openPolicies({ given: givenPolicy(), home, log: () => undefined }).layersFor(directory);
+  return createPolicies({ given: givenPolicy(), home, log: () => undefined }).layersFor(directory);
 }
 
 /** Prints the problems of one file, or of the policies that count in a directory. */

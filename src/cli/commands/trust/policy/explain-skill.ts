@@ -2,16 +2,16 @@ import path from "node:path";
 import { subjectOf } from "../../../../runtime/runs/authorize/trust-request.ts";
 import { needsOf } from "../../../../skills/manifest/capabilities.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
-import { openSkillHasher } from "../../../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
 import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { Subject } from "../../../../runtime/trust/grants/grant.ts";
 import { explainPolicies } from "../../../../runtime/trust/policy/explain-policy.ts";
-import type { Decision } from "../../../../runtime/trust/policy/explain-policy.ts";
+import type { PolicyDecision } from "../../../../runtime/trust/policy/explain-policy.ts";
 import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
 import type { OptionValues } from "../../../command.ts";
 import type { listing } from "../../../arguments/shared-options.ts";
-import { openListing } from "../../../open-listing.ts";
+import { createListing } from "../../../open-listing.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
@@ -24,7 +24,7 @@ export async function explainSkill(
   options: OptionValues<typeof listing>,
   terminal: Terminal,
 ): Promise<number> {
-  const { catalog, complete } = await openListing(options, terminal);
+  const { catalog, complete } = await createListing(options, terminal);
   const offered = catalog.find(name);
   if (offered === undefined) {
     terminal.tell(noSuchSkill(name, catalog.snapshot));
@@ -32,7 +32,7 @@ export async function explainSkill(
   }
   const { skill } = offered;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const { files, digest = "" } = await openSkillHasher().hash(source, skill.directory, new AbortController().signal);
+  const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
   const skills = viewSkills(catalog.snapshot, undefined);
   const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
@@ -44,7 +44,7 @@ export async function explainSkill(
 }
 
 /** Keys in a fixed order. */
-function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly Decision[]): object {
+function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
   const { name, version, digest, isOwn, source, license } = subject;
   return {
     name,
@@ -60,7 +60,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
 
 function* toText(
   { name, version, digest, isOwn, source }: Subject,
-  { layers, decisions }: { readonly layers: readonly PolicyLayer[]; readonly decisions: readonly Decision[] },
+  { layers, decisions }: { readonly layers: readonly PolicyLayer[]; readonly decisions: readonly PolicyDecision[] },
   terminal: Terminal,
 ): Iterable<string> {
   const { cwd, paint } = terminal;

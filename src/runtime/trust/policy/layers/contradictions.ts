@@ -1,13 +1,13 @@
 import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
 import type { JsonNode } from "../../../../base/json-file/json-text.ts";
-import { defaultSettings, lists } from "../policy-file.ts";
+import { defaultPolicySettings, lists } from "../policy-file.ts";
 import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
-import type { Report } from "../policy-problem.ts";
+import type { ReportPolicyProblem } from "../policy-problem.ts";
 import { matching } from "../rules/matching.ts";
 
 interface Context {
   readonly home: string;
-  readonly report: Report;
+  readonly report: ReportPolicyProblem;
   readonly nodeAt: (path: readonly (string | number)[]) => JsonNode;
 }
 
@@ -44,7 +44,7 @@ function whyIdle(policy: PolicyFile, { skill, capabilities }: PolicyGrant, home:
 }
 
 function deniedCapability(policy: PolicyFile, capabilities: Capabilities, home: string): string | undefined {
-  const { isolation, project } = { ...defaultSettings, ...policy };
+  const { isolation, project } = { ...defaultPolicySettings, ...policy };
   if (capabilities.isolation !== undefined && isolation === "sandbox") return '"isolation" is "sandbox"';
   if (capabilities.project === "write" && project !== "write") return `"project" is "${project}"`;
   if (capabilities.project === "read" && project === "none") return '"project" is "none"';

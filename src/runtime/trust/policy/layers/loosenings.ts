@@ -1,6 +1,6 @@
 import type { PolicyProblem } from "../policy-problem.ts";
 import type { PolicyLayer } from "./layer.ts";
-import { settledIn, strictness } from "./merge-policies.ts";
+import { effectiveSettings, strictness } from "./merge-policies.ts";
 import { lists, settings } from "../policy-file.ts";
 import type { ListName, SettingName } from "../policy-file.ts";
 import { matching } from "../rules/matching.ts";
@@ -21,7 +21,7 @@ export function looseningsOf(
     message: `${message}; it has no effect`,
     fix,
   });
-  const isLimited = origin === "project" || settledIn(above).approvals.value !== "everywhere";
+  const isLimited = origin === "project" || effectiveSettings(above).approvals.value !== "everywhere";
   return [
     ...(isLimited && policy.grants !== undefined
       ? [problem(["grants"], `${origin === "project" ? "a project" : "this file"} cannot grant anything`, "Remove it.")]
@@ -44,7 +44,7 @@ function loosenedSettings(
   above: readonly PolicyLayer[],
   problem: ToProblem,
 ): readonly PolicyProblem[] {
-  const settled = settledIn(above);
+  const settled = effectiveSettings(above);
   return (Object.keys(settings) as SettingName[]).flatMap((name) => {
     const value = policy?.[name];
     const { value: least, layer } = settled[name];

@@ -1,16 +1,16 @@
 import { together } from "../../../../skills/manifest/capabilities.ts";
 import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
-import { defaultSettings, settings } from "../policy-file.ts";
-import type { PolicyGrant, SettingName, Settings } from "../policy-file.ts";
+import { defaultPolicySettings, settings } from "../policy-file.ts";
+import type { PolicyGrant, SettingName, PolicySettings } from "../policy-file.ts";
 import type { Policy, PolicyRefusal } from "../policy.ts";
 import { matchesGlob } from "../rules/name-glob.ts";
 import { sourceContains } from "../rules/source-rule.ts";
 
 /** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
 export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {
-  const settled = settledIn(layers);
-  const setting = <Name extends SettingName>(name: Name): Settings[Name] => settled[name].value;
+  const settled = effectiveSettings(layers);
+  const setting = <Name extends SettingName>(name: Name): PolicySettings[Name] => settled[name].value;
   const scripts = settled.scripts.value ? undefined : settled.scripts.layer;
   return {
     runs: setting("runs"),
@@ -59,16 +59,16 @@ function hidesAny({ policy, origin }: PolicyLayer): boolean {
 }
 
 /** What each setting is, and which file decides it; without a file it is the default. */
-export function settledIn(layers: readonly PolicyLayer[]): {
-  readonly [Name in SettingName]: { readonly value: Settings[Name]; readonly layer: PolicyLayer | undefined };
+export function effectiveSettings(layers: readonly PolicyLayer[]): {
+  readonly [Name in SettingName]: { readonly value: PolicySettings[Name]; readonly layer: PolicyLayer | undefined };
 } {
   const names = Object.keys(settings) as SettingName[];
   // Each value is of the type of its setting.
-  return Object.fromEntries(names.map((name) => [name, settle(name, layers)])) as ReturnType<typeof settledIn>;
+  return Object.fromEntries(names.map((name) => [name, settle(name, layers)])) as ReturnType<typeof effectiveSettings>;
 }
 
 interface Settled {
-  readonly value: Settings[SettingName];
+  readonly value: PolicySettings[SettingName];
   readonly layer: PolicyLayer | undefined;
 }
 
@@ -81,17 +81,17 @@ function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
     });
   const strictest = (all: readonly Settled[], first: Settled): Settled =>
     all.reduce((best, other) => (strictness(name, other.value) > strictness(name, best.value) ? other : best), first);
-  const [first = { value: defaultSettings[name], layer: undefined }, ...others] = stated(false);
+  const [first = { value: defaultPolicySettings[name], layer: undefined }, ...others] = stated(false);
   return strictest(stated(true), strictest(others, first));
 }
 
 /** Of a file that cannot be used, what it may have said. */
-function statedBy({ policy }: PolicyLayer): Partial<Settings> {
+function statedBy({ policy }: PolicyLayer): Partial<PolicySettings> {
   return policy ?? { approvals: "none", answers: false };
 }
 
 /** The place of a value among those of its setting. */
-export function strictness(name: SettingName, value: Settings[SettingName]): number {
+export function strictness(name: SettingName, value: PolicySettings[SettingName]): number {
   return (settings[name].values as readonly unknown[]).indexOf(value);
 }
 
@@ -103,7 +103,7 @@ interface GivenGrant {
 /** Grants of the organisation, and of the configuration unless the organisation limits approvals. */
 function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
   const organisation = layers.filter(({ origin }) => origin === "organisation");
-  const isFree = settledIn(organisation).approvals.value === "everywhere";
+  const isFree = effectiveSettings(organisation).approvals.value === "everywhere";
   return layers
     .filter(({ origin }) => origin === "organisation" || (origin === "configuration" && isFree))
     .flatMap((layer) => (layer.policy?.grants ?? []).map((grant) => ({ grant, layer })));

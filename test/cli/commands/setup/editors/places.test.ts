@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Surroundings } from "../../../../../src/cli/commands/setup/editor.ts";
+import type { SetupEnvironment } from "../../../../../src/cli/commands/setup/editor.ts";
 import { editorNamed } from "../../../../../src/cli/commands/setup/editors.ts";
 
-function placesWith(name: string, given: Partial<Surroundings>): readonly string[] {
+function placesWith(name: string, given: Partial<SetupEnvironment>): readonly string[] {
   return editorNamed(name).editor.places({
     home: "/home/me",
     cwd: "/project",
@@ -19,7 +19,7 @@ function placesWith(name: string, given: Partial<Surroundings>): readonly string
 function placesOf(
   name: string,
   platform: NodeJS.Platform,
-  env: Surroundings["env"] = {},
+  env: SetupEnvironment["env"] = {},
   home = "/home/me",
 ): readonly string[] {
   return placesWith(name, { home, platform, env });

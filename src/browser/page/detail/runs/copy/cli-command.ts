@@ -1,5 +1,5 @@
 import { shellWord } from "../../../../../base/text/shell-word.ts";
-import type { RunWish } from "./run-wish.ts";
+import type { RunDraft } from "./run-draft.ts";
 
 /** The command for a POSIX shell that runs the same, and what a person should know before pasting it. */
 export interface CliCommand {
@@ -7,7 +7,7 @@ export interface CliCommand {
   readonly notes: readonly string[];
 }
 
-export function toCliCommand({ skill, script, args, blobs, timeoutMs }: RunWish): CliCommand {
+export function toCliCommand({ skill, script, args, blobs, timeoutMs }: RunDraft): CliCommand {
   const { argv, ...rest } = script === undefined ? { ...args, argv: undefined } : (args as Readonly<ScriptArguments>);
   const given = script === undefined ? args : rest;
   const words = [

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Icon } from "../../../parts/icon.tsx";
 import { useBrowser } from "../../../state/browser.ts";
 import { toCliCommand } from "./cli-command.ts";
-import { toToolCall, type RunWish } from "./run-wish.ts";
+import { toToolCall, type RunDraft } from "./run-draft.ts";
 
 /** The run of the form as a model would ask for it, and as a command. */
-export function CopyBox({ wish }: { readonly wish: RunWish }): JSX.Element {
+export function CopyBox({ wish }: { readonly wish: RunDraft }): JSX.Element {
   const directory = useBrowser().source.server?.about.value?.directory;
   const { command, notes } = toCliCommand(wish);
   const place = directory === undefined ? [] : [`For a shell in ${directory}.`];

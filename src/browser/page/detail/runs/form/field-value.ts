@@ -1,6 +1,6 @@
 import { shown, toSentences } from "../../../../../base/failures/invalid-input.ts";
 import type { SkillInput } from "../../../../wire/skills.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJsonInput } from "./parse-json.ts";
 
 /** What a field says: a value, nothing (the default, if there is one, is used), or what is wrong with it. */
 export type FieldValue = { readonly value?: unknown; readonly problem?: never } | { readonly problem: string };
@@ -54,7 +54,7 @@ export function readField(name: string, input: SkillInput, draft = ""): FieldVal
     }
     case "object":
     case "array": {
-      const parsed = parseJson(text);
+      const parsed = parseJsonInput(text);
       if ("fault" in parsed) {
         const { line, column, expected } = parsed.fault;
         return { problem: `${name} is not JSON: expected ${expected} at line ${line}, column ${column}.` };
@@ -68,7 +68,7 @@ export function readField(name: string, input: SkillInput, draft = ""): FieldVal
 }
 
 /** The arguments, or the problems by field. */
-export function readFields(
+export function readFormFields(
   inputs: Readonly<Record<string, SkillInput>>,
   drafts: Drafts,
 ): { readonly args: Readonly<Record<string, unknown>>; readonly problems: ReadonlyMap<string, string> } {

@@ -12,7 +12,7 @@ export interface FieldIds {
 }
 
 /** A control with its name, what it takes, help, and what is wrong with it. */
-export function Field({
+export function FormField({
   name,
   takes,
   help,

@@ -4,7 +4,7 @@ import type { SkillInput } from "../../../../wire/skills.ts";
 import type { SkillServer } from "../../../source/skill-server.ts";
 import type { SentFile } from "../state/run-form.ts";
 import { BlobField } from "./blob-field.tsx";
-import { Field, type FieldIds } from "./field.tsx";
+import { FormField, type FieldIds } from "./field.tsx";
 
 export interface InputFieldProps {
   readonly name: string;
@@ -27,7 +27,7 @@ export function InputField(props: InputFieldProps): JSX.Element {
   ].join(" ");
   const takes = input.enum === undefined ? typeChips[type] : "choice";
   return (
-    <Field
+    <FormField
       name={name}
       takes={takes}
       isRequired={required && preset === undefined}
@@ -35,7 +35,7 @@ export function InputField(props: InputFieldProps): JSX.Element {
       {...(help !== "" && { help })}
     >
       {(ids) => control(ids, props)}
-    </Field>
+    </FormField>
   );
 }
 

@@ -1,12 +1,12 @@
 /** Where a text stops being JSON, and what could stand there. Lines and columns count from 1. */
-export interface JsonFault {
+export interface JsonInputFault {
   readonly line: number;
   readonly column: number;
   readonly expected: string;
 }
 
 /** Parses what a person typed. Browsers name the place of an error differently, or not at all. */
-export function parseJson(text: string): { readonly value: unknown } | { readonly fault: JsonFault } {
+export function parseJsonInput(text: string): { readonly value: unknown } | { readonly fault: JsonInputFault } {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { toVisible } from "../../../parts/visible-text.ts";
-import type { RunForm } from "../state/run-form.ts";
-import { Field } from "./field.tsx";
+import type { RunFormState } from "../state/run-form.ts";
+import { FormField } from "./field.tsx";
 import { splitWords } from "./split-words.ts";
 
 /** The arguments and the input of a script. */
@@ -10,7 +10,7 @@ export function ScriptFields({
   problem,
   onTouch,
 }: {
-  readonly form: RunForm;
+  readonly form: RunFormState;
   readonly problem: string | undefined;
   readonly onTouch: () => void;
 }): JSX.Element {
@@ -19,7 +19,7 @@ export function ScriptFields({
   const words = split.words ?? [];
   return (
     <>
-      <Field
+      <FormField
         name="Arguments"
         problem={problem}
         help="Separated and quoted as in a shell. Nothing is expanded: $NAME, * and | are passed on as they are."
@@ -39,7 +39,7 @@ export function ScriptFields({
             }}
           />
         )}
-      </Field>
+      </FormField>
       {words.length > 0 && (
         <ol class="words" aria-label="Arguments as they are passed">
           {words.map((word, index) => (
@@ -49,7 +49,7 @@ export function ScriptFields({
           ))}
         </ol>
       )}
-      <Field name="Standard input">
+      <FormField name="Standard input">
         {(ids) => (
           <textarea
             {...ids}
@@ -63,7 +63,7 @@ export function ScriptFields({
             }}
           />
         )}
-      </Field>
+      </FormField>
     </>
   );
 }

@@ -8,7 +8,7 @@ import type { KnownDetail } from "../../../source/skill-source.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { PastRun } from "./past-run.tsx";
 import { SessionLink, short } from "./session-link.tsx";
-import { toSentence, withChanges } from "./sentences.ts";
+import { toLedgerSentence, withChanges } from "./sentences.ts";
 import { Moment } from "./moment.tsx";
 
 /** What was done with a skill on this machine: its runs, who was asked, what they answered, and when its files changed. */
@@ -83,7 +83,7 @@ function Events({ events }: Pick<SkillHistory, "events">): JSX.Element {
           <Moment at={line.at} />
           {"event" in line ? (
             <span>
-              {toVisible(toSentence(line.event), 1_000)}{" "}
+              {toVisible(toLedgerSentence(line.event), 1_000)}{" "}
               {line.event.session !== undefined && <SessionLink session={line.event.session} />}
               {line.event.digest !== undefined && <code class="muted">{short(line.event.digest)}</code>}
             </span>

@@ -4,7 +4,7 @@ import { toVisible } from "../../../parts/visible-text.ts";
 import type { ShownRun, SkillHistory } from "../../../../wire/runs.ts";
 import { SourceError } from "../../../source/source-error.ts";
 import { useBrowser } from "../../../state/browser.ts";
-import { RunOutcome } from "../result/run-outcome.tsx";
+import { RunOutcomeView } from "../result/run-outcome.tsx";
 import { RunStateMark } from "../result/run-state.tsx";
 import { Moment } from "./moment.tsx";
 import { SessionLink, short } from "./session-link.tsx";
@@ -65,7 +65,7 @@ export function PastRun({
                   {toVisible(shown.printed.text, Infinity)}
                 </pre>
               )}
-              <RunOutcome run={shown} />
+              <RunOutcomeView run={shown} />
             </>
           )}
         </div>

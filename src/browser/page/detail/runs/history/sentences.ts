@@ -35,7 +35,7 @@ const answers: Readonly<Record<string, string>> = {
 };
 
 /** One sentence on what the ledger says. Its texts are of agents and skills. */
-export function toSentence(event: LedgerEvent): string {
+export function toLedgerSentence(event: LedgerEvent): string {
   const { what, tool, outcome, code, about, answer, grant, door } = event;
   switch (what) {
     case "use": {

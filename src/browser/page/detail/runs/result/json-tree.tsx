@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Icon } from "../../../parts/icon.tsx";
 import { toVisible } from "../../../parts/visible-text.ts";
-import { childrenAtATime, parentOf, toRows, type OpenTree, type TreeRow } from "./tree-rows.ts";
+import { childrenAtATime, parentRowPath, toRows, type OpenTree, type TreeRow } from "./tree-rows.ts";
 
 /** A JSON value as a tree: arrow keys move, open and close. */
 export function JsonTree({ value, label }: { readonly value: unknown; readonly label: string }): JSX.Element {
@@ -26,7 +26,7 @@ export function JsonTree({ value, label }: { readonly value: unknown; readonly l
   };
   const act = ({ path, kind, isOpen }: TreeRow): void => {
     if (kind === "more") {
-      const parent = parentOf(path);
+      const parent = parentRowPath(path);
       const shown = opened.shown.get(parent) ?? childrenAtATime;
       setOpened({ ...opened, shown: new Map(opened.shown).set(parent, shown + childrenAtATime) });
       // The first of those that it showed has its place.
@@ -47,7 +47,7 @@ export function JsonTree({ value, label }: { readonly value: unknown; readonly l
       Home: () => focus(rows[0]?.path),
       End: () => focus(rows.at(-1)?.path),
       ArrowRight: () => (row.isOpen === false ? act(row) : row.isOpen === true && focus(rows[at + 1]?.path)),
-      ArrowLeft: () => (row.isOpen === true ? act(row) : row.depth > 0 && focus(parentOf(row.path))),
+      ArrowLeft: () => (row.isOpen === true ? act(row) : row.depth > 0 && focus(parentRowPath(row.path))),
       Enter: () => act(row),
       " ": () => act(row),
     };

@@ -8,7 +8,7 @@ import { BlobDownload } from "./blob-download.tsx";
 import { RunOutput } from "./run-output.tsx";
 
 /** How a run ended: its error or output, and the files that it left. */
-export function RunOutcome({
+export function RunOutcomeView({
   run,
 }: {
   readonly run: Pick<ShownRun, "result" | "error"> & { readonly blobs: readonly OutputBlob[]; readonly isOwn: boolean };
@@ -16,7 +16,7 @@ export function RunOutcome({
   const { result, error, blobs, isOwn } = run;
   return (
     <>
-      {error !== undefined && <Failure type={error.code} message={error.message} hint={error.hint} />}
+      {error !== undefined && <RunFailureAlert type={error.code} message={error.message} hint={error.hint} />}
       {result !== undefined && <Result result={result} isOwn={isOwn} />}
       {blobs.length > 0 && <Blobs blobs={blobs} isOwn={isOwn} />}
     </>
@@ -31,7 +31,11 @@ function Result({ result, isOwn }: { readonly result: ShownResult; readonly isOw
       {error === undefined ? (
         <p class="run-summary">{toVisible(summary, 2_000)}</p>
       ) : (
-        <Failure type={error.type} message={error.message} hint={error.code === error.type ? undefined : error.code} />
+        <RunFailureAlert
+          type={error.type}
+          message={error.message}
+          hint={error.code === error.type ? undefined : error.code}
+        />
       )}
       {result.status === "completed" && <RunOutput output={result.output} isOwn={isOwn} />}
       {log !== undefined && isOwn && server !== undefined && (
@@ -46,7 +50,7 @@ function Result({ result, isOwn }: { readonly result: ShownResult; readonly isOw
 }
 
 /** What went wrong: its type, its message, what to do. */
-export function Failure({
+export function RunFailureAlert({
   type,
   message,
   hint,

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { LiveLog } from "../log/live-log.tsx";
 import { isOver, type RunView } from "../state/run-view.ts";
 import { Elapsed } from "./elapsed.tsx";
-import { RunOutcome } from "./run-outcome.tsx";
+import { RunOutcomeView } from "./run-outcome.tsx";
 import { RunStateMark } from "./run-state.tsx";
 
 /** A run while it goes on, and after. */
@@ -30,7 +30,7 @@ export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly 
         )}
       </header>
       {log.pieces.length > 0 && <LiveLog log={log} />}
-      {!isRunning && <RunOutcome run={{ ...view, blobs, isOwn: true }} />}
+      {!isRunning && <RunOutcomeView run={{ ...view, blobs, isOwn: true }} />}
     </section>
   );
 }

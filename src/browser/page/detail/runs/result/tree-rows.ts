@@ -61,7 +61,7 @@ export function toRows(value: unknown, { open, shown }: OpenTree): readonly Tree
 }
 
 /** Where the row above in the tree is. */
-export function parentOf(path: string): string {
+export function parentRowPath(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf(path.endsWith("#more") ? "#" : "/")));
 }
 

@@ -1,11 +1,11 @@
 import { signal, type Signal } from "@preact/signals";
 import type { SkillDetail } from "../../../../wire/skills.ts";
-import type { RunWish } from "../copy/run-wish.ts";
-import { readFields, type Drafts } from "../form/field-value.ts";
+import type { RunDraft } from "../copy/run-draft.ts";
+import { readFormFields, type Drafts } from "../form/field-value.ts";
 import { splitWords } from "../form/split-words.ts";
 
 /** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
-export interface RunForm {
+export interface RunFormState {
   /** The version whose fields are shown, and whose bytes are run. */
   readonly shown: Signal<RunnableSkill | undefined>;
   /** Empty: the entrypoint; else a script. */
@@ -37,7 +37,7 @@ export interface SentFile {
   readonly problem?: string;
 }
 
-export function createRunForm(): RunForm {
+export function createRunFormState(): RunFormState {
   return {
     shown: signal(undefined),
     target: signal(""),
@@ -53,14 +53,14 @@ export function createRunForm(): RunForm {
 }
 
 /** Shows a version in the form, if that takes nothing away from a person who is filling it in. */
-export function followSkill(form: RunForm, skill: RunnableSkill): void {
-  if (form.shown.value === undefined || !form.isTouched.value) showSkill(form, skill);
+export function followSkill(form: RunFormState, skill: RunnableSkill): void {
+  if (form.shown.value === undefined || !form.isTouched.value) showSkillInForm(form, skill);
   // The same bytes, with a nonce of a server that was started anew.
   else if (form.shown.value.digest === skill.digest) form.shown.value = skill;
 }
 
 /** Shows a version; what was filled in stays where the fields have the same names. */
-export function showSkill(form: RunForm, skill: RunnableSkill): void {
+export function showSkillInForm(form: RunFormState, skill: RunnableSkill): void {
   form.shown.value = skill;
   const targets = targetsOf(skill);
   if (!targets.includes(form.target.value)) form.target.value = targets[0] ?? "";
@@ -74,11 +74,14 @@ export function targetsOf({ row, scripts }: RunnableSkill): readonly string[] {
 const maxTimeoutSeconds = 600;
 
 /** What would be run, and what is wrong with it by field: a name of an input, or one of `:words`, `:timeout`, `:files`. */
-export function readForm(form: RunForm): { readonly wish: RunWish; readonly problems: ReadonlyMap<string, string> } {
+export function readForm(form: RunFormState): {
+  readonly wish: RunDraft;
+  readonly problems: ReadonlyMap<string, string>;
+} {
   const { shown, target, drafts, words, stdin, timeout, files } = form;
   const script = target.value === "" ? undefined : target.value;
   const split = splitWords(words.value);
-  const fields = readFields(script === undefined ? (shown.value?.inputs ?? {}) : {}, drafts.value);
+  const fields = readFormFields(script === undefined ? (shown.value?.inputs ?? {}) : {}, drafts.value);
   const problems = new Map(fields.problems);
   if (script !== undefined && split.problem !== undefined) problems.set(":words", split.problem);
   const seconds = Number(timeout.value.trim());
@@ -87,7 +90,7 @@ export function readForm(form: RunForm): { readonly wish: RunWish; readonly prob
   const stored = files.value.filter(({ problem }) => problem === undefined);
   if (stored.some(({ id }) => id === undefined)) problems.set(":files", "A file is still being sent.");
   const argv = split.words ?? [];
-  const wish: RunWish = {
+  const wish: RunDraft = {
     skill: shown.value?.row.id ?? "",
     script,
     args:

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toCliCommand } from "../../../../../../src/browser/page/detail/runs/copy/cli-command.ts";
-import { toToolArguments, toToolCall } from "../../../../../../src/browser/page/detail/runs/copy/run-wish.ts";
-import type { RunWish } from "../../../../../../src/browser/page/detail/runs/copy/run-wish.ts";
+import { toToolArguments, toToolCall } from "../../../../../../src/browser/page/detail/runs/copy/run-draft.ts";
+import type { RunDraft } from "../../../../../../src/browser/page/detail/runs/copy/run-draft.ts";
 import { parseArgs } from "node:util";
 
 /** What `acp-skills run` would call execute_skill with, from the words that a real shell makes of the command. */
@@ -56,7 +56,7 @@ test("the words of a script are given behind two dashes", () => {
 });
 
 test("files are named, and what a person should know is said", () => {
-  const wish: RunWish = {
+  const wish: RunDraft = {
     skill: "clean",
     args: { table: "@1", other: "blob:abc" },
     blobs: [{ id: "blob:1", name: "-rows.csv" }],

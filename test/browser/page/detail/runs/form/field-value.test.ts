@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readField, readFields } from "../../../../../../src/browser/page/detail/runs/form/field-value.ts";
+import { readField, readFormFields } from "../../../../../../src/browser/page/detail/runs/form/field-value.ts";
 import type { SkillInput } from "../../../../../../src/browser/wire/skills.ts";
 import { actionSkill, openRunner } from "../../../../../runtime/runs/open-runner.ts";
 import { refusal } from "../../../../../runtime/tools/open-tools.ts";
@@ -39,7 +39,7 @@ test.each<[SkillInput, string, string]>([
 
 test("an empty field is not given, so that the default counts", () => {
   const inputs = { a: { type: "string", required: true, default: "x" }, b: { type: "integer" } } as const;
-  expect(readFields(inputs, { a: "", b: " " })).toEqual({ args: {}, problems: new Map() });
+  expect(readFormFields(inputs, { a: "", b: " " })).toEqual({ args: {}, problems: new Map() });
 });
 
 test("names of fields that objects have by themselves are fields like others", () => {
@@ -47,7 +47,7 @@ test("names of fields that objects have by themselves are fields like others", (
     string,
     SkillInput
   >;
-  const { args } = readFields(inputs, JSON.parse('{"__proto__": "y"}') as Record<string, string>);
+  const { args } = readFormFields(inputs, JSON.parse('{"__proto__": "y"}') as Record<string, string>);
   expect(JSON.stringify(args)).toBe('{"__proto__":"y"}');
 });
 
@@ -59,7 +59,7 @@ test("the words are those of execute_skill", async () => {
   });
   const { violations } = await refusal(call("execute_skill", { name: "a.b" }));
   const inputs = Object.fromEntries(types.map((type) => [type, { type, required: true }]));
-  const { problems } = readFields(inputs, {});
+  const { problems } = readFormFields(inputs, {});
   const told = violations as readonly { readonly field: string; readonly expected: string }[];
   expect([...problems.values()]).toEqual(
     told.map(({ field, expected }) => `${field.replace("/args/", "")} is required: ${expected}.`),

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseJson } from "../../../../../../src/browser/page/detail/runs/form/parse-json.ts";
+import { parseJsonInput } from "../../../../../../src/browser/page/detail/runs/form/parse-json.ts";
 
 test("JSON is parsed as by JSON.parse", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
-      expect(parseJson(JSON.stringify(value, undefined, indent))).toEqual({
+      expect(parseJsonInput(JSON.stringify(value, undefined, indent))).toEqual({
         value: JSON.parse(JSON.stringify(value)) as unknown,
       });
     }),
@@ -26,7 +26,7 @@ test.each([
   ['["a', 1, 2, "a value or ]"],
   ["[[[", 1, 4, "a value or ]"],
 ])("%j stops being JSON at its place", (text, line, column, expected) => {
-  expect(parseJson(text)).toEqual({ fault: { line, column, expected } });
+  expect(parseJsonInput(text)).toEqual({ fault: { line, column, expected } });
 });
 
 test("a text that is no JSON has a fault in it, whatever it is", () => {
@@ -34,7 +34,7 @@ test("a text that is no JSON has a fault in it, whatever it is", () => {
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
       const text = pieces.join("");
-      const parsed = parseJson(text);
+      const parsed = parseJsonInput(text);
       if ("value" in parsed) return;
       const { line, column } = parsed.fault;
       const lines = text.split("\n");
@@ -45,5 +45,5 @@ test("a text that is no JSON has a fault in it, whatever it is", () => {
 });
 
 test("deep nesting does not overflow the stack", () => {
-  expect(parseJson("[".repeat(200_000))).toMatchObject({ fault: { column: 200_001 } });
+  expect(parseJsonInput("[".repeat(200_000))).toMatchObject({ fault: { column: 200_001 } });
 });

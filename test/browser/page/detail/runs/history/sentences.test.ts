@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toSentence, withChanges } from "../../../../../../src/browser/page/detail/runs/history/sentences.ts";
+import { toLedgerSentence, withChanges } from "../../../../../../src/browser/page/detail/runs/history/sentences.ts";
 import type { LedgerEvent } from "../../../../../../src/browser/wire/runs.ts";
 
 const at = 0;
@@ -33,7 +33,7 @@ test.each<[Omit<LedgerEvent, "at">, string]>([
   [{ what: "revoke", tool: "approvals", door: "browser" }, "Approval withdrawn in this browser."],
   [{ what: "later", tool: "x", door: "cli" }, "later at the command line."],
 ])("%j is told in a sentence", (event, sentence) => {
-  expect(toSentence({ at, ...event })).toBe(sentence);
+  expect(toLedgerSentence({ at, ...event })).toBe(sentence);
 });
 
 test("between events of different bytes it is told that the files changed", () => {

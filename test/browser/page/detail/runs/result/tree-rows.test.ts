@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parentOf, toRows } from "../../../../../../src/browser/page/detail/runs/result/tree-rows.ts";
+import { parentRowPath, toRows } from "../../../../../../src/browser/page/detail/runs/result/tree-rows.ts";
 
 const value = { a: [1, { b: null }], "c/d~": "text", e: {} };
 const rows = (open: readonly string[], shown: readonly (readonly [string, number])[] = []): readonly string[] =>
@@ -25,8 +25,8 @@ test("of many children a hundred are shown, and more when asked for", () => {
   expect(first).toHaveLength(102);
   expect(first.at(-1)).toMatchObject({ path: "#more", kind: "more", text: "Show 100 of 150 more", siblings: 250 });
   expect(toRows(many, { open: new Set([""]), shown: new Map([["", 300]]) })).toHaveLength(251);
-  expect(parentOf("/a/1")).toBe("/a");
-  expect(parentOf("/a#more")).toBe("/a");
+  expect(parentRowPath("/a/1")).toBe("/a");
+  expect(parentRowPath("/a#more")).toBe("/a");
 });
 
 test("texts are cut, and nothing in them hides", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openAsker } from "../../../src/sources/reader/ask.ts";
+import { createSourceClient } from "../../../src/sources/reader/source-client.ts";
 import { indexLimits } from "../../../src/sources/indexes/index-limits.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
 
@@ -9,7 +9,7 @@ test("what a source answers is kept up to a limit of all answers together", asyn
   const urls = Array.from({ length: 100 }, (_, page) => `https://example.com/${page}`);
   const body = `"${"x".repeat(indexLimits.bytes - 2)}"`;
   const fetcher = fakeFetcher(Object.fromEntries(urls.map((url) => [url, { body }])));
-  const asker = openAsker({ fetcher, signal });
+  const asker = createSourceClient({ fetcher, signal });
   let kept = 0;
   for (const url of urls) {
     const answer = await asker.ask(url);

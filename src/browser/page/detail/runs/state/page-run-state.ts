@@ -1,22 +1,22 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { RunNews, RunRequest } from "../../../../wire/runs.ts";
 import type { SkillServer } from "../../../source/skill-server.ts";
-import { createRunForm, type RunForm } from "./run-form.ts";
+import { createRunFormState, type RunFormState } from "./run-form.ts";
 import { isOver, withNews, withShown, type RunView } from "./run-view.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
-export interface PageRuns {
+export interface PageRunState {
   /** The last run of a skill, by its id. */
   last(skill: string): ReadonlySignal<RunView | undefined>;
-  form(skill: string): RunForm;
+  form(skill: string): RunFormState;
   /** Rejects with a {@link SourceError} where it was not started. */
   start(request: RunRequest): Promise<void>;
   cancel(view: RunView): Promise<void>;
 }
 
-const known = new WeakMap<SkillServer, PageRuns>();
+const known = new WeakMap<SkillServer, PageRunState>();
 
-export function pageRunsOf(server: SkillServer): PageRuns {
+export function pageRunStateOf(server: SkillServer): PageRunState {
   const found = known.get(server) ?? createPageRuns(server);
   known.set(server, found);
   return found;
@@ -28,9 +28,9 @@ interface Followed {
   early: RunNews[] | undefined;
 }
 
-function createPageRuns(server: SkillServer, now: () => number = Date.now): PageRuns {
+function createPageRuns(server: SkillServer, now: () => number = Date.now): PageRunState {
   const views = new Map<string, Signal<RunView | undefined>>();
-  const forms = new Map<string, RunForm>();
+  const forms = new Map<string, RunFormState>();
   const followed = new Map<string, Followed>();
 
   const viewOf = (skill: string): Signal<RunView | undefined> => {
@@ -77,7 +77,7 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
   return {
     last: viewOf,
     form(skill) {
-      const found = forms.get(skill) ?? createRunForm();
+      const found = forms.get(skill) ?? createRunFormState();
       forms.set(skill, found);
       return found;
     },

@@ -46,7 +46,7 @@ export type FaultCode =
   | "MISSED_UPDATE";
 
 /** What is wrong with what an agent told. */
-export interface Fault {
+export interface NotificationFault {
   readonly code: FaultCode;
   /** A JSON pointer into the params of the message. */
   readonly place: string;
@@ -54,7 +54,7 @@ export interface Fault {
 }
 
 /** What the params of a notification tell. */
-export type Told = { readonly sessionId: string; readonly faults: readonly Fault[] } & (
+export type ParsedNotification = { readonly sessionId: string; readonly faults: readonly NotificationFault[] } & (
   | { readonly kind: "list"; readonly skills: readonly StoredSkill[]; readonly revision: number | undefined }
   | {
       readonly kind: "delta";

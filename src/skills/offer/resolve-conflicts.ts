@@ -10,7 +10,7 @@ import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 
 /** The versions of one skill, under its slug. */
-export interface Entry {
+export interface SkillVersions {
   readonly slug: string;
   readonly members: readonly FoundSkill[];
 }
@@ -38,11 +38,11 @@ const generic: ReadonlySet<string> = new Set(["skills", "skill", "plugins", "age
 const hashLength = 8;
 
 /** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
-export function settleRivals(
+export function resolveConflicts(
   rivals: ReadonlyMap<string, readonly FoundSkill[]>,
   slugs: Set<string>,
-): { entries: readonly Entry[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
-  const entries: Entry[] = [];
+): { entries: readonly SkillVersions[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
+  const entries: SkillVersions[] = [];
   const findings = new Map<FoundSkill, Finding[]>();
   const tell = (found: FoundSkill, finding: Finding): void => {
     findings.set(found, [...(findings.get(found) ?? []), finding]);

@@ -4,13 +4,13 @@ import type { HttpCaller } from "../http-caller.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 
 /** An answer to GET and HEAD whose bytes are kept ready. */
-export interface KeptAnswer {
+export interface CachedResponse {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly type: string;
 }
 
-export function keepAnswer(content: string | Uint8Array<ArrayBuffer>, type = "application/json"): KeptAnswer {
+export function toCachedResponse(content: string | Uint8Array<ArrayBuffer>, type = "application/json"): CachedResponse {
   const body = typeof content === "string" ? new Uint8Array(Buffer.from(content)) : content;
   return { body, etag: etagOf(body), type };
 }
@@ -32,9 +32,9 @@ function headersOf(etag: string, caching: Caching, isEverybodys: boolean): Recor
  * Answers with what is kept, or 304 where the client has it. To be called after the caller's access was checked. `isEverybodys`: shared
  * caches may keep it, too.
  */
-export function answerKept(
+export function respondWithCached(
   { env: { incoming, caller }, req }: HttpContext,
-  kept: KeptAnswer,
+  kept: CachedResponse,
   {
     caching = "revalidated",
     isEverybodys = caller.isAnonymous,
@@ -54,9 +54,9 @@ export function answerKept(
 }
 
 /** The same, where hono is not asked. */
-export function writeKept(
+export function writeCachedResponse(
   response: ServerResponse,
-  { body, etag, type }: KeptAnswer,
+  { body, etag, type }: CachedResponse,
   { caller, ifNoneMatch }: { readonly caller: HttpCaller; readonly ifNoneMatch: string | undefined },
 ): void {
   const headers = headersOf(etag, "revalidated", caller.isAnonymous);

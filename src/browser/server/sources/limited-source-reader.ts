@@ -2,10 +2,10 @@ import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SourceReader } from "../../../sources/reader/source-reader.ts";
 import type { Source } from "../../../sources/source.ts";
-import { describeSkill } from "../../../skills/text/describe-skill.ts";
+import { describeSkillText } from "../../../skills/text/describe-skill.ts";
 
 /** Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. */
-export interface SourceDesk {
+export interface LimitedSourceReader {
   /** Rejects with RUNTIME_BUSY, and EXECUTION_TIMEOUT. */
   readonly read: <Result>(
     asking: Asking,
@@ -24,7 +24,7 @@ const seconds = 120;
 /** Of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
-export function createSourceDesk(clock: Clock, allowPrivate: readonly string[]): SourceDesk {
+export function createLimitedSourceReader(clock: Clock, allowPrivate: readonly string[]): LimitedSourceReader {
   let busy = 0;
   return {
     async read({ typed, signal: asked }, work) {
@@ -40,7 +40,7 @@ export function createSourceDesk(clock: Clock, allowPrivate: readonly string[]):
       try {
         // What connects is loaded when something is read.
         const { openSourceReader } = await import("../../../sources/reader/open-source-reader.ts");
-        reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), describe: describeSkill });
+        reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), describe: describeSkillText });
         return await work(limitBytes(reader), signal);
       } catch (error) {
         signal.throwIfAborted();

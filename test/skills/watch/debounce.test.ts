@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openHold, openSettle } from "../../../src/skills/watch/look-times.ts";
+import { openHold, openDebounce } from "../../../src/skills/watch/debounce.ts";
 import type { DirectoryRecord } from "../../../src/skills/scan/read-directory.ts";
 import { record } from "../found-skills.ts";
 import { manualClock } from "../../manual-clock.ts";
@@ -79,10 +79,14 @@ describe("hold", () => {
 });
 
 describe("settle", () => {
-  function start(): { clock: ReturnType<typeof manualClock>; settle: ReturnType<typeof openSettle>; looks: number[] } {
+  function start(): {
+    clock: ReturnType<typeof manualClock>;
+    settle: ReturnType<typeof openDebounce>;
+    looks: number[];
+  } {
     const clock = manualClock();
     const looks: number[] = [];
-    return { clock, looks, settle: openSettle(clock, () => looks.push(clock.now())) };
+    return { clock, looks, settle: openDebounce(clock, () => looks.push(clock.now())) };
   }
 
   it("fires 6 ms after the last hint of an edit", () => {
@@ -123,7 +127,7 @@ describe("settle", () => {
     const clock = manualClock();
     const late = { ...clock, after: (wait: number, wake: () => void) => clock.after(wait + 50, wake) };
     const told: number[] = [];
-    const settle = openSettle(late, (quiet) => told.push(quiet));
+    const settle = openDebounce(late, (quiet) => told.push(quiet));
     settle.hint("/a");
     clock.pass(56);
     for (let directory = 0; directory < 5; directory++) settle.hint(`/${directory}`);

@@ -9,7 +9,7 @@ import { toLabel } from "../source.ts";
  * What an address answered. `said` is a clause about it for people: `https://example.com/x answered 404`; `why`, if
  * there was no answer, the same without the address.
  */
-export type Answer =
+export type SourceResponse =
   | {
       readonly type: "text";
       readonly url: string;
@@ -23,9 +23,9 @@ export type Answer =
   /** Something may be there: the server has a fault or is busy, or cannot be reached. */
   | { readonly type: "failed"; readonly said: string; readonly why?: string };
 
-export interface Asker {
+export interface SourceClient {
   /** Asks an address once; the answer is remembered. Rejects only with the reason of the signal, or for a fault of ours. */
-  ask(url: string): Promise<Answer>;
+  ask(url: string): Promise<SourceResponse>;
 }
 
 interface AskerOptions {
@@ -39,14 +39,14 @@ const concurrentRequests = 4;
 const mostKept = `${indexLimits.keptBytes / 1024 / 1024} MiB`;
 
 /** Asks for documents, each address once. */
-export function openAsker(options: AskerOptions): Asker & {
+export function createSourceClient(options: AskerOptions): SourceClient & {
   /** Whether all addresses answer that nothing changed since these ETags. */
   readonly areUnchanged: (etags: Readonly<Record<string, string>>) => Promise<boolean>;
 } {
-  const answers = new Map<string, Promise<Answer>>();
+  const answers = new Map<string, Promise<SourceResponse>>();
   let kept = 0;
   /** Of many pages, each within its limit, not all would fit into memory. */
-  const askWithin = async (url: string, etag?: string): Promise<Answer> => {
+  const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
     if (kept >= indexLimits.keptBytes)
       return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };
     const answer = await askOnce(url, etag, options);
@@ -74,7 +74,7 @@ async function askOnce(
   url: string,
   etag: string | undefined,
   { fetcher, signal, maxBytes = indexLimits.bytes }: AskerOptions,
-): Promise<Answer> {
+): Promise<SourceResponse> {
   const label = toLabel(url);
   const headers = { accept: "application/json, */*;q=0.1", ...(etag !== undefined && { "if-none-match": etag }) };
   let answer: RemoteAnswer;

@@ -1,9 +1,9 @@
 import { availableCommandsUpdate, sessionUpdate, skillsNotification } from "../../wire/methods.ts";
 import { readCommandList } from "./command-list.ts";
-import type { Source } from "./entries.ts";
+import type { EntryContext } from "./entries.ts";
 import { readUpdateParams } from "./params.ts";
 import { isSkillsKind, readSkillsList } from "./skills-list.ts";
-import type { Told } from "./told.ts";
+import type { ParsedNotification } from "./notification.ts";
 
 /** SDK 0.4.5 strips the `_` from the methods of extension notifications. */
 export function isMethod(method: unknown, expected: string): boolean {
@@ -11,7 +11,11 @@ export function isMethod(method: unknown, expected: string): boolean {
 }
 
 /** Reads what a notification of an agent tells about skills; undefined if nothing. Never throws for a JSON value. */
-export function readTold(method: unknown, params: unknown, source: Source): Told | undefined {
+export function readNotification(
+  method: unknown,
+  params: unknown,
+  source: EntryContext,
+): ParsedNotification | undefined {
   const isNotification = isMethod(method, skillsNotification);
   if (!isNotification && method !== sessionUpdate) return undefined;
   const found = readUpdateParams(params);

@@ -1,5 +1,5 @@
 /** A semaphore: at most `width` are inside at a time, in order. `enter` resolves with what leaves again. */
-export function openGate(width: number): () => Promise<() => void> {
+export function createSemaphore(width: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let inside = 0;
   const leave = (): void => {

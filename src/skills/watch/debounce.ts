@@ -17,7 +17,7 @@ const firstRetryMs = 250;
 const lastRetryMs = 30_000;
 
 /** Debounces hints: a look soon after one edit, one look after a burst. */
-export interface Settle {
+export interface Debounce {
   /** Something changed in this directory. */
   hint(directory: string): void;
   close(): void;
@@ -27,7 +27,7 @@ export interface Settle {
  * `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more time may have
  * passed, with hints that were not delivered yet.
  */
-export function openSettle(clock: Clock, look: (quiet: number) => void): Settle {
+export function openDebounce(clock: Clock, look: (quiet: number) => void): Debounce {
   const touched = new Set<string>();
   let first = 0;
   let last = 0;

@@ -1,5 +1,5 @@
 /** What a person is about to run. */
-export interface RunWish {
+export interface RunDraft {
   /** The slug. */
   readonly skill: string;
   readonly script?: string | undefined;
@@ -11,7 +11,13 @@ export interface RunWish {
 }
 
 /** The arguments of `execute_skill`. */
-export function toToolArguments({ skill, script, args, blobs, timeoutMs }: RunWish): Readonly<Record<string, unknown>> {
+export function toToolArguments({
+  skill,
+  script,
+  args,
+  blobs,
+  timeoutMs,
+}: RunDraft): Readonly<Record<string, unknown>> {
   return {
     name: skill,
     ...(script !== undefined && { script }),
@@ -22,6 +28,6 @@ export function toToolArguments({ skill, script, args, blobs, timeoutMs }: RunWi
 }
 
 /** The same as the call that a model makes. */
-export function toToolCall(wish: RunWish): string {
+export function toToolCall(wish: RunDraft): string {
   return JSON.stringify({ name: "execute_skill", arguments: toToolArguments(wish) }, undefined, 2);
 }

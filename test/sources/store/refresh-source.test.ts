@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, statSyn
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { sourceLimits } from "../../../src/sources/store/look.ts";
+import { sourceLimits } from "../../../src/sources/store/refresh-source.ts";
 import { copyPlace, sourcePlaces } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, fileOf, isDown, listed, openStore, skillFiles, source } from "./open-store.ts";
 

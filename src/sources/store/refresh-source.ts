@@ -18,7 +18,7 @@ export const sourceLimits = {
   problems: 50,
 } as const;
 
-export interface LookOptions {
+export interface RefreshSourceOptions {
   readonly source: Source;
   readonly copies: SourceCopies;
   readonly store: SkillStore;
@@ -38,7 +38,7 @@ const copiesAtOnce = 100;
  * Reads a source once and brings the copies up to date. A skill that cannot be downloaded keeps its old version and is a problem; one that
  * is no longer listed is removed. Throws if the source cannot be read: then the copies stay as they are.
  */
-export async function lookAt(options: LookOptions): Promise<SourceState> {
+export async function refreshSource(options: RefreshSourceOptions): Promise<SourceState> {
   const { source, copies, reader, signal, now } = options;
   const before = await withoutDamaged(copies.state(), options);
   const index = await reader.read(source, seenBefore(before), signal);
@@ -70,11 +70,11 @@ class Round {
   readonly #copied = new Map<string, CopiedSkill>();
   readonly #slugs = new Map<string, string>();
   readonly #before: ReadonlyMap<string, CopiedSkill>;
-  readonly #options: LookOptions;
+  readonly #options: RefreshSourceOptions;
   #bytes: number;
   isComplete: boolean;
 
-  constructor(index: RemoteIndex, before: SourceState, options: LookOptions) {
+  constructor(index: RemoteIndex, before: SourceState, options: RefreshSourceOptions) {
     this.#options = options;
     this.#before = new Map(before.skills.map((skill) => [skill.name, skill]));
     this.#bytes = options.otherBytes();
@@ -164,7 +164,7 @@ class Round {
 }
 
 /** Copies whose bytes are no longer those of their digest are downloaded again. */
-async function withoutDamaged(state: SourceState, { store, signal }: LookOptions): Promise<SourceState> {
+async function withoutDamaged(state: SourceState, { store, signal }: RefreshSourceOptions): Promise<SourceState> {
   const damaged = await damagedIn(state, store, signal);
   if (damaged.length === 0) return state;
   for (const skill of damaged) store.discard(skill);

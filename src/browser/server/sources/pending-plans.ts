@@ -11,17 +11,17 @@ import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
 import type { SkillFile } from "../../../sources/skill-bytes.ts";
 import type { MadePlan } from "./make-plan.ts";
 
-export interface KeptPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
+export interface PendingPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
   readonly id: string;
   /** Of what is installed by it, and of what it replaces. */
   readonly digest: string;
 }
 
 /** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
-export interface KeptPlans {
+export interface PendingPlans {
   /** Throws QUOTA_EXCEEDED for one that is too large. */
-  readonly keep: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<KeptPlan>;
-  readonly find: (id: string) => KeptPlan | undefined;
+  readonly keep: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<PendingPlan>;
+  readonly find: (id: string) => PendingPlan | undefined;
   /** False if it was dropped before. */
   readonly drop: (id: string) => boolean;
 }
@@ -31,8 +31,8 @@ const keptMs = 10 * 60_000;
 /** Of what is downloaded and what it replaces, in all plans. */
 const mostBytes = 256 * 1024 * 1024;
 
-export function createKeptPlans(clock: Clock): KeptPlans {
-  const kept = new Map<string, { readonly plan: KeptPlan; readonly bytes: number; readonly stop: () => void }>();
+export function createPendingPlans(clock: Clock): PendingPlans {
+  const kept = new Map<string, { readonly plan: PendingPlan; readonly bytes: number; readonly stop: () => void }>();
 
   function drop(id: string): boolean {
     kept.get(id)?.stop();
@@ -53,7 +53,7 @@ export function createKeptPlans(clock: Clock): KeptPlans {
         );
       const id = randomUUID();
       const seen = decided.map((one) => one.seen);
-      const plan: KeptPlan = { id, where, lock, decided, digest: await digestOf({ decided }, { lock, seen }) };
+      const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf({ decided }, { lock, seen }) };
       kept.set(id, { plan, bytes, stop: clock.after(keptMs, () => void kept.delete(id)) });
       for (const oldest of kept.keys()) {
         if (!isFull()) break;
@@ -65,7 +65,7 @@ export function createKeptPlans(clock: Clock): KeptPlans {
 }
 
 /** The digest that the plan would have, had it been made over what is there now. */
-export async function digestNow({ where, decided }: Pick<KeptPlan, "where" | "decided">): Promise<string> {
+export async function digestNow({ where, decided }: Pick<PendingPlan, "where" | "decided">): Promise<string> {
   const skills = findSkillsDirectory(where);
   const seen: (InstalledFiles | undefined)[] = [];
   for (const { key } of decided) {
@@ -76,7 +76,7 @@ export async function digestNow({ where, decided }: Pick<KeptPlan, "where" | "de
 }
 
 async function digestOf(
-  { decided }: Pick<KeptPlan, "decided">,
+  { decided }: Pick<PendingPlan, "decided">,
   { lock, seen }: { readonly lock: Lock; readonly seen: readonly (InstalledFiles | undefined)[] },
 ): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([lock.form, toLockText(lock)]));
@@ -94,7 +94,7 @@ function toFacts(files: readonly SkillFile[]): readonly string[] {
     .sort();
 }
 
-function bytesOf(decided: KeptPlan["decided"]): number {
+function bytesOf(decided: PendingPlan["decided"]): number {
   const sum = (files: readonly SkillFile[]): number => files.reduce((all, { bytes }) => all + bytes.length, 0);
   return decided.reduce((all, { downloaded, seen }) => all + sum(downloaded.files) + sum(seen?.files ?? []), 0);
 }
