@@ -25,6 +25,43 @@ const mayImport = {
   cli: ["base", "skills", "wire", "sources", "runtime", "mcp", "acp", "client", "serve", "browser", "conformance"],
   "index.ts": ["base", "skills", "wire", "sources", "runtime", "acp", "client"],
 };
+/**
+ * The packages that each wing may import, besides Node's modules.
+ * @type {Record<string, string[]>}
+ */
+const packagesOf = {
+  base: [],
+  skills: ["chokidar", "gray-matter", "js-yaml", "smol-toml", "spdx-expression-parse", "zod"],
+  wire: ["zod"],
+  sources: ["smol-toml", "undici", "zod"],
+  runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],
+  mcp: ["@modelcontextprotocol/server"],
+  acp: ["@agentclientprotocol/sdk", "execa"],
+  client: ["@leeoniya/ufuzzy"],
+  serve: ["@hono/node-server", "hono", "pino", "zod"],
+  "browser/wire": [],
+  "browser/page": ["@leeoniya/ufuzzy", "@preact/signals", "marked", "preact"],
+  "browser/server": ["zod"],
+  conformance: ["@agentclientprotocol/sdk", "zod"],
+  cli: ["jsonc-parser", "semver", "zod"],
+};
+const packageRules = Object.entries(packagesOf).map(([wing, names]) => ({
+  files: [`src/${wing}/**`],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        patterns: [
+          {
+            regex: `^(?!\\.|node:${names.map((name) => `|${name}(?:/|$)`).join("")})`,
+            message: `src/${wing} may import only these packages: ${names.join(", ") || "none"}.`,
+          },
+        ],
+      },
+    ],
+  },
+}));
+
 const zones = Object.entries(mayImport).map(([wing, others]) => ({
   target: `./src/${wing}`,
   from: "./src",
@@ -85,5 +122,6 @@ export default defineConfig(
     files: ["src/**/*.{ts,tsx}"],
     rules: { "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
   },
+  ...packageRules,
   { files: ["**/*.js"], rules: { "@typescript-eslint/explicit-module-boundary-types": "off" } },
 );

@@ -41,6 +41,7 @@ test.each([
     'import "../wire/methods.ts";\n',
     "import-x/no-restricted-paths",
   ],
+  ["a package that a wing does not list", "src/skills/names.ts", 'import "execa";\n', "no-restricted-imports"],
   ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
   ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
   [

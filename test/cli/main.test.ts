@@ -1,7 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { listedCommands } from "../../src/cli/commands.ts";
 import { version } from "../../src/base/version.ts";
@@ -22,21 +20,6 @@ test("prints usage, every command and the common options for --help and -h", asy
     expect(help.stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
   expect(help.stdout).not.toContain("mcp-bridge");
   expect(await run("-h")).toEqual(help);
-});
-
-test("loads few files and no command before it knows which command to run", () => {
-  const loaded = new Set<string>();
-  const follow = (file: URL): void => {
-    if (loaded.has(file.pathname)) return;
-    loaded.add(file.pathname);
-    const imports = readFileSync(file, "utf8").matchAll(/^(?:import|export) .*from "(\.[^"]+)";$/gm);
-    for (const [, target = ""] of imports) follow(new URL(target, file));
-  };
-  follow(pathToFileURL(path.join(path.dirname(binary), "run-command.js")));
-  const files = [...loaded].map((file) => file.slice(file.indexOf("/dist/")));
-  expect(files).toContain("/dist/cli/usage.js");
-  expect(files.filter((file) => file.startsWith("/dist/cli/commands/"))).toEqual([]);
-  expect(files.length).toBeLessThan(20);
 });
 
 test.each([
