@@ -45,22 +45,13 @@ const packagesOf = {
   conformance: ["@agentclientprotocol/sdk", "zod"],
   cli: ["jsonc-parser", "semver", "zod"],
 };
-const packageRules = Object.entries(packagesOf).map(([wing, names]) => ({
-  files: [`src/${wing}/**`],
-  rules: {
-    "no-restricted-imports": [
-      "error",
-      {
-        patterns: [
-          {
-            regex: `^(?!\\.|node:${names.map((name) => `|${name}(?:/|$)`).join("")})`,
-            message: `src/${wing} may import only these packages: ${names.join(", ") || "none"}.`,
-          },
-        ],
-      },
-    ],
-  },
-}));
+const packageRules = Object.entries(packagesOf).map(([wing, names]) => {
+  const regex = `^(?!\\.|node:${names.map((name) => `|${name}(?:/|$)`).join("")})`;
+  const message = `src/${wing} may import only these packages: ${names.join(", ") || "none"}.`;
+  /** @type {["error", object]} */
+  const rule = ["error", { patterns: [{ regex, message }] }];
+  return { files: [`src/${wing}/**`], rules: { "no-restricted-imports": rule } };
+});
 
 const zones = Object.entries(mayImport).map(([wing, others]) => ({
   target: `./src/${wing}`,
