@@ -21,10 +21,10 @@ export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from ".
 export type { SkillsChange } from "./acp/in-process/serve-skills.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./runtime/options.ts";
 export type { CheckOptions, CheckReport } from "./skills/check/check-skills.ts";
-export type { Problem } from "./skills/rules/problem.ts";
+export type { Problem } from "./skills/problem.ts";
 export type { Skill } from "./skills/skill.ts";
-export type { Answer, Question } from "./runtime/trust/asking/question.ts";
-export type { ToolDefinitions, ToolFormat } from "./runtime/tools/tools.ts";
-export type { ServedToolName, ToolInput, ToolOutput } from "./runtime/tools/tools.ts";
+export type { Answer, Question } from "./runtime/question.ts";
+export type { ToolDefinitions, ToolFormat } from "./runtime/tools.ts";
+export type { ServedToolName, ToolInput, ToolOutput } from "./runtime/tools.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
 export type { MessageStream } from "./wire/methods.ts";

@@ -7,8 +7,8 @@ import type { SkillsErrorCode } from "../src/base/errors.ts";
 import * as acpSkills from "../src/index.ts";
 import { parseSkill } from "../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../src/skills/manifest/read-manifest.ts";
-import { rules } from "../src/skills/rules/rules.ts";
-import { toolDefinitions } from "../src/runtime/tools/tools.ts";
+import { rules } from "../src/skills/rules.ts";
+import { toolDefinitions } from "../src/runtime/tools.ts";
 import { permissionNames } from "../src/runtime/trust/grants/configured-grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
 

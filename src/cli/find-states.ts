@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Standings } from "../runtime/runs/authorize/find-standings.ts";
-import { needsGrant, permissionsOf } from "../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../skills/permissions.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import { hasPolicies } from "../runtime/trust/policy/policy-places.ts";
 import { givenPolicy } from "./arguments/values.ts";

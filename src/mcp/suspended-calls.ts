@@ -4,8 +4,8 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelc
 import { type Clock, timeWaited } from "../base/clock.ts";
 import { createDeferred } from "../base/promises/deferred.ts";
 import type { RunListener } from "../runtime/runs/run-event.ts";
-import { asPerson } from "../runtime/trust/asking/question.ts";
-import type { Ask, Question, Reply } from "../runtime/trust/asking/question.ts";
+import { asPerson } from "../runtime/question.ts";
+import type { Ask, Question, Reply } from "../runtime/question.ts";
 import { answerTime, toForm, fromElicitResult } from "./elicit.ts";
 
 /** A request: the first of a call, or one that continues it. */

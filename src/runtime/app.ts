@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep } from "./blobs.ts";
 import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { SkillsError } from "../base/errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import { diskSessionRecords } from "./ledger/disk-session-records.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import type { SessionRecords } from "./ledger/session-records.ts";
 import type { Settings } from "./options.ts";
-import type { SourceReader } from "../sources/reader/source-reader.ts";
+import type { SourceReader } from "../sources/reader.ts";
 import { parseSource } from "../sources/source.ts";
 import type { Copies } from "../sources/store/open-copies.ts";
 import { sourceRoot } from "../sources/store/source-root.ts";
@@ -18,17 +18,17 @@ import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store/run-store.ts";
 import type { FoundSandbox } from "../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import type { SkillSource } from "../skills/files/skill-files.ts";
-import { createSkillHasher } from "../skills/hash/hash-skill.ts";
-import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../skills/files.ts";
+import { createSkillHasher } from "../skills/hash.ts";
+import type { SkillHasher } from "../skills/hash.ts";
 import { openSkillset } from "../skills/skillset.ts";
 import type { Skillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
-import { inShort } from "../skills/manifest/capabilities.ts";
+import { inShort } from "../skills/permissions.ts";
 import { createPolicies } from "./trust/policy/open-policies.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
-import type { Trust } from "./trust/trust.ts";
+import type { Trust } from "./trust.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */
 export interface App extends Pick<Skillset, "openSession"> {
@@ -158,7 +158,7 @@ class SkillsApp implements App {
     try {
       const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
         import("../sources/lock/change-record.ts"),
-        import("../sources/lock/skills-place.ts"),
+        import("../sources/skills-place.ts"),
       ]);
       const words = unfinishedWords({ ...projectPlace(cwd, home, process.env), records });
       if (words !== undefined) this.log("warning", `${cwd}: ${words}.`);
@@ -226,7 +226,7 @@ class SkillsApp implements App {
       await Promise.all([
         import("./tools/toolbox.ts"),
         import("./tools/input/limits.ts"),
-        import("./runs/runs.ts"),
+        import("./runs.ts"),
         import("./runs/run-environment.ts"),
         import("./open-trust.ts"),
       ]);

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import path from "node:path";
-import type { Ledger, LedgerEntry } from "./ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { Settings } from "./options.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
 import { createConfiguredGrants } from "./trust/grants/configured-grants.ts";
@@ -10,8 +10,8 @@ import type { Policies } from "./trust/policy/open-policies.ts";
 import { projectOf } from "./trust/project-of.ts";
 import { repositoryAt } from "./trust/project-repository.ts";
 import type { TrustEvent } from "./trust/authorization.ts";
-import { createTrust } from "./trust/trust.ts";
-import type { Trust } from "./trust/trust.ts";
+import { createTrust } from "./trust.ts";
+import type { Trust } from "./trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
 export function createLocalTrust(

@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList } from "./offer/assemble.ts";
-import type { Problem } from "./rules/problem.ts";
+import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList } from "./catalog/assemble.ts";
+import type { Problem } from "./problem.ts";
 import { isOwnRoot } from "./scan/roots.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
 import type { ScanResult } from "./scan/scan-memory.ts";
-import type { SkillFiles } from "./files/skill-files.ts";
+import type { SkillFiles } from "./files.ts";
 import { openHold, openDebounce, openStarvation } from "./watch/debounce.ts";
 import type { Hold, Debounce, Starvation } from "./watch/debounce.ts";
 import type { OpenSkillWatcher, SkillWatcher } from "./watch/skill-watcher.ts";

@@ -1,3 +1,5 @@
+import { nearest } from "../base/text/nearest.ts";
+import type { Snapshot } from "./skill.ts";
 /** The most characters a slug may have (C-1.2). */
 export const maxNameLength = 64;
 
@@ -26,4 +28,15 @@ export function toSlug(name: string): string | undefined {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-/, "");
   return plain.slice(0, maxNameLength).replace(/-$/, "") || undefined;
+}
+
+/** The message for an unknown skill, with similar names. */
+export function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
+  const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
+  const close = nearest(name, names, { count: 3 });
+  const guess = close.length > 0 ? `did you mean ${close.join(" or ")}?` : "acp-skills list shows all";
+  const leftOut = problems.some(({ severity }) => severity === "error")
+    ? " (skills with errors are left out; acp-skills check shows them)"
+    : "";
+  return `unknown skill ${name}; ${guess}${leftOut}`;
 }

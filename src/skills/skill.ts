@@ -1,7 +1,7 @@
 import type { Requirement } from "./environment/requirement.ts";
-import type { Manifest } from "./manifest/manifest.ts";
-import type { Problem } from "./rules/problem.ts";
-import type { RuleCode } from "./rules/rules.ts";
+import type { Manifest } from "./manifest.ts";
+import type { Problem } from "./problem.ts";
+import type { RuleCode } from "./rules.ts";
 import type { RemoteOrigin } from "./scan/roots.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */

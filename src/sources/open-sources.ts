@@ -1,14 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { SourceReader } from "./reader/source-reader.ts";
+import type { SourceReader } from "./reader.ts";
 import { parseSource } from "./source.ts";
 import { openCopies } from "./store/open-copies.ts";
 import type { Copies } from "./store/open-copies.ts";
 import type { SkillReading } from "./store/skill-store.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import type { SkillSource } from "../skills/files/skill-files.ts";
-import { createSkillHasher } from "../skills/hash/hash-skill.ts";
-import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../skills/files.ts";
+import { createSkillHasher } from "../skills/hash.ts";
+import type { SkillHasher } from "../skills/hash.ts";
 import { isHiddenName } from "../skills/hash/walk-skill.ts";
 import { toSlug } from "../skills/names.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/scan/read-directory.ts";

@@ -1,5 +1,5 @@
 import { systemClock, timeWaited } from "../../src/base/clock.ts";
-import type { AnswerOption } from "../../src/runtime/trust/asking/question.ts";
+import type { AnswerOption } from "../../src/runtime/question.ts";
 
 interface PermissionRequest {
   readonly id?: unknown;

@@ -7,7 +7,7 @@ import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
 import { layFiles, makePrivateDirectory } from "../../dist/runtime/sandbox/directory/private-directory.js";
 import { openCatalog } from "../../dist/skills/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
-import { createSkillHasher } from "../../dist/skills/hash/hash-skill.js";
+import { createSkillHasher } from "../../dist/skills/hash.js";
 import { systemClock } from "../../dist/base/clock.js";
 import { viewSkills } from "../../dist/runtime/tools/view/skill-view.js";
 import { createConfiguredGrants } from "../../dist/runtime/trust/grants/configured-grants.js";
@@ -15,7 +15,7 @@ import { diskApprovals } from "../../dist/runtime/trust/disk/disk-approvals.js";
 import { createPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
 import { projectOf } from "../../dist/runtime/trust/project-of.js";
 import { repositoryAt } from "../../dist/runtime/trust/project-repository.js";
-import { createTrust } from "../../dist/runtime/trust/trust.js";
+import { createTrust } from "../../dist/runtime/trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
 

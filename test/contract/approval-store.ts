@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maxBlocks, maxGrants } from "../../src/runtime/trust/grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../src/runtime/trust/grants/approvals.ts";
-import type { CopiedFile } from "../../src/skills/files/copied-files.ts";
+import type { CopiedFile } from "../../src/skills/copied-files.ts";
 import { adding, blockOf, digestOf, grantOf, removing } from "../runtime/trust/grants/grant-of.ts";
 
 export interface OpenApprovals {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { BlobStore, BlobUpkeep, ListedBlob } from "../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep, ListedBlob } from "../../src/runtime/blobs.ts";
 import type { MemoryBlobOptions } from "../runtime/blobs/memory-blobs.ts";
 import { gather, streamOf } from "../runtime/blobs/gather.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Ledger, LedgerEntry } from "../../src/runtime/ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "../../src/runtime/ledger.ts";
 
 export interface OpenLedger {
   readonly ledger: Ledger;

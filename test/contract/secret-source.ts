@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SecretSource } from "../../src/runtime/secrets/secret-source.ts";
+import type { SecretSource } from "../../src/runtime/secrets.ts";
 
 /** The contract of `SecretSource`, run by every adapter. `open` returns a source that contains exactly these values. */
 export function describeSecretSource(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { SkillBytes } from "../../src/skills/files/skill-files.ts";
+import type { SkillBytes } from "../../src/skills/files.ts";
 
 /** Files to read. `root` is a real path; the methods take paths relative to it. */
 export interface ByteTree {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isSkillsError } from "../../src/base/errors.ts";
-import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
+import type { SkillFiles } from "../../src/skills/files.ts";
 
 /** A file tree to read. `root` is its real path; the methods take paths relative to it. */
 export interface FileTree {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
-import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
+import type { SkillFiles } from "../../src/skills/files.ts";
 import type { OpenSkillWatcher } from "../../src/skills/watch/skill-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 

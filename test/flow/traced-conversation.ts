@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { AnswerOption } from "../../src/runtime/trust/asking/question.ts";
+import type { AnswerOption } from "../../src/runtime/question.ts";
 import { afterReading, choose } from "../acp/permission-answers.ts";
 import { wrapAgentCommand } from "../../src/acp/process/wrap-command.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { limitQuestions, toForm, fromElicitResult } from "../../src/mcp/elicit.ts";
 import type { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
-import type { Ask, Question } from "../../src/runtime/trust/asking/question.ts";
+import type { Ask, Question } from "../../src/runtime/question.ts";
 import { manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import { legacyCall } from "./raw-request.ts";

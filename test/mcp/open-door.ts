@@ -1,5 +1,5 @@
 import { openTrust } from "../runtime/trust/open-trust.ts";
-import type { BlobStore } from "../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore } from "../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../runtime/blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -12,11 +12,11 @@ import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
-import { createSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import type { Runs } from "../../src/runtime/runs/runs.ts";
-import type { SkillSource } from "../../src/skills/files/skill-files.ts";
+import { createSkillHasher } from "../../src/skills/hash.ts";
+import type { Runs } from "../../src/runtime/runs.ts";
+import type { SkillSource } from "../../src/skills/files.ts";
 import { createToolbox } from "../../src/runtime/tools/toolbox.ts";
-import type { Trust } from "../../src/runtime/trust/trust.ts";
+import type { Trust } from "../../src/runtime/trust.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
 export const skills = {

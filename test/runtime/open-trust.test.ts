@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { LedgerEntry } from "../../src/runtime/ledger/ledger.ts";
+import type { LedgerEntry } from "../../src/runtime/ledger.ts";
 import { createLocalTrust } from "../../src/runtime/open-trust.ts";
 import { readOptions } from "../../src/runtime/options.ts";
 import type { FullTrustRequest } from "../../src/runtime/trust/authorization.ts";
-import { noCapabilities } from "../../src/skills/manifest/capabilities.ts";
-import { noPolicy } from "../../src/runtime/trust/policy/policy.ts";
-import { asPerson } from "../../src/runtime/trust/asking/question.ts";
-import type { Ask, Reply } from "../../src/runtime/trust/asking/question.ts";
+import { noCapabilities } from "../../src/skills/permissions.ts";
+import { noPolicy } from "../../src/runtime/trust/policy.ts";
+import { asPerson } from "../../src/runtime/question.ts";
+import type { Ask, Reply } from "../../src/runtime/question.ts";
 import { memoryApprovals } from "./trust/grants/memory-approvals.ts";
 
 const { signal } = new AbortController();

@@ -7,7 +7,7 @@ import type { CatalogOptions } from "../../src/skills/catalog.ts";
 import { memorySkillFiles } from "./files/memory-skill-files.ts";
 import { memoryWatcher } from "./watch/memory-watcher.ts";
 import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
-import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
+import type { SkillFiles } from "../../src/skills/files.ts";
 import type { Change } from "../../src/skills/skill.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { listed, skillText, until } from "../contract/skill-watcher.ts";

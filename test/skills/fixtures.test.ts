@@ -6,7 +6,7 @@ import { describeDemand } from "../../src/skills/environment/requirement.ts";
 import { statedRequirements } from "../../src/skills/environment/requirements-of.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../src/skills/manifest/read-manifest.ts";
-import { rules } from "../../src/skills/rules/rules.ts";
+import { rules } from "../../src/skills/rules.ts";
 
 const root = fileURLToPath(new URL("../fixtures/skills/", import.meta.url));
 const headLength = 4096;

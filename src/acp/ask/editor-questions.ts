@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { createOnceLog } from "../../base/log.ts";
 import type { OnceLog } from "../../base/log.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import type { Answer, Ask, Question, Reply } from "../../runtime/trust/asking/question.ts";
+import type { Answer, Ask, Question, Reply } from "../../runtime/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

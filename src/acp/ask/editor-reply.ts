@@ -1,6 +1,6 @@
 import type { OnceLog } from "../../base/log.ts";
-import { asPerson } from "../../runtime/trust/asking/question.ts";
-import type { Answer, Reply } from "../../runtime/trust/asking/question.ts";
+import { asPerson } from "../../runtime/question.ts";
+import type { Answer, Reply } from "../../runtime/question.ts";
 import { isRecord, recordAt } from "../bytes/raw-message.ts";
 
 /** The editor's response to a permission request of ours, reduced to what counts. */

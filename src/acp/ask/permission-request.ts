@@ -1,8 +1,8 @@
 import path from "node:path";
 import { quoted } from "../../base/text/quoted.ts";
-import { toLine } from "../../runtime/trust/asking/question.ts";
-import type { Answer, Question } from "../../runtime/trust/asking/question.ts";
-import type { ChangedFile } from "../../skills/files/copied-files.ts";
+import { toLine } from "../../runtime/question.ts";
+import type { Answer, Question } from "../../runtime/question.ts";
+import type { ChangedFile } from "../../skills/copied-files.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import { toGitPatch } from "./git-patch.ts";
 

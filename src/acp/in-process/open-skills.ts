@@ -3,9 +3,8 @@ import { SkillsError } from "../../base/errors.ts";
 import { readOptions } from "../../runtime/options.ts";
 import type { OptionRule, SkillsOptions } from "../../runtime/options.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { ToolDefinitions, ToolFormat } from "../../runtime/tools/tools.ts";
-import type { ServedToolName, ToolInput, ToolOutput } from "../../runtime/tools/tools.ts";
-import type { Problem } from "../../skills/rules/problem.ts";
+import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../../runtime/tools.ts";
+import type { Problem } from "../../skills/problem.ts";
 import type { ReportOptions } from "../tools/report-tool-call.ts";
 import type { AskPerson } from "./remote-skills.ts";
 import type { SkillsChange } from "./serve-skills.ts";
@@ -80,7 +79,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   const { additionalDirectories = [], visible, ask } = options;
   const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
     import("./remote-skills.ts"),
-    import("../../runtime/tools/tools.ts"),
+    import("../../runtime/tools.ts"),
   ]);
   const remote = await openRemoteSkills(settings, {
     cwd: resolve(options.cwd ?? process.cwd()),

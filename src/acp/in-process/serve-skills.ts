@@ -6,8 +6,8 @@ import { isSkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import type { Settings, SettingsData } from "../../runtime/options.ts";
 import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
 import { logProblemsOf } from "../../skills/rules/log-problems.ts";
-import type { Ask, Question, Reply } from "../../runtime/trust/asking/question.ts";
-import type { Problem } from "../../skills/rules/problem.ts";
+import type { Ask, Question, Reply } from "../../runtime/question.ts";
+import type { Problem } from "../../skills/problem.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 
 /** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */

@@ -4,7 +4,7 @@ import { hasControls, withoutControls } from "../../skills/text/control-characte
 import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import type { DirectoryEntry } from "../../skills/files/skill-files.ts";
+import type { DirectoryEntry } from "../../skills/files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import { subjectOfOffered } from "../../runtime/runs/authorize/trust-request.ts";
 import { requirementsFile } from "../../skills/environment/file-requirements.ts";
-import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { RunAnswer } from "./skill-service.ts";

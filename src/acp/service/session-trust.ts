@@ -1,5 +1,5 @@
 import type { App } from "../../runtime/app.ts";
-import type { Trust } from "../../runtime/trust/trust.ts";
+import type { Trust } from "../../runtime/trust.ts";
 
 type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
 

@@ -3,7 +3,7 @@ import type { App } from "../../runtime/app.ts";
 import { ownerOf } from "../../runtime/caller.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
-import type { Problem } from "../../skills/rules/problem.ts";
+import type { Problem } from "../../skills/problem.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import type { Standings } from "../../runtime/runs/authorize/find-standings.ts";
-import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 
 interface SkillStatesOptions {

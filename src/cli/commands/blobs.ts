@@ -1,6 +1,6 @@
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { BlobStore, BlobUpkeep, ListedBlob } from "../../runtime/blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep, ListedBlob } from "../../runtime/blobs.ts";
 import { diskBlobs } from "../../runtime/blobs/disk/disk-blobs.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { toContent } from "../../runtime/tools/view/content.ts";

@@ -1,8 +1,8 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { Ask, Question } from "../../runtime/trust/asking/question.ts";
-import type { ChangedFile } from "../../skills/files/copied-files.ts";
+import type { Ask, Question } from "../../runtime/question.ts";
+import type { ChangedFile } from "../../skills/copied-files.ts";
 import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { RunFailure, RunResult } from "../../runtime/runs/record/run-result.ts";
 import type { Catalog } from "../../skills/catalog.ts";
-import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import { noSuchSkill } from "../../skills/names.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText, safeLines } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/shown-path.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { SkillFiles } from "../../skills/files/skill-files.ts";
+import type { SkillFiles } from "../../skills/files.ts";
 import { cutToWidth } from "./columns.ts";
 import { safeText } from "./safe-text.ts";
 

@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { currentDirectory } from "../arguments/values.ts";
 import { createStderrLog } from "../open-log.ts";
-import type { Ask } from "../../runtime/trust/asking/question.ts";
+import type { Ask } from "../../runtime/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { createProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";

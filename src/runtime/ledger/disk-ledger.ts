@@ -8,8 +8,8 @@ import { namesIn } from "../../base/paths/names-in.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
-import { outcomes } from "./ledger.ts";
-import type { Ledger, LedgerEntry } from "./ledger.ts";
+import { outcomes } from "../ledger.ts";
+import type { Ledger, LedgerEntry } from "../ledger.ts";
 
 export interface DiskLedgerOptions {
   /** Called once when entries cannot be written, until one can be again. */

@@ -14,12 +14,12 @@ import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
 import type { FoundSandbox } from "../../skills/environment/match.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
-import { firstOf, memorySecrets } from "../secrets/secret-source.ts";
-import type { RunsOptions } from "./runs.ts";
+import { firstOf, memorySecrets } from "../secrets.ts";
+import type { RunsOptions } from "../runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Json, RunLimits } from "../sandbox/sandbox.ts";
+import type { Json, RunLimits } from "../sandbox.ts";
 
 const json = z.custom<Json>((value) => value !== undefined, "a JSON value");
 

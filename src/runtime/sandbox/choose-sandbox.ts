@@ -4,7 +4,7 @@ import { missingOwnFiles } from "./directory/own-files.ts";
 import type { TierOptions } from "./drive/sandbox-life.ts";
 import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
 import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
-import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
+import type { Explanation, Sandbox, Tier } from "../sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
 /** By default, two prepared sandboxes are kept for one minute after the last run. */

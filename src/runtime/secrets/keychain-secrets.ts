@@ -1,6 +1,6 @@
 import { SkillsError } from "../../base/errors.ts";
-import { isSecretName } from "./secret-source.ts";
-import type { SecretSource } from "./secret-source.ts";
+import { isSecretName } from "../secrets.ts";
+import type { SecretSource } from "../secrets.ts";
 
 export type KeychainPlatform = "darwin" | "linux";
 

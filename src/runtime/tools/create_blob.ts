@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { parseBlobKind } from "../blobs/blob-store.ts";
-import type { BlobKind } from "../blobs/blob-store.ts";
+import { parseBlobKind } from "../blobs.ts";
+import type { BlobKind } from "../blobs.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { defineTool } from "./tool.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";

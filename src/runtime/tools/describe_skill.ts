@@ -1,20 +1,20 @@
 import { CORE_SCHEMA, load } from "js-yaml";
 import * as z from "zod";
 import { isWithin } from "../../base/paths/is-within.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import { permissionsOf } from "../../skills/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { cleanValue } from "../../skills/text/control-characters.ts";
 import { findFrontmatter, isYaml } from "../../skills/text/frontmatter.ts";
 import { withoutTags } from "../../skills/text/invisible-characters.ts";
-import { readYaml } from "../../skills/yaml/yaml.ts";
+import { readYaml } from "../../skills/text/yaml/yaml.ts";
 import { toContent } from "./view/content.ts";
-import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
+import type { HashedSkill } from "../../skills/hash.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../../skills/skill.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import { defineTool } from "./tool.ts";
-import type { FilePart, SkillSource } from "../../skills/files/skill-files.ts";
+import type { FilePart, SkillSource } from "../../skills/files.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 const calledSkill = z.strictObject({

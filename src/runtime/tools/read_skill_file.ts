@@ -8,7 +8,7 @@ import { toContent } from "./view/content.ts";
 import { maxReadFileBytes, maxReplyBytes } from "./input/limits.ts";
 import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash/walk-skill.ts";
 import { defineTool } from "./tool.ts";
-import type { SkillSource } from "../../skills/files/skill-files.ts";
+import type { SkillSource } from "../../skills/files.ts";
 
 export const readSkillFile = defineTool({
   name: "read_skill_file",

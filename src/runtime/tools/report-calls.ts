@@ -1,6 +1,6 @@
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillsError } from "../../base/errors.ts";
-import type { LedgerEntry } from "../ledger/ledger.ts";
+import type { LedgerEntry } from "../ledger.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { ToolCaller, UsedSkill } from "./tool.ts";
 

@@ -1,19 +1,19 @@
 import { toInternalError } from "../../base/failures/internal-error.ts";
 import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
-import type { BlobStore } from "../blobs/blob-store.ts";
+import type { BlobStore } from "../blobs.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { LedgerEntry } from "../ledger/ledger.ts";
+import type { LedgerEntry } from "../ledger.ts";
 import { denied } from "../runs/authorize/authorize.ts";
 import { subjectOf } from "../runs/authorize/trust-request.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { Replay } from "../runs/replay/replay-run.ts";
 import type { RunListener } from "../runs/run-event.ts";
-import type { Runs } from "../runs/runs.ts";
-import type { SkillSource } from "../../skills/files/skill-files.ts";
-import type { SkillHasher } from "../../skills/hash/hash-skill.ts";
+import type { Runs } from "../runs.ts";
+import type { SkillSource } from "../../skills/files.ts";
+import type { SkillHasher } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Trust } from "../trust/trust.ts";
+import type { Trust } from "../trust.ts";
 import { guideSkill, createGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
 import { checkInput } from "./input/check-input.ts";
@@ -23,7 +23,7 @@ import { projectFiles } from "./project-files.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import { endingOf, createCallReporter } from "./report-calls.ts";
 import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
-import { availableTools } from "./tools.ts";
+import { availableTools } from "../tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 
 export interface ToolboxOptions {

@@ -1,8 +1,8 @@
-import type { CopiedFile } from "../../skills/files/copied-files.ts";
-import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+import type { CopiedFile } from "../../skills/copied-files.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Subject } from "./grants/grant.ts";
-import type { Ask } from "./asking/question.ts";
+import type { Ask } from "../question.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =

@@ -4,8 +4,8 @@ import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals
 import type { Asker } from "./authorization.ts";
 import { blocks, kindOf } from "./grants/grant.ts";
 import type { Block, Grant, Subject } from "./grants/grant.ts";
-import type { Policy } from "./policy/policy.ts";
-import type { Reply } from "./asking/question.ts";
+import type { Policy } from "./policy.ts";
+import type { Reply } from "../question.ts";
 import { sessionDirectoryOf, enoughAsked } from "./refusals.ts";
 import type { DeniedAuthorization } from "./refusals.ts";
 import { onlyOnce } from "./asking/questions.ts";

@@ -1,11 +1,11 @@
 import type { Asker, Authorization } from "./authorization.ts";
-import { noCapabilities } from "../../skills/manifest/capabilities.ts";
+import { noCapabilities } from "../../skills/permissions.ts";
 import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Decisions, DecisionsOptions } from "./decisions.ts";
 import type { Subject } from "./grants/grant.ts";
-import type { Policy } from "./policy/policy.ts";
-import { askAboutProject } from "./asking/question.ts";
-import type { Question, Reply } from "./asking/question.ts";
+import type { Policy } from "./policy.ts";
+import { askAboutProject } from "../question.ts";
+import type { Question, Reply } from "../question.ts";
 import { onlyOnce } from "./asking/questions.ts";
 import type { Questions, OutcomeListener } from "./asking/questions.ts";
 import type { Approvals } from "./grants/approvals.ts";

@@ -1,9 +1,9 @@
 import { shellWord } from "../../base/text/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { inOnePhrase, isNothing } from "../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+import { inOnePhrase, isNothing } from "../../skills/permissions.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
 import type { Subject } from "./grants/grant.ts";
-import type { Reply } from "./asking/question.ts";
+import type { Reply } from "../question.ts";
 
 export type DeniedAuthorization = Extract<Authorization, { readonly allowed: false }>;
 

@@ -1,6 +1,6 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Grant } from "./grants/grant.ts";
-import type { Reply } from "./asking/question.ts";
+import type { Reply } from "../question.ts";
 
 /** What was decided in one session. */
 export interface SessionTrust {

@@ -1,10 +1,10 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { isNothing } from "../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../skills/manifest/capabilities.ts";
+import { isNothing } from "../../skills/permissions.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
 import type { Subject } from "./grants/grant.ts";
-import type { Policy } from "./policy/policy.ts";
+import type { Policy } from "./policy.ts";
 
 /** How a skill stands: whether it can be used now. */
 export type Standing = "ready" | "needs-approval" | "blocked" | "denied";

@@ -1,4 +1,4 @@
-import { toolDefinitions } from "../../runtime/tools/tools.ts";
+import { toolDefinitions } from "../../runtime/tools.ts";
 import { strictObject, toSchemaRef } from "./json-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 

@@ -8,7 +8,7 @@ import {
   skillDescriptor,
   skillIndex,
 } from "../../wire/skill-sharing.ts";
-import { toolDefinitions } from "../../runtime/tools/tools.ts";
+import { toolDefinitions } from "../../runtime/tools.ts";
 import { executionParameters } from "../sharing/invocation/executions.ts";
 import { strictObject, toSchemaRef } from "./json-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";

@@ -2,7 +2,7 @@ import type { App } from "../../runtime/app.ts";
 import type { Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { visibleTo } from "../../runtime/tools/view/skill-view.ts";
-import type { Policy } from "../../runtime/trust/policy/policy.ts";
+import type { Policy } from "../../runtime/trust/policy.ts";
 import type { ServeConfig } from "../config/serve-config.ts";
 import { toPublication } from "./publication.ts";
 import type { Publication } from "./publication.ts";

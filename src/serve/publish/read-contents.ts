@@ -4,7 +4,7 @@ import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { skillLimits } from "../../sources/skill-bytes.ts";
 import type { SkillFile } from "../../sources/skill-bytes.ts";
-import type { FileStamp, SkillSource } from "../../skills/files/skill-files.ts";
+import type { FileStamp, SkillSource } from "../../skills/files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import type { Walk, WalkedFile } from "../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../skills/skill.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { Finding } from "../rules.ts";
 import { findFrontmatter } from "../text/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
 import { createTextPositions } from "../text/text-positions.ts";

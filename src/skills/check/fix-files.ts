@@ -20,7 +20,7 @@ import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart } from "../../base/paths/guarded-names.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
-import type { RuleCode } from "../rules/rules.ts";
+import type { RuleCode } from "../rules.ts";
 
 /** A SKILL.md that may need repairs. */
 export interface FixableSkill {

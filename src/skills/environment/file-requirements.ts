@@ -1,5 +1,5 @@
 import { runInSlices } from "../../base/promises/slices.ts";
-import type { SkillSource } from "../files/skill-files.ts";
+import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash/walk-skill.ts";
 import type { Skill } from "../skill.ts";
 import { withoutControls } from "../text/control-characters.ts";

@@ -2,7 +2,7 @@ import { readFileRequirements } from "./file-requirements.ts";
 import { matchRequirement } from "./match.ts";
 import type { Match, EnvironmentProbes } from "./match.ts";
 import { codeRequirements, statedRequirements } from "./requirements-of.ts";
-import type { SkillSource } from "../files/skill-files.ts";
+import type { SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";
 
 /** Matches everything that a skill asks for, in its frontmatter, its manifest and its files. */

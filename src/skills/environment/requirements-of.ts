@@ -1,4 +1,4 @@
-import { permissionsOf } from "../manifest/permissions.ts";
+import { permissionsOf } from "../permissions.ts";
 import type { Skill } from "../skill.ts";
 import { readText } from "./read-text.ts";
 import type { Requirement } from "./requirement.ts";

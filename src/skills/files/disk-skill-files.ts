@@ -14,7 +14,7 @@ import {
 } from "../../base/paths/at-real-path.ts";
 import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../base/errors.ts";
-import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
+import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;

@@ -3,7 +3,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { DirectoryEntry, SkillFiles, SkillSource } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles, SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";

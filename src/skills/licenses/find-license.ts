@@ -3,7 +3,7 @@ import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { SkillSource } from "../files/skill-files.ts";
+import type { SkillSource } from "../files.ts";
 import { locateSkillFile, orNothing, skillPathFault } from "../hash/walk-skill.ts";
 import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";

@@ -1,4 +1,4 @@
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "../manifest.ts";
 
 /** An argument declared in a manifest. */
 export type DeclaredArgument = NonNullable<Manifest["inputs"]>[string];

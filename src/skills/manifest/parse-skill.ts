@@ -2,18 +2,18 @@ import type { TextRange } from "../../base/failures/file-problem.ts";
 import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { toSlug } from "../names.ts";
-import { fitFaults, rules } from "../rules/rules.ts";
-import type { Finding, RuleCode } from "../rules/rules.ts";
+import { fitFaults, rules } from "../rules.ts";
+import type { Finding, RuleCode } from "../rules.ts";
 import type { Skill } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../text/code-points.ts";
 import { withoutControls } from "../text/control-characters.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { hasInvisible } from "../text/invisible-characters.ts";
 import { createTextPositions, toTextRange } from "../text/text-positions.ts";
-import { createKeyRanges } from "../yaml/yaml-keys.ts";
-import { readYaml } from "../yaml/yaml.ts";
-import type { Manifest } from "./manifest.ts";
-import { readMetadataPermissions } from "./permissions.ts";
+import { createKeyRanges } from "../text/yaml/yaml-keys.ts";
+import { readYaml } from "../text/yaml/yaml.ts";
+import type { Manifest } from "../manifest.ts";
+import { readMetadataPermissions } from "../permissions.ts";
 import { cleanFields, nonBlank, readDescription, readMetadata, readOptional, readTags } from "./skill-fields.ts";
 
 /** A SKILL.md as found on disk. */

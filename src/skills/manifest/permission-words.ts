@@ -1,4 +1,4 @@
-import type { Permissions } from "./permissions.ts";
+import type { Permissions } from "../permissions.ts";
 
 type Requested = Omit<Permissions, "isolation"> & { readonly isolation?: "none" | undefined };
 

@@ -5,12 +5,12 @@ import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import { cleanValue, controlsIn, hasControls, joinedStrings, withoutControls } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn, withoutTags } from "../text/invisible-characters.ts";
-import { manifestKeys, manifestSchema } from "./manifest.ts";
-import type { Manifest } from "./manifest.ts";
+import { manifestKeys, manifestSchema } from "../manifest.ts";
+import type { Manifest } from "../manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
-import { explainNetworkEntry, withoutSandbox } from "./permissions.ts";
-import { fitFaults, rules } from "../rules/rules.ts";
-import type { Finding, RuleCode } from "../rules/rules.ts";
+import { explainNetworkEntry, withoutSandbox } from "../permissions.ts";
+import { fitFaults, rules } from "../rules.ts";
+import type { Finding, RuleCode } from "../rules.ts";
 import { createTomlPositions } from "../text/toml-positions.ts";
 
 type Path = readonly (string | number)[];

@@ -1,7 +1,7 @@
 import { countCodePoints, tooLong } from "../text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
-import type { Level, RuleCode } from "./rules.ts";
+import type { Level, RuleCode } from "../rules.ts";
 
 /** A rule violation in frontmatter, before the position of its key is known. */
 export interface ValueFault {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { isSlug, toSlug } from "../names.ts";
 import { maxFrontmatterBytes } from "../manifest/parse-skill.ts";
-import type { RuleCode } from "./rules.ts";
-import { splitYamlBlocks } from "../yaml/yaml-keys.ts";
-import { readYaml } from "../yaml/yaml.ts";
-import type { YamlReading } from "../yaml/yaml.ts";
+import type { RuleCode } from "../rules.ts";
+import { splitYamlBlocks } from "../text/yaml/yaml-keys.ts";
+import { readYaml } from "../text/yaml/yaml.ts";
+import type { YamlReading } from "../text/yaml/yaml.ts";
 
 export interface FixedSkill {
   readonly text: string;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isSkillFileName } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
+import type { SkillFiles } from "../files.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 
 const maxFileBytes = 1024 * 1024;

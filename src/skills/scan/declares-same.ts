@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { SkillsError } from "../../base/errors.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
-import { permissionsOf } from "../manifest/permissions.ts";
+import type { SkillFiles } from "../files.ts";
+import { permissionsOf } from "../permissions.ts";
 import type { Skill } from "../skill.ts";
 import { manifestName, readSkill } from "./read-directory.ts";
 

@@ -2,8 +2,8 @@ import path from "node:path";
 import { inDigits } from "../text/code-points.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillsError } from "../../base/errors.ts";
-import type { Finding, RuleCode } from "../rules/rules.ts";
-import type { DirectoryEntry } from "../files/skill-files.ts";
+import type { Finding, RuleCode } from "../rules.ts";
+import type { DirectoryEntry } from "../files.ts";
 import type { Skill } from "../skill.ts";
 
 /** A finding about a file or directory as a whole. */

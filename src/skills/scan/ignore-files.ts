@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Steps } from "../../base/promises/slices.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { SkillFiles } from "../files.ts";
+import type { Finding } from "../rules.ts";
 import { unreadableFinding, wholeFile } from "./disk-findings.ts";
 
 /** The patterns of `.gitignore` and `.ignore` files; the deepest file comes last and decides. */

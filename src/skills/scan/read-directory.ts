@@ -3,11 +3,11 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
-import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { Finding } from "../rules.ts";
 import type { Skill } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import {

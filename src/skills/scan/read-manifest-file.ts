@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { Finding } from "../rules.ts";
 import { createTextPositions } from "../text/text-positions.ts";
 import { createTomlPositions } from "../text/toml-positions.ts";
 import { notAFile, unreadableFinding, wholeFile } from "./disk-findings.ts";

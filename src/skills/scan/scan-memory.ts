@@ -1,6 +1,6 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { Finding } from "../rules.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
 

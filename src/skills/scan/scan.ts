@@ -3,7 +3,7 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { withinTimeBudget } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
+import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash/walk-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";

@@ -1,7 +1,7 @@
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { Steps } from "../../base/promises/slices.ts";
-import type { DirectoryEntry, SkillFiles } from "../files/skill-files.ts";
-import type { Finding } from "../rules/rules.ts";
+import type { DirectoryEntry, SkillFiles } from "../files.ts";
+import type { Finding } from "../rules.ts";
 import { leavingOut, wholeFile } from "./disk-findings.ts";
 import { isSkillFileName, skipped } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";

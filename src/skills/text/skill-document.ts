@@ -1,7 +1,7 @@
 import matter from "gray-matter";
 import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { withoutTags } from "./invisible-characters.ts";
-import { readYaml } from "../yaml/yaml.ts";
+import { readYaml } from "./yaml/yaml.ts";
 
 /** A complete SKILL.md: the frontmatter values and the instructions. */
 export interface SkillDocument {

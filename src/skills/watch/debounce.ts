@@ -1,7 +1,7 @@
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
+import type { SkillFiles } from "../files.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
 
 /** Milliseconds without hints before a look: after an ordinary edit, and after a burst such as a checkout. */

@@ -1,6 +1,6 @@
-import type { Lock } from "../lock/lock.ts";
+import type { Lock } from "../lock.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
-import type { SkillsPlace } from "../lock/skills-place.ts";
+import type { SkillsPlace } from "../skills-place.ts";
 import type { RemoteIndex } from "../remote-skill.ts";
 import { confirmSource } from "./named-sources.ts";
 import { entryOf } from "./offered-skills.ts";

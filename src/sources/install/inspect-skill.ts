@@ -6,10 +6,10 @@ import { systemClock } from "../../base/clock.ts";
 import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { makeTemporary } from "../../base/paths/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { directoryName } from "../lock/lock.ts";
+import { directoryName } from "../lock.ts";
 import { writeFiles } from "../lock/write-files.ts";
 import type { SkillFile } from "../skill-bytes.ts";
-import { needsOf } from "../../skills/manifest/capabilities.ts";
+import { needsOf, permissionsOf } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
 import { openCatalog } from "../../skills/catalog.ts";
 import { checkSkillPaths } from "../../skills/check/check-skills.ts";
@@ -17,13 +17,11 @@ import { readFileRequirements } from "../../skills/environment/file-requirements
 import { describeDemand } from "../../skills/environment/requirement.ts";
 import { statedRequirements } from "../../skills/environment/requirements-of.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../skills/hash/hash-skill.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
-import type { Permissions } from "../../skills/manifest/permissions.ts";
-import type { Problem } from "../../skills/rules/problem.ts";
-import type { Level } from "../../skills/rules/rules.ts";
+import { createSkillHasher } from "../../skills/hash.ts";
+import type { Permissions, Capabilities } from "../../skills/permissions.ts";
+import type { Problem } from "../../skills/problem.ts";
+import type { Level } from "../../skills/rules.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
-import type { Capabilities } from "../../skills/manifest/capabilities.ts";
 
 /** What a skill from elsewhere is and wants, read from its files before they are installed. */
 export interface InspectedSkill {

@@ -3,12 +3,12 @@ import path from "node:path";
 import { isSkillsError } from "../../base/errors.ts";
 import { lockDifferenceOf, isVerifiable } from "../lock/compare-files.ts";
 import type { LockDifference } from "../lock/compare-files.ts";
-import { directoryName } from "../lock/lock.ts";
-import type { LockEntry } from "../lock/lock.ts";
+import { directoryName } from "../lock.ts";
+import type { LockEntry } from "../lock.ts";
 import { readInstalled } from "../lock/read-installed.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../skills/hash.ts";
 import { invalidName } from "../../skills/hash/walk-skill.ts";
 
 /** How a locked skill is on disk. */

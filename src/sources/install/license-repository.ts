@@ -1,8 +1,8 @@
 import path from "node:path";
 import { isSkillsError } from "../../base/errors.ts";
 import { readLock } from "../lock/lock-file.ts";
-import { directoryName } from "../lock/lock.ts";
-import { projectPlace } from "../lock/skills-place.ts";
+import { directoryName } from "../lock.ts";
+import { projectPlace } from "../skills-place.ts";
 import { projectsAround } from "../../skills/environment/host-machine.ts";
 
 /** The root of the repository that a skill is a part of; undefined for one that was installed into it, whose license is another's. */

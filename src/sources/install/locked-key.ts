@@ -1,6 +1,6 @@
 import { nearest } from "../../base/text/nearest.ts";
-import { directoryName } from "../lock/lock.ts";
-import type { Lock } from "../lock/lock.ts";
+import { directoryName } from "../lock.ts";
+import type { Lock } from "../lock.ts";
 
 /** The key of a skill that a person names: as it is, or by its directory. */
 export function lockedKey({ entries }: Lock, name: string): string | undefined {

@@ -5,8 +5,8 @@ import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { shellWord } from "../../base/text/shell-word.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { lockedUrl, sourceOfEntry } from "../lock/locked-source.ts";
-import type { Lock } from "../lock/lock.ts";
-import type { SkillsPlace } from "../lock/skills-place.ts";
+import type { Lock } from "../lock.ts";
+import type { SkillsPlace } from "../skills-place.ts";
 import { parseSource } from "../source.ts";
 import type { Source } from "../source.ts";
 

@@ -6,10 +6,10 @@ import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../lock/change-
 import type { EntryChange, UnfinishedChange } from "../lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../lock/lock-file.ts";
 import { toLockText } from "../lock/lock-text.ts";
-import { directoryName, emptyLock, withEntry } from "../lock/lock.ts";
-import type { LockEntry } from "../lock/lock.ts";
-import { findSkillsDirectory, shownSkillsDirectory } from "../lock/skills-place.ts";
-import type { SkillsPlace } from "../lock/skills-place.ts";
+import { directoryName, emptyLock, withEntry } from "../lock.ts";
+import type { LockEntry } from "../lock.ts";
+import { findSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
+import type { SkillsPlace } from "../skills-place.ts";
 import { reopenStaging } from "../lock/staging.ts";
 import type { LeftStaging } from "../lock/staging.ts";
 import { stateOf } from "./installed-state.ts";

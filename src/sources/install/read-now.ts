@@ -1,4 +1,4 @@
-import type { SourceReader } from "../reader/source-reader.ts";
+import type { SourceReader } from "../reader.ts";
 import type { RemoteIndex } from "../remote-skill.ts";
 import type { Source } from "../source.ts";
 

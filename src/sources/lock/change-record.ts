@@ -8,9 +8,9 @@ import { namesIn } from "../../base/paths/names-in.ts";
 import { syncDirectoryNow } from "../../base/paths/sync-directory.ts";
 import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { LockEntry } from "./lock.ts";
-import { findSkillsDirectory } from "./skills-place.ts";
-import type { SkillsPlace } from "./skills-place.ts";
+import type { LockEntry } from "../lock.ts";
+import { findSkillsDirectory } from "../skills-place.ts";
+import type { SkillsPlace } from "../skills-place.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
 export interface EntryChange {

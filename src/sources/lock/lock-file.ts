@@ -8,11 +8,11 @@ import { TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Turn } from "../../base/processes/turn-lock.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { recordNames } from "./change-record.ts";
-import { emptyLock } from "./lock.ts";
-import type { Lock } from "./lock.ts";
+import { emptyLock } from "../lock.ts";
+import type { Lock } from "../lock.ts";
 import { toLockText } from "./lock-text.ts";
 import { parseLock } from "./parse-lock.ts";
-import type { SkillsPlace } from "./skills-place.ts";
+import type { SkillsPlace } from "../skills-place.ts";
 import { syncHeld, writeNewFile } from "./write-files.ts";
 
 const maxLockBytes = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { lockKeys, lockVersions } from "./parse-lock.ts";
-import type { Lock, LockEntry, LockForm } from "./lock.ts";
+import type { Lock, LockEntry, LockForm } from "../lock.ts";
 
 /**
  * A lock as text, as the `skills` package writes it: two spaces; a project's sorted by code unit and with a line end, a global one in the

@@ -1,7 +1,7 @@
 import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
 import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
 import { SkillsError } from "../../base/errors.ts";
-import type { PreservedKey, Lock, LockEntry, LockForm } from "./lock.ts";
+import type { PreservedKey, Lock, LockEntry, LockForm } from "../lock.ts";
 
 /** The versions that are read and written. */
 export const lockVersions: Readonly<Record<LockForm, number>> = { project: 1, global: 3 };

@@ -8,7 +8,7 @@ import type { SkillFile } from "../skill-bytes.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readDescriptors } from "./read-descriptors.ts";
 import { readSource } from "./read-source.ts";
-import type { SourceReader } from "./source-reader.ts";
+import type { SourceReader } from "../reader.ts";
 
 export interface SourceReaderOptions extends FetcherOptions {
   /** What the frontmatter of a SKILL.md says. */

@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import { TurnLock } from "../../base/processes/turn-lock.ts";
 import { sourceKey } from "../source.ts";
 import type { Source } from "../source.ts";
-import type { SourceReader } from "../reader/source-reader.ts";
+import type { SourceReader } from "../reader.ts";
 import { SourceRefresh } from "./refresh.ts";
 import type { RefreshOutcome } from "./refresh.ts";
 import { SkillStore } from "./skill-store.ts";

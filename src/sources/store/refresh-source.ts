@@ -4,7 +4,7 @@ import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill } from "../remote-skill.ts";
 import type { Source } from "../source.ts";
-import type { SeenBefore, SourceReader } from "../reader/source-reader.ts";
+import type { SeenBefore, SourceReader } from "../reader.ts";
 import type { SkillStore } from "./skill-store.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { CopiedSkill, SourceState } from "./source-state.ts";

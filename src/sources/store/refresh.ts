@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
-import type { SourceReader } from "../reader/source-reader.ts";
+import type { SourceReader } from "../reader.ts";
 import { damagedIn, refreshSource } from "./refresh-source.ts";
 import type { SkillStore } from "./skill-store.ts";
 import type { SourceCopies } from "./source-copies.ts";

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { wrapAgentCommand } from "../../../src/acp/process/wrap-command.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { AnswerOption } from "../../../src/runtime/trust/asking/question.ts";
+import type { AnswerOption } from "../../../src/runtime/question.ts";
 import { startCli } from "../../cli/run-cli.ts";
 import { openStdioClient, type StdioMessage } from "../../mcp/stdio-client.ts";
 import { afterReading, choose } from "../permission-answers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toPermissionContent, toOptions, toPermissionRequest } from "../../../src/acp/ask/permission-request.ts";
-import type { ChangedFile } from "../../../src/skills/files/copied-files.ts";
+import type { ChangedFile } from "../../../src/skills/copied-files.ts";
 import { changedQuestion, projectQuestion, question } from "./questions.ts";
 
 const where = { sessionId: "s", toolCallId: "call", protocol: 1 } as const;

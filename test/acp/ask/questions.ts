@@ -1,6 +1,6 @@
-import type { Question } from "../../../src/runtime/trust/asking/question.ts";
-import { askAboutProject, askAboutSkill } from "../../../src/runtime/trust/asking/question.ts";
-import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
+import type { Question } from "../../../src/runtime/question.ts";
+import { askAboutProject, askAboutSkill } from "../../../src/runtime/question.ts";
+import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { type Conversation, converseInSession, type Message } from "../conversation.ts";
 

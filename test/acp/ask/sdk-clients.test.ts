@@ -6,7 +6,7 @@ import { expect, test, vi } from "vitest";
 import { interceptStream } from "../../../src/acp/bytes/intercept-stream.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
-import type { Question, Reply } from "../../../src/runtime/trust/asking/question.ts";
+import type { Question, Reply } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";

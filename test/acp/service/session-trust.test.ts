@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createTrustSignals } from "../../../src/acp/service/session-trust.ts";
-import type { Trust } from "../../../src/runtime/trust/trust.ts";
+import type { Trust } from "../../../src/runtime/trust.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
 
 const pdf = {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SkillStates } from "../../../src/acp/session/skill-states.ts";
-import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
+import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
 import { offer } from "../memory-skillset.ts";
 

@@ -10,8 +10,8 @@ import { readOptions } from "../../../src/runtime/options.ts";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy/policy.ts";
+import { createSkillHasher } from "../../../src/skills/hash.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});

@@ -26,7 +26,7 @@ import {
 import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { toMountedSkill } from "../../../src/runtime/runs/execute/prepare-run.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { startSwapping } from "../../swapping.ts";

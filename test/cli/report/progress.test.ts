@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createProgress, showReads } from "../../../src/cli/report/progress.ts";
-import type { SkillFiles } from "../../../src/skills/files/skill-files.ts";
+import type { SkillFiles } from "../../../src/skills/files.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 function openTerminal(stream: { readonly isTTY?: boolean; readonly columns?: number } = { isTTY: true, columns: 30 }) {

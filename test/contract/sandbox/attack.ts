@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Json, RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunEnd } from "../../../src/runtime/sandbox.ts";
 import { processesNamedAfter } from "./host-state.ts";
 import { attackCode, codeRun } from "./runs.ts";
 import type { More } from "./runs.ts";

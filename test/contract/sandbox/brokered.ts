@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SkillCallFailure } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { SkillCallFailure } from "../../../src/runtime/sandbox.ts";
 import { codeRun, python, skillOf } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 

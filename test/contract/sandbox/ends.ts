@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { RunEnd } from "../../../src/runtime/sandbox.ts";
 import { codeRun, python } from "./runs.ts";
 import type { More } from "./runs.ts";
 import { samples } from "./samples.ts";

@@ -1,4 +1,4 @@
-import type { RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { RunEnd } from "../../../src/runtime/sandbox.ts";
 import { python } from "./runs.ts";
 
 /** Finds the private channel like an attacker and writes arbitrary bytes to it. */

@@ -18,7 +18,7 @@ import {
 import { createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 import { usersOfSandboxes } from "./host-state.ts";
 import { codeRun, python, scriptRun, skillOf, skillRun } from "./runs.ts";
 import type { More, Script } from "./runs.ts";

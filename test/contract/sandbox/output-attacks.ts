@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 import type { Attack } from "./attack.ts";
 import { blobOf, python } from "./runs.ts";
 import type { Outcome } from "./tier.ts";

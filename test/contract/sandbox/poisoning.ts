@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 import { blobOf, codeRun, python, skillOf } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunEnd, SandboxRun } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { RunEnd, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { recordingHost } from "./recording-host.ts";
 import { blobOf, codeRun, fileOf, scriptRun, skillOf, skillRun } from "./runs.ts";
 import { samples } from "./samples.ts";

@@ -1,4 +1,4 @@
-import type { Json, RunHost } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunHost } from "../../../src/runtime/sandbox.ts";
 
 /** Everything that a run requested from or passed to its host. */
 export interface HostRecord {

@@ -1,4 +1,4 @@
-import type { Tier } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Tier } from "../../../src/runtime/sandbox.ts";
 
 const variable = "ACP_SKILLS_REQUIRED_TIERS";
 const known: readonly Tier[] = ["bubblewrap", "landlock", "pyodide", "seatbelt"];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 import { codeRun, python } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";

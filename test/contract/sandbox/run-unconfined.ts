@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 
 /** Runs `main(args)` of Python without a sandbox, as an unprivileged user if started by root. Returns undefined if it fails. */
 export async function runUnconfined(code: string, args: Json): Promise<Json | undefined> {

@@ -7,7 +7,7 @@ import type {
   MountedSkill,
   RunLimits,
   SandboxRun,
-} from "../../../src/runtime/sandbox/sandbox.ts";
+} from "../../../src/runtime/sandbox.ts";
 
 const ordinaryLimits: RunLimits = {
   timeoutMs: 15_000,

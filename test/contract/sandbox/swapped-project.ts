@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
-import type { RunEnd } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { RunEnd } from "../../../src/runtime/sandbox.ts";
 import { startSwapping } from "../../swapping.ts";
 import { recordingHost } from "./recording-host.ts";
 import { codeRun, python } from "./runs.ts";

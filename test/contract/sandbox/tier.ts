@@ -1,14 +1,7 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
-import type {
-  Json,
-  RunEnd,
-  RunHost,
-  Sandbox,
-  SandboxRun,
-  Tier as SandboxTier,
-} from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier as SandboxTier } from "../../../src/runtime/sandbox.ts";
 import { openBait } from "./bait.ts";
 import type { Bait } from "./bait.ts";
 import { hostState } from "./host-state.ts";

@@ -10,15 +10,8 @@ import {
   newBlobId,
   storeClosed,
   withinBlob,
-} from "../../../src/runtime/blobs/blob-store.ts";
-import type {
-  BlobOptions,
-  BlobStore,
-  BlobUpkeep,
-  ListedBlob,
-  StoredBlob,
-  Swept,
-} from "../../../src/runtime/blobs/blob-store.ts";
+} from "../../../src/runtime/blobs.ts";
+import type { BlobOptions, BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../../src/runtime/blobs.ts";
 
 export interface MemoryBlobOptions extends BlobOptions {
   /** The current time in milliseconds since 1970. */

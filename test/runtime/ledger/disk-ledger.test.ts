@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { diskLedger, fromLedgerLine, toLedgerLine } from "../../../src/runtime/ledger/disk-ledger.ts";
-import type { Ledger, LedgerEntry } from "../../../src/runtime/ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { describeLedger, readAll, use } from "../../contract/ledger.ts";
 

@@ -1,4 +1,4 @@
-import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { defaultRunLimits } from "../../../src/runtime/runs/plan/run-limits.ts";
 import { runSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { RunSpec } from "../../../src/runtime/runs/run-spec.ts";
-import type { Json } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../src/runtime/sandbox.ts";
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const version = fc.record({ name: fc.string(), slug: fc.string(), version: fc.string(), digest: fc.string() });

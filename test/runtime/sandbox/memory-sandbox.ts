@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { closableSandbox } from "../../../src/runtime/sandbox/drive/sandbox-life.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/runtime/sandbox.ts";
 
 /** What a scripted program can do during a run. */
 export interface MemoryStage {

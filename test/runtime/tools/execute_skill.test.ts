@@ -1,10 +1,10 @@
 import { onPrinted } from "../../../src/runtime/runs/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import type { LedgerEntry } from "../../../src/runtime/ledger/ledger.ts";
+import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { defaultRunLimits } from "../../../src/runtime/runs/plan/run-limits.ts";
 import { runSpec } from "../../../src/runtime/runs/run-spec.ts";
-import type { SandboxRun } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
 import { actionSkill, openRunner } from "../runs/open-runner.ts";
 

@@ -1,10 +1,10 @@
 import { openTrust } from "../trust/open-trust.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
-import type { BlobStore, BlobOptions } from "../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore, BlobOptions } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { openCatalog } from "../../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
-import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
 import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { systemClock } from "../../../src/base/clock.ts";

@@ -9,7 +9,7 @@ import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { openCatalog } from "../../../src/skills/catalog.ts";
-import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";

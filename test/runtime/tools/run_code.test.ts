@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import type { Json, SandboxRun } from "../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
 import { actionSkill, openRunner } from "../runs/open-runner.ts";
 

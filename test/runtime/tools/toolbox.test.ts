@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { BlobStore } from "../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import type { LedgerEntry } from "../../../src/runtime/ledger/ledger.ts";
+import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
 import { toolNames } from "../../../src/runtime/tools/tool.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";

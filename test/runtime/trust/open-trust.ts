@@ -3,10 +3,10 @@ import type { ApprovalStore } from "../../../src/runtime/trust/grants/approvals.
 import type { TrustEvent } from "../../../src/runtime/trust/authorization.ts";
 import { createConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
 import type { ConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy/policy.ts";
-import type { Policy } from "../../../src/runtime/trust/policy/policy.ts";
-import { createTrust } from "../../../src/runtime/trust/trust.ts";
-import type { Trust, TrustOptions } from "../../../src/runtime/trust/trust.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy.ts";
+import type { Policy } from "../../../src/runtime/trust/policy.ts";
+import { createTrust } from "../../../src/runtime/trust.ts";
+import type { Trust, TrustOptions } from "../../../src/runtime/trust.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { memoryApprovals } from "./grants/memory-approvals.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
+import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { refusalOf, untrustedInstructions } from "../../../src/runtime/trust/refusals.ts";
 import type { TrustRequest } from "../../../src/runtime/trust/authorization.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../../src/skills/manifest/capabilities.ts";
-import type { Policy } from "../../../src/runtime/trust/policy/policy.ts";
+import { noCapabilities } from "../../../src/skills/permissions.ts";
+import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import type { Standing, StandingSkill } from "../../../src/runtime/trust/standings.ts";
 import { openTrust } from "./open-trust.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMadeOfSkills, recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../../../src/serve/publish/publication.ts";
-import type { SkillBytes } from "../../../src/skills/files/skill-files.ts";
+import type { SkillBytes } from "../../../src/skills/files.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { manualClock } from "../../manual-clock.ts";
 

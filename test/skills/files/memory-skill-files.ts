@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../../../src/base/errors.ts";
-import type { DirectoryEntry, SkillBytes, SkillFiles } from "../../../src/skills/files/skill-files.ts";
+import type { DirectoryEntry, SkillBytes, SkillFiles } from "../../../src/skills/files.ts";
 
 type Node =
   | { readonly kind: "file"; readonly bytes: Uint8Array }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/skills/manifest/read-manifest.ts";
-import { rules } from "../../../src/skills/rules/rules.ts";
+import { rules } from "../../../src/skills/rules.ts";
 
 const file = "/skills/sync/skill.toml";
 const head = 'name = "sales.leads.sync"\nversion = "1.0.0"\ndescription = "Syncs leads."\n';

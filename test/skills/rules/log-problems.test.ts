@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createProblemLog, logPublishedProblems } from "../../../src/skills/rules/log-problems.ts";
-import type { Problem } from "../../../src/skills/rules/problem.ts";
+import type { Problem } from "../../../src/skills/problem.ts";
 import type { OfferedSkill } from "../../../src/skills/skill.ts";
 
 function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../../../src/skills/text/frontmatter.ts";
 import { withoutTags } from "../../../src/skills/text/invisible-characters.ts";
 import { readSkillDocument } from "../../../src/skills/text/skill-document.ts";
-import { readYaml } from "../../../src/skills/yaml/yaml.ts";
+import { readYaml } from "../../../src/skills/text/yaml/yaml.ts";
 import { arbitrarySkillText } from "../arbitrary-frontmatter.ts";
 
 vi.mock("gray-matter", async (importOriginal) => {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { computedHash } from "../../../dist/sources/lock/computed-hash.js";
-import { projectPlace } from "../../../dist/sources/lock/skills-place.js";
+import { projectPlace } from "../../../dist/sources/skills-place.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */
 export function placeIn(directory) {

@@ -8,7 +8,7 @@ import { recoverSkillsDirectory } from "../../../src/sources/install/open-skills
 import { replaceSkills } from "../../../src/sources/install/replace-skills.ts";
 import { recordNames } from "../../../src/sources/lock/change-record.ts";
 import { readLock } from "../../../src/sources/lock/lock-file.ts";
-import { emptyLock } from "../../../src/sources/lock/lock.ts";
+import { emptyLock } from "../../../src/sources/lock.ts";
 import { dieAtEachChange, isEachKilled } from "../../base/processes/die-at-each-change.ts";
 import { placeIn, replacementOf } from "./installed-skills.js";
 

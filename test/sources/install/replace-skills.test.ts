@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { replaceSkills } from "../../../src/sources/install/replace-skills.ts";
 import { recordNames } from "../../../src/sources/lock/change-record.ts";
 import { openStaging } from "../../../src/sources/lock/staging.ts";
-import { emptyLock } from "../../../src/sources/lock/lock.ts";
+import { emptyLock } from "../../../src/sources/lock.ts";
 import { useTemporaryProject } from "../../cli/temporary-project.ts";
 import { placeIn, replacementOf } from "./installed-skills.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { secretNameOf, toSkillFiles } from "../../../src/sources/invoke/to-skill-files.ts";
-import { permissionsOf } from "../../../src/skills/manifest/permissions.ts";
+import { permissionsOf } from "../../../src/skills/permissions.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../../src/skills/manifest/read-manifest.ts";
 import type { Skill } from "../../../src/skills/skill.ts";

@@ -6,13 +6,13 @@ import { expect, test } from "vitest";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import { createChangeRecord } from "../../../src/sources/lock/change-record.ts";
 import { changeLock, readLock } from "../../../src/sources/lock/lock-file.ts";
-import { withEntry, withoutEntry } from "../../../src/sources/lock/lock.ts";
+import { withEntry, withoutEntry } from "../../../src/sources/lock.ts";
 import {
   findSkillsDirectory,
   globalPlace,
   makeSkillsDirectory,
   projectPlace,
-} from "../../../src/sources/lock/skills-place.ts";
+} from "../../../src/sources/skills-place.ts";
 import { useTemporaryProject } from "../../cli/temporary-project.ts";
 
 const project = useTemporaryProject();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { directoryName, emptyLock, withEntry, withoutEntry } from "../../../src/sources/lock/lock.ts";
+import { directoryName, emptyLock, withEntry, withoutEntry } from "../../../src/sources/lock.ts";
 import { toLockText } from "../../../src/sources/lock/lock-text.ts";
 import { parseLock } from "../../../src/sources/lock/parse-lock.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findLocked, lockedSource, lockedUrl, sourceOfEntry } from "../../../src/sources/lock/locked-source.ts";
-import type { LockEntry } from "../../../src/sources/lock/lock.ts";
+import type { LockEntry } from "../../../src/sources/lock.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../src/sources/remote-skill.ts";
 import { parseSource } from "../../../src/sources/source.ts";
 

@@ -6,7 +6,7 @@ import type { Log } from "../../../src/base/log.ts";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { skillReading } from "../../../src/sources/open-sources.ts";
-import type { SeenBefore, SourceReader } from "../../../src/sources/reader/source-reader.ts";
+import type { SeenBefore, SourceReader } from "../../../src/sources/reader.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../src/sources/remote-skill.ts";
 import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
 import { parseSource } from "../../../src/sources/source.ts";
@@ -17,7 +17,7 @@ import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
 import type { SourceState } from "../../../src/sources/store/source-state.ts";
 import { sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
 import type { StorePlaces } from "../../../src/sources/store/store-places.ts";
-import { createSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 

@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../../base/limited-map.ts";
-import type { Ask } from "../../../runtime/trust/asking/question.ts";
+import type { Ask } from "../../../runtime/question.ts";
 
 /** A version of a skill, by its canonical name. */
 interface Version {

@@ -1,8 +1,8 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
+import type { LedgerEntry } from "../../../runtime/ledger.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
-import { shortDigest } from "../../../runtime/trust/asking/question.ts";
+import { shortDigest } from "../../../runtime/question.ts";
 import type { Authorization, FullTrustRequest } from "../../../runtime/trust/authorization.ts";
 import { subjectOfOffered } from "../../../runtime/runs/authorize/trust-request.ts";
 import type { DecisionResponse, DecisionRequest } from "../../wire/skills.ts";

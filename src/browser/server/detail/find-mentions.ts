@@ -1,4 +1,4 @@
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
+import type { SkillSource } from "../../../skills/files.ts";
 import { orNothing } from "../../../skills/hash/walk-skill.ts";
 import type { WalkedFile } from "../../../skills/hash/walk-skill.ts";
 import type { Steps } from "../../../base/promises/slices.ts";

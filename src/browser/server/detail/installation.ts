@@ -2,7 +2,7 @@ import path from "node:path";
 import { stateOf } from "../../../sources/install/installed-state.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { installPlaces, toSkillsPlace } from "../sources/places.ts";

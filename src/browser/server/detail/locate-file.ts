@@ -1,6 +1,6 @@
 import path from "node:path";
 import { SkillsError } from "../../../base/errors.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
+import type { SkillSource } from "../../../skills/files.ts";
 import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash/walk-skill.ts";
 import type { ShownSkill } from "../rows/shown-skill.ts";
 

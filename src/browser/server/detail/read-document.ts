@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { SkillFiles } from "../../../skills/files/skill-files.ts";
+import type { SkillFiles } from "../../../skills/files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/text/frontmatter.ts";
 import { readSkillDocument } from "../../../skills/text/skill-document.ts";
 import { endOfText } from "../../../skills/text/whole-characters.ts";

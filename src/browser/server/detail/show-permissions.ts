@@ -1,14 +1,14 @@
 import type { Steps } from "../../../base/promises/slices.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import type { FullTrustRequest } from "../../../runtime/trust/authorization.ts";
-import type { ChangedFile } from "../../../skills/files/copied-files.ts";
+import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import type { Approvals } from "../../../runtime/trust/grants/approvals.ts";
-import { inWords, isNothing, noCapabilities } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import { blocks } from "../../../runtime/trust/grants/grant.ts";
 import type { Subject } from "../../../runtime/trust/grants/grant.ts";
-import type { Trust } from "../../../runtime/trust/trust.ts";
+import type { Trust } from "../../../runtime/trust.ts";
 import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 
 /** Of one file. */

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Summary } from "../../../skills/environment/match.ts";
-import type { Problem } from "../../../skills/rules/problem.ts";
+import type { Problem } from "../../../skills/problem.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import type { Standing } from "../../../runtime/trust/standings.ts";
 import type { SkillRow, SkillState } from "../../wire/skills.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { SourceReader } from "../../../sources/reader/source-reader.ts";
+import type { SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
 import { describeSkillText } from "../../../skills/text/describe-skill.ts";
 

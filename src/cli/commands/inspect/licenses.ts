@@ -10,7 +10,7 @@ import { isSkillFileName } from "../../../skills/scan/read-directory.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import { createPolicies } from "../../../runtime/trust/policy/open-policies.ts";
 import type { Policies } from "../../../runtime/trust/policy/open-policies.ts";
-import type { PolicyRefusal } from "../../../runtime/trust/policy/policy.ts";
+import type { PolicyRefusal } from "../../../runtime/trust/policy.ts";
 import { directoryFault } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";

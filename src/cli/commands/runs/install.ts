@@ -5,7 +5,7 @@ import { findPython } from "../../../runtime/sandbox/find/find-programs.ts";
 import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../../skills/hash/walk-skill.ts";
-import { noSuchSkill } from "../../../skills/no-such-skill.ts";
+import { noSuchSkill } from "../../../skills/names.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";

@@ -1,4 +1,4 @@
-import { toolDefinitions } from "../../../runtime/tools/tools.ts";
+import { toolDefinitions } from "../../../runtime/tools.ts";
 import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({

@@ -1,10 +1,10 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory, shownSkillsDirectory } from "../../../sources/lock/skills-place.ts";
-import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
+import { findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
+import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
-import { isNothing } from "../../../skills/manifest/capabilities.ts";
+import { isNothing } from "../../../skills/permissions.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";

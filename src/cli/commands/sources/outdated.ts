@@ -1,5 +1,5 @@
 import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";

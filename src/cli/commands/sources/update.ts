@@ -1,8 +1,8 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
 import type { LockDifference } from "../../../sources/lock/compare-files.ts";
-import type { Lock } from "../../../sources/lock/lock.ts";
-import type { SkillsPlace } from "../../../sources/lock/skills-place.ts";
+import type { Lock } from "../../../sources/lock.ts";
+import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import type { OptionValues } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";

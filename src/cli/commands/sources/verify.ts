@@ -1,6 +1,6 @@
 import { unfinishedWords } from "../../../sources/lock/change-record.ts";
 import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/lock/skills-place.ts";
+import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { diskLedger } from "../../../runtime/ledger/disk-ledger.ts";
-import { outcomes } from "../../../runtime/ledger/ledger.ts";
-import type { LedgerEntry } from "../../../runtime/ledger/ledger.ts";
-import { shortDigest } from "../../../runtime/trust/asking/question.ts";
+import { outcomes } from "../../../runtime/ledger.ts";
+import type { LedgerEntry } from "../../../runtime/ledger.ts";
+import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { parseSince } from "../../arguments/since.ts";
 import { defineCommand } from "../../command.ts";

@@ -13,16 +13,40 @@ import {
   storeClosed,
   withBlobDefaults,
   withinBlob,
-} from "../blob-store.ts";
-import type { BlobOptions, BlobRange, BlobStore, BlobUpkeep, ListedBlob } from "../blob-store.ts";
-import type { ReleaseBlob, StoredBlob, Swept } from "../blob-store.ts";
-import { PlaceFault, diskFailure, findDiskLayout, isOwnDirectory, isWhole, makeDiskLayout } from "./disk-layout.ts";
-import { onDisk, syncNames } from "./disk-layout.ts";
+} from "../../blobs.ts";
+import type {
+  BlobOptions,
+  BlobRange,
+  BlobStore,
+  BlobUpkeep,
+  ListedBlob,
+  ReleaseBlob,
+  StoredBlob,
+  Swept,
+} from "../../blobs.ts";
+import {
+  PlaceFault,
+  diskFailure,
+  findDiskLayout,
+  isOwnDirectory,
+  isWhole,
+  makeDiskLayout,
+  onDisk,
+  syncNames,
+} from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { DiskPlace } from "./disk-place.ts";
 import type { DiskPlaceOptions } from "./disk-place.ts";
-import { changeUsage, commitBlob, everyRecord, readRecord, removeBlob, toKey } from "./disk-records.ts";
-import { stageContent, writeDurably } from "./disk-records.ts";
+import {
+  changeUsage,
+  commitBlob,
+  everyRecord,
+  readRecord,
+  removeBlob,
+  toKey,
+  stageContent,
+  writeDurably,
+} from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
 import { sweepDisk } from "./disk-sweep.ts";
 import { openContent } from "./read-content.ts";

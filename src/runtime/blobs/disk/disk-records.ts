@@ -6,8 +6,8 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import type { SkillsError } from "../../../base/errors.ts";
-import { blobTooLarge, countUsage, quotaRefusal } from "../blob-store.ts";
-import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../blob-store.ts";
+import { blobTooLarge, countUsage, quotaRefusal } from "../../blobs.ts";
+import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../../blobs.ts";
 import {
   SourceFailure,
   createFlags,
@@ -16,8 +16,12 @@ import {
   isFull,
   isOwnDirectory,
   makeDirectory,
+  objectPath,
+  readFlags,
+  recordPath,
+  referencePath,
+  shardOf,
 } from "./disk-layout.ts";
-import { objectPath, readFlags, recordPath, referencePath, shardOf } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 /** The content of a record file. Written once; a blob exists if and only if its record exists. */

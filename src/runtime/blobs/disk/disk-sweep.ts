@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Swept } from "../blob-store.ts";
+import type { Swept } from "../../blobs.ts";
 import { everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import type { DiskPlace } from "./disk-place.ts";

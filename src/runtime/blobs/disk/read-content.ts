@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { StoredBlob } from "../blob-store.ts";
+import type { StoredBlob } from "../../blobs.ts";
 import { isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 

@@ -1,9 +1,9 @@
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
-import { isNothing, noCapabilities, needsOf } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
-import type { Trust } from "../../trust/trust.ts";
+import { isNothing, noCapabilities, needsOf } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
+import type { Trust } from "../../trust.ts";
 import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
 import { programOf } from "../plan/plan-skill-run.ts";

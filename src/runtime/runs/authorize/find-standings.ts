@@ -1,11 +1,11 @@
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import type { SkillHasher } from "../../../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import type { SkillHasher } from "../../../skills/hash.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { Asker } from "../../trust/authorization.ts";
 import type { Standing } from "../../trust/standings.ts";
-import type { Trust } from "../../trust/trust.ts";
+import type { Trust } from "../../trust.ts";
 import { subjectOfOffered } from "./trust-request.ts";
-import { needsOf } from "../../../skills/manifest/capabilities.ts";
+import { needsOf } from "../../../skills/permissions.ts";
 
 /** The skills that cannot be used now, and why. */
 export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;

@@ -1,6 +1,6 @@
 import type { Log } from "../../../base/log.ts";
 import type { Catalog } from "../../../skills/catalog.ts";
-import { noSuchSkill } from "../../../skills/no-such-skill.ts";
+import { noSuchSkill } from "../../../skills/names.ts";
 import { parseGrant } from "../../trust/grants/configured-grants.ts";
 
 /** A grant that has no effect, and why. */

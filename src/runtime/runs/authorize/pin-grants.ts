@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../skills/skill.ts";
 import type { ConfiguredGrants } from "../../trust/grants/configured-grants.ts";
 import type { RunCaller } from "../run-caller.ts";
-import { needsOf } from "../../../skills/manifest/capabilities.ts";
+import { needsOf } from "../../../skills/permissions.ts";
 
 const never = new AbortController().signal;
 

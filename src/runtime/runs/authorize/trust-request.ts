@@ -1,19 +1,19 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import type { HashedFile } from "../../../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import type { HashedFile } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses/find-license.ts";
 import type { RemoteOrigin } from "../../../skills/scan/roots.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
-import type { CopiedFile } from "../../../skills/files/copied-files.ts";
+import type { CopiedFile } from "../../../skills/copied-files.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
-import { maxTextBytes, maxTextBytesTogether } from "../../../skills/files/copied-files.ts";
+import { maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants/grant.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
-import { needsOf } from "../../../skills/manifest/capabilities.ts";
+import { needsOf } from "../../../skills/permissions.ts";
 
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(

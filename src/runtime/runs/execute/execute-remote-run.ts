@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { InvocationEnd, StaysThere } from "../../../sources/invoke/invocation-end.ts";
 import type { Invocation } from "../../../sources/invoke/invoke-skill.ts";
-import type { Json, RunEnd } from "../../sandbox/sandbox.ts";
-import { permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Json, RunEnd } from "../../sandbox.ts";
+import { permissionsOf } from "../../../skills/permissions.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
 import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
 import { createMask } from "../record/run-text.ts";

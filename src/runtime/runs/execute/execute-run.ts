@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import type { AllowedOnce } from "../authorize/authorize.ts";
-import type { Json, RunHost, SkillCallFailure } from "../../sandbox/sandbox.ts";
+import type { Json, RunHost, SkillCallFailure } from "../../sandbox.ts";
 import { maxNestedRuns, maxNesting } from "../plan/run-limits.ts";
 import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
 import type { BlobBudget } from "../record/run-recorder.ts";

@@ -1,22 +1,14 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { listed } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { listed, permissionsOf } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../../base/paths/directory-identity.ts";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { InvocationEnd } from "../../../sources/invoke/invocation-end.ts";
 import type { Invocation } from "../../../sources/invoke/invoke-skill.ts";
-import type {
-  MountedFile,
-  MountedSkill,
-  RunNeeds,
-  Sandbox,
-  SandboxProject,
-  SandboxRun,
-} from "../../sandbox/sandbox.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import { permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { MountedFile, MountedSkill, RunNeeds, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
+import type { SkillSource } from "../../../skills/files.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";

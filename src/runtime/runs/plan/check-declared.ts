@@ -1,7 +1,7 @@
 import { SkillsError } from "../../../base/errors.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
-import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import type { HashedSkill } from "../../../skills/hash.ts";
+import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import { declaresSame } from "../../../skills/scan/declares-same.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import { readPlannedFile } from "./read-planned-file.ts";

@@ -1,7 +1,7 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Permissions } from "../../../skills/manifest/permissions.ts";
-import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Permissions } from "../../../skills/permissions.ts";
+import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import type { CallerSkills } from "../run-caller.ts";
 

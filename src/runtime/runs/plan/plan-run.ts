@@ -1,10 +1,10 @@
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
-import { isBlobId } from "../../blobs/blob-store.ts";
-import type { StoredBlob } from "../../blobs/blob-store.ts";
+import { isBlobId } from "../../blobs.ts";
+import type { StoredBlob } from "../../blobs.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Json, RunLimits } from "../../sandbox/sandbox.ts";
-import type { HashedSkill } from "../../../skills/hash/hash-skill.ts";
-import { needsGrant, permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { Json, RunLimits } from "../../sandbox.ts";
+import type { HashedSkill } from "../../../skills/hash.ts";
+import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { isWithin } from "../../../base/paths/is-within.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import type { HashedFile } from "../../../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import type { HashedFile } from "../../../skills/hash.ts";
 
 /** A file of a skill, with exactly the bytes that were hashed; undefined if it has others now, or is gone. */
 export function readPlannedFile(

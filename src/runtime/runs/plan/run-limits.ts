@@ -1,4 +1,4 @@
-import type { RunLimits } from "../../sandbox/sandbox.ts";
+import type { RunLimits } from "../../sandbox.ts";
 
 const mebibyte = 1024 * 1024;
 

@@ -3,7 +3,7 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Json, RunError } from "../../sandbox/sandbox.ts";
+import type { Json, RunError } from "../../sandbox.ts";
 import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream, SecretMask } from "../../secrets/mask-secrets.ts";
 import { endOfText, startOfText } from "../../../skills/text/whole-characters.ts";

@@ -1,6 +1,6 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
-import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";

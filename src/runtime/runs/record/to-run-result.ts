@@ -1,6 +1,6 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
-import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, SandboxRun } from "../../sandbox.ts";
 import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";

@@ -1,4 +1,4 @@
-import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { BlobStore } from "../../blobs.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { frameLimits } from "../../sandbox/frames/frames.ts";

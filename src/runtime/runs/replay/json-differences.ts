@@ -1,4 +1,4 @@
-import type { Json } from "../../sandbox/sandbox.ts";
+import type { Json } from "../../sandbox.ts";
 
 /** A place where two values differ, as text for people; undefined where there is nothing. */
 export interface JsonDifference {

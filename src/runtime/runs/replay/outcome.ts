@@ -1,6 +1,6 @@
 import { parseIfJson } from "../../../base/json-file/json-value.ts";
-import type { BlobStore } from "../../blobs/blob-store.ts";
-import type { Json } from "../../sandbox/sandbox.ts";
+import type { BlobStore } from "../../blobs.ts";
+import type { Json } from "../../sandbox.ts";
 import type { RunResult } from "../record/run-result.ts";
 import type { StoredRun } from "../store/run-store.ts";
 import { jsonDifferences, textDifference } from "./json-differences.ts";

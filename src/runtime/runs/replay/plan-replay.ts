@@ -1,6 +1,6 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import type { BlobStore } from "../../blobs/blob-store.ts";
-import { permissionsOf } from "../../../skills/manifest/permissions.ts";
+import type { BlobStore } from "../../blobs.ts";
+import { permissionsOf } from "../../../skills/permissions.ts";
 import { findPackages } from "../execute/prepare-run.ts";
 import type { RunEnvironment } from "../execute/prepare-run.ts";
 import { findMount, noNeeds } from "../plan/plan-run.ts";

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Roots } from "../drive/drive-run.ts";
-import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../sandbox.ts";
+import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../../sandbox.ts";
 
 /** The directory of one sandbox, which only its user can enter. */
 export interface PrivateDirectory {

@@ -5,7 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
 import type { Frame, FrameReader } from "../frames/frames.ts";
-import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
+import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 import { passFiles, passPrinted, serveProgram, reportSkippedFiles } from "./serve-run.ts";
 import type { BoundedResult } from "./serve-run.ts";
 

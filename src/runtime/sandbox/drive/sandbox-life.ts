@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { spawnProcess } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Ability, RunEnd, RunNeeds, Sandbox, Tier } from "../sandbox.ts";
+import type { Ability, RunEnd, RunNeeds, Sandbox, Tier } from "../../sandbox.ts";
 
 /** What a tier is opened with. */
 export interface TierOptions {

@@ -11,7 +11,7 @@ import {
   readFrames,
 } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
+import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**
  * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A

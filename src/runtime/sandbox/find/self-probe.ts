@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { isSkillsError } from "../../../base/errors.ts";
 import { makeOwnedDirectory } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/private-directory.ts";
-import type { Explanation, Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import type { Explanation, Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox.ts";
 
 /** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */
 const attempts = `

@@ -4,7 +4,7 @@ import { isWithin } from "../../../base/paths/is-within.ts";
 import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { Json, Sandbox, SandboxProject, SandboxRun } from "../sandbox.ts";
+import type { Json, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
 import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-files.ts";

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import { startOf } from "../../../base/processes/live-process.ts";
-import type { RunLimits } from "../sandbox.ts";
+import type { RunLimits } from "../../sandbox.ts";
 
 /** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
 export interface Cgroup {

@@ -7,7 +7,7 @@ import { findCommand, findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
 import { installCommand } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 import { readOrNothing } from "./cgroups.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";

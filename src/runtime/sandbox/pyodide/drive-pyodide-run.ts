@@ -8,7 +8,7 @@ import type { Frame } from "../frames/frames.ts";
 import { answerCalls, passFiles, passPrinted, readResult, reportSkippedFiles } from "../drive/serve-run.ts";
 import type { ProgramResult } from "../drive/serve-run.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
-import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
+import type { RunEnd, RunHost, SandboxRun } from "../../sandbox.ts";
 import { runFrame } from "../drive/drive-run.ts";
 
 type Stop = "timeout" | "cancelled" | "output";

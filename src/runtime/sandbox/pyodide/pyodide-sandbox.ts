@@ -10,7 +10,7 @@ import { ownFiles } from "../directory/own-files.ts";
 import { chooseUser, removeTree } from "../directory/private-directory.ts";
 import { beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox.ts";
 import { drivePyodideRun, sandboxFilesOf } from "./drive-pyodide-run.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { denoCommand, startPyodide } from "./pyodide-process.ts";

@@ -8,7 +8,7 @@ import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { DenoParts } from "./pyodide-sandbox.ts";
 

@@ -13,7 +13,7 @@ import { findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { quoteShellWord, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";

@@ -13,7 +13,7 @@ import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, findPython } from "../find/find-programs.ts";
 import type { Python } from "../find/find-programs.ts";
 import { startSandboxProcess } from "../processes/start-sandbox-process.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
+import type { Explanation, Sandbox } from "../../sandbox.ts";
 
 type Options = Pick<TierOptions, "python" | "temporaryDirectory" | "clock" | "log">;
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { SkillSource } from "../../../skills/files/skill-files.ts";
-import type { Manifest } from "../../../skills/manifest/manifest.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import type { Manifest } from "../../../skills/manifest.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import {
   defaultPageSize,

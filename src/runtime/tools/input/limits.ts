@@ -1,5 +1,5 @@
-import { withBlobDefaults } from "../../blobs/blob-store.ts";
-import type { BlobOptions } from "../../blobs/blob-store.ts";
+import { withBlobDefaults } from "../../blobs.ts";
+import type { BlobOptions } from "../../blobs.ts";
 
 /** The limits of the blob store, which the guide states for the model. */
 export interface ToolLimits {

@@ -1,6 +1,6 @@
 import { readLicense } from "../../../skills/licenses/read-license.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
-import type { Policy, PolicyRefusal } from "../../trust/policy/policy.ts";
+import type { Policy, PolicyRefusal } from "../../trust/policy.ts";
 
 /** With the reasons. */
 export type DeniedSkills = ReadonlyMap<Skill, PolicyRefusal>;

@@ -2,13 +2,13 @@ import { dirname } from "node:path";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { SkillFiles, SkillSource } from "../../../skills/files/skill-files.ts";
+import type { SkillFiles, SkillSource } from "../../../skills/files.ts";
 import { isPrerelease } from "../../../skills/manifest/skill-version.ts";
 import type { RemoteOrigin } from "../../../skills/scan/roots.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { byCodePoint } from "../../../base/text/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
-import type { Policy } from "../../trust/policy/policy.ts";
+import type { Policy } from "../../trust/policy.ts";
 import type { Door } from "../tool.ts";
 import { deniedSkills } from "./denied-skills.ts";
 

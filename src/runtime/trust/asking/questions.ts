@@ -2,8 +2,8 @@ import type { Clock } from "../../../base/clock.ts";
 import { unlessAborted } from "../../../base/promises/unless-aborted.ts";
 import type { Asker, Authorization, TrustEvent } from "../authorization.ts";
 import type { Subject } from "../grants/grant.ts";
-import { answerWords } from "./question.ts";
-import type { Ask, Question, Reply } from "./question.ts";
+import { answerWords } from "../../question.ts";
+import type { Ask, Question, Reply } from "../../question.ts";
 
 /** Told of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;

@@ -5,8 +5,8 @@ import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import type { Approvals, ApprovalScope } from "../grants/approvals.ts";
-import type { CopiedFile } from "../../../skills/files/copied-files.ts";
-import { toHex } from "../../../skills/files/copied-files.ts";
+import type { CopiedFile } from "../../../skills/copied-files.ts";
+import { toHex } from "../../../skills/copied-files.ts";
 import { fromApprovalsText, fromCopyText } from "./approvals-text.ts";
 import { damaged, UnusableFileError, readOwnFile } from "./own-file.ts";
 

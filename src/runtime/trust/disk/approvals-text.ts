@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { maxBlocks, maxGrants, parseApprovals } from "../grants/approvals.ts";
 import type { Approvals } from "../grants/approvals.ts";
-import type { CopiedFile } from "../../../skills/files/copied-files.ts";
-import { toCopy } from "../../../skills/files/copied-files.ts";
+import type { CopiedFile } from "../../../skills/copied-files.ts";
+import { toCopy } from "../../../skills/copied-files.ts";
 import { damaged, UnusableFileError } from "./own-file.ts";
 
 const copySchema = z.strictObject({

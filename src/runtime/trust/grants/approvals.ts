@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../../base/errors.ts";
 import { blockSchema, grantSchema } from "./grant-schema.ts";
-import type { CopiedFile } from "../../../skills/files/copied-files.ts";
+import type { CopiedFile } from "../../../skills/copied-files.ts";
 
 /** A person's answers of one scope, as they are stored. */
 const approvalsSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import { noCapabilities, together } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { noCapabilities, together } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import type { Subject } from "./grant.ts";
 
 /** Kinds of capabilities that `--grant` names. */

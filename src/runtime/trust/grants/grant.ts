@@ -1,5 +1,5 @@
-import { covers } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { covers } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import type { Block, Grant } from "./grant-schema.ts";
 
 export type { Block, Grant } from "./grant-schema.ts";

@@ -1,7 +1,7 @@
 import type { Asker, TrustRequest } from "../authorization.ts";
 import { kindOf, reaches } from "./grant.ts";
 import type { Reach } from "./grant.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { Policy } from "../policy.ts";
 
 export function reachIndex(reach: Policy["approvals"]): number {
   return reach === "none" ? -1 : reaches.indexOf(reach);

@@ -1,5 +1,5 @@
 import { nearest } from "../../../base/text/nearest.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import { contradictionsIn } from "./layers/contradictions.ts";
 import { nodeAt } from "../../../base/json-file/node-at.ts";
 import { parseJsonNode, rangeOf, valueOf } from "../../../base/json-file/json-text.ts";

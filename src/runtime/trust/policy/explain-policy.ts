@@ -1,5 +1,5 @@
-import { covers, noCapabilities } from "../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import { covers, noCapabilities } from "../../../skills/permissions.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import { kindOf } from "../grants/grant.ts";
 import type { Subject } from "../grants/grant.ts";
 import { denialsOf } from "./layers/layer.ts";

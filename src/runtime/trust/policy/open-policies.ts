@@ -6,8 +6,8 @@ import { looseningsOf } from "./layers/loosenings.ts";
 import { mergePolicies } from "./layers/merge-policies.ts";
 import { organisationPolicy, policyFileLocations, stampOf } from "./policy-places.ts";
 import type { PolicyFileLocation } from "./policy-places.ts";
-import { noPolicy } from "./policy.ts";
-import type { Policy } from "./policy.ts";
+import { noPolicy } from "../policy.ts";
+import type { Policy } from "../policy.ts";
 import { readPolicyText } from "./read-policy-file.ts";
 
 /** The policies of this machine. */

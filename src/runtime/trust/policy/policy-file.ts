@@ -1,4 +1,4 @@
-import type { Capabilities } from "../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../skills/permissions.ts";
 import { isHostRule } from "./rules/host-rule.ts";
 import { maxWildcards } from "./rules/name-glob.ts";
 import { isSourceRule } from "./rules/source-rule.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { askForRun, createAllowedNext } from "../../../../src/browser/server/decide/allowed-next.ts";
-import { askAboutProject, askAboutSkill } from "../../../../src/runtime/trust/asking/question.ts";
-import { noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
+import { askAboutProject, askAboutSkill } from "../../../../src/runtime/question.ts";
+import { noCapabilities } from "../../../../src/skills/permissions.ts";
 
 const [digest, other] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
 const version = { name: "net.get", digest: digest ?? "" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolDefinitions } from "../../../../src/runtime/tools/tools.ts";
+import { toolDefinitions } from "../../../../src/runtime/tools.ts";
 import { runCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 

@@ -13,21 +13,26 @@ const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.
 const here = ["--allow-private", "127.0.0.1"];
 const texts = { old: skillText("alpha"), new: skillText("alpha", "Newer. Use when alpha is asked for.") };
 const skillMd = (): string => project.at(".agents/skills/alpha/SKILL.md");
-const lock = new URL("../../../../dist/sources/lock/", import.meta.url).href;
+const modules = [
+  new URL("../../../../dist/sources/lock/change-record.js", import.meta.url),
+  new URL("../../../../dist/sources/lock/staging.js", import.meta.url),
+  new URL("../../../../dist/sources/lock/lock-file.js", import.meta.url),
+  new URL("../../../../dist/sources/skills-place.js", import.meta.url),
+];
 
 beforeEach(() => mkdirSync(project.at()));
 
 /** Updates alpha in a process that kills itself between taking the old version away and putting the new one there. */
 function updateAndDie(): void {
   const program = `
-    const [{ openRecord }, { openStaging }, { readLock }, { projectPlace }] = await Promise.all(
-      ["change-record", "staging", "lock-file", "skills-place"].map((name) => import(${JSON.stringify(lock)} + name + ".js")),
+    const [{ createChangeRecord }, { openStaging }, { readLock }, { projectPlace }] = await Promise.all(
+      ${JSON.stringify(modules)}.map((module) => import(module)),
     );
     const place = projectPlace(process.cwd(), ${JSON.stringify(home.directory)}, {});
     const before = readLock(place).entries.get("alpha");
     const skills = ${JSON.stringify(project.at(".agents", "skills"))};
     const changes = [{ key: "alpha", before, after: { ...before, version: "2.0.0" } }];
-    const staging = openStaging(skills, openRecord(place, { skills, changes }));
+    const staging = openStaging(skills, createChangeRecord(place, { skills, changes }));
     staging.write("alpha", [{ path: "SKILL.md", bytes: Buffer.from(${JSON.stringify(texts.new)}), executable: false }]);
     staging.swap("alpha", () => process.kill(process.pid, "SIGKILL"));`;
   const { signal } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: project.at() });

@@ -17,7 +17,7 @@ import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
 import type { DiskBlobOptions } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
-import type { BlobStore, BlobUpkeep } from "../../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep } from "../../../../src/runtime/blobs.ts";
 import { isSkillsError } from "../../../../src/base/errors.ts";
 import { describeBlobStore } from "../../../contract/blob-store.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";

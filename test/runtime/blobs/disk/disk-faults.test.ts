@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
-import type { BlobStore, BlobUpkeep } from "../../../../src/runtime/blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep } from "../../../../src/runtime/blobs.ts";
 import { diskLedger } from "../../../../src/runtime/ledger/disk-ledger.ts";
 import { readAll, use } from "../../../contract/ledger.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";

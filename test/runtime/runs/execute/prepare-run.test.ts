@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { directoryIdentityOf } from "../../../../src/base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../../../src/base/paths/directory-identity.ts";
 import { mountedProjectOf } from "../../../../src/runtime/runs/execute/prepare-run.ts";
-import type { SandboxProject } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { SandboxProject } from "../../../../src/runtime/sandbox.ts";
 
 let directory = "";
 beforeEach(() => {

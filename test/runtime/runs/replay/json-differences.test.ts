@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { jsonDifferences, textDifference } from "../../../../src/runtime/runs/replay/json-differences.ts";
-import type { Json } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Json } from "../../../../src/runtime/sandbox.ts";
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const differences = (one: Json | undefined, other: Json | undefined, limit = 20) =>

@@ -25,7 +25,7 @@ import {
   removeTree,
 } from "../../../../src/runtime/sandbox/directory/private-directory.ts";
 import { findCommand } from "../../../../src/runtime/sandbox/find/find-programs.ts";
-import type { MountedBlob, MountedSkill } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { MountedBlob, MountedSkill } from "../../../../src/runtime/sandbox.ts";
 import { blobOf, fileOf, skillOf } from "../../../contract/sandbox/runs.ts";
 
 // Windows lacks these modes and links, and no tier copies files there.

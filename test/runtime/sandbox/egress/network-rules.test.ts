@@ -4,7 +4,7 @@ import { isPublicAddress, isReachableAddress } from "../../../../src/base/networ
 import { judge, parseNetworkRule, parseNetworkRules } from "../../../../src/runtime/sandbox/egress/network-rules.ts";
 import { parseAuthority } from "../../../../src/base/network/target.ts";
 import type { Scheme } from "../../../../src/base/network/target.ts";
-import { networkEntry } from "../../../../src/skills/manifest/permissions.ts";
+import { networkEntry } from "../../../../src/skills/permissions.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {
   const target = parseAuthority(scheme, authority);

@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { openSandbox } from "../../../../src/runtime/sandbox/choose-sandbox.ts";
 import { openEgressProxy } from "../../../../src/runtime/sandbox/egress/egress-proxy.ts";
-import type { Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 
 /** Opens the tier as the product does, with self-test and pool; otherwise returns why it is unavailable. */
 export async function openTier(isolation: "bubblewrap" | "landlock"): Promise<Sandbox | { readonly skip: string }> {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { openProcessSandbox } from "../../../../src/runtime/sandbox/processes/process-sandbox.ts";
-import type { Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 
 describe("a project that contains the directory of the sandboxes", () => {

@@ -7,7 +7,7 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { findCgroups, systemCgroups } from "../../../../src/runtime/sandbox/processes/cgroups.ts";
 import type { CgroupSystem } from "../../../../src/runtime/sandbox/processes/cgroups.ts";
 import { openLandlockTier } from "../../../../src/runtime/sandbox/processes/process-tiers.ts";
-import type { Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 

@@ -15,7 +15,7 @@ import type { HostRecord } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun, scriptRun } from "../../../contract/sandbox/runs.ts";
 import { manualClock } from "../../../manual-clock.ts";
 import type { ManualClock } from "../../../manual-clock.ts";
-import type { RunEnd, RunHost, SandboxRun, MountedFile } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { RunEnd, RunHost, SandboxRun, MountedFile } from "../../../../src/runtime/sandbox.ts";
 
 /** A fake child process: sends what the test tells it to, and exits when it is killed. */
 function fakeChild(verdict?: "memory" | "timeout") {

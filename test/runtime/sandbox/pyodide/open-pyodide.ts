@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { findDenoParts } from "../../../../src/runtime/sandbox/pyodide/pyodide-tier.ts";
 import { openPyodideSandbox } from "../../../../src/runtime/sandbox/pyodide/pyodide-sandbox.ts";
-import type { Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 
 const further = process.env["ACP_SKILLS_TEST_PEERS"];
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Json, RunEnd, Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunEnd, Sandbox } from "../../../../src/runtime/sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun, python } from "../../../contract/sandbox/runs.ts";
 import type { More } from "../../../contract/sandbox/runs.ts";

@@ -9,7 +9,7 @@ import { makeHostDirectory } from "../../../../src/runtime/sandbox/directory/hos
 import { openSeatbeltSandbox } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-tier.ts";
 import type { SeatbeltRuntime } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-tier.ts";
 import type { SeatbeltConfiguration } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-configuration.ts";
-import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { blobOf, codeRun, scriptRun, skillOf } from "../../../contract/sandbox/runs.ts";
 

@@ -8,7 +8,7 @@ const sandbox = await openUnconfinedSandbox({ clock: systemClock, log: silentLog
 if ("reason" in sandbox) throw new Error(sandbox.reason);
 const mebibyte = 1024 * 1024;
 
-/** @type {import("../../../../dist/runtime/sandbox/sandbox.js").SandboxRun} */
+/** @type {import("../../../../dist/runtime/sandbox.js").SandboxRun} */
 const run = {
   runId: "run_0000000000",
   program: { type: "code", code, entrypoint: "main", args: null },

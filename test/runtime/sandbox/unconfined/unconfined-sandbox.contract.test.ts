@@ -1,6 +1,6 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import type { RunNeeds, Sandbox } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { RunNeeds, Sandbox } from "../../../../src/runtime/sandbox.ts";
 import { openUnconfinedSandbox } from "../../../../src/runtime/sandbox/unconfined/unconfined-sandbox.ts";
 import { describeUnconfined } from "../../../contract/sandbox-contract.ts";
 

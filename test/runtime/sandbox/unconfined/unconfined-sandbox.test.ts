@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { directoryIdentityOf } from "../../../../src/base/paths/directory-identity.ts";
-import type { Json, RunEnd, Sandbox, SandboxRun } from "../../../../src/runtime/sandbox/sandbox.ts";
+import type { Json, RunEnd, Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
 import { environmentOf, openUnconfinedSandbox } from "../../../../src/runtime/sandbox/unconfined/unconfined-sandbox.ts";
 import { identifyProcess, pidExists } from "../../../../src/base/processes/live-process.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mergePolicies } from "../../../../src/runtime/trust/policy/layers/merge-policies.ts";
-import { noPolicy } from "../../../../src/runtime/trust/policy/policy.ts";
-import type { Policy } from "../../../../src/runtime/trust/policy/policy.ts";
+import { noPolicy } from "../../../../src/runtime/trust/policy.ts";
+import type { Policy } from "../../../../src/runtime/trust/policy.ts";
 import type { Snapshot } from "../../../../src/skills/skill.ts";
 import { deniedSkills } from "../../../../src/runtime/tools/view/denied-skills.ts";
 import { offer } from "../../../acp/memory-skillset.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../../../src/skills/manifest/capabilities.ts";
+import { noCapabilities } from "../../../../src/skills/permissions.ts";
 import { createConfiguredGrants, parseGrant } from "../../../../src/runtime/trust/grants/configured-grants.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });

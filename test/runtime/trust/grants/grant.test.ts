@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isNothing } from "../../../../src/skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../../src/skills/manifest/capabilities.ts";
+import { isNothing } from "../../../../src/skills/permissions.ts";
+import type { Capabilities } from "../../../../src/skills/permissions.ts";
 import { allows } from "../../../../src/runtime/trust/grants/grant.ts";
 import type { AccessRequest } from "../../../../src/runtime/trust/grants/grant.ts";
 import { grantOf } from "./grant-of.ts";

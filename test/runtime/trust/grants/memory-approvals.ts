@@ -1,7 +1,7 @@
 import { changeApprovals, nothingApproved } from "../../../../src/runtime/trust/grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../src/runtime/trust/grants/approvals.ts";
-import type { CopiedFile } from "../../../../src/skills/files/copied-files.ts";
-import { toCopy, toHex } from "../../../../src/skills/files/copied-files.ts";
+import type { CopiedFile } from "../../../../src/skills/copied-files.ts";
+import { toCopy, toHex } from "../../../../src/skills/copied-files.ts";
 
 /** A person's answers in memory. */
 export function memoryApprovals(): ApprovalStore {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noPolicy } from "../../../../src/runtime/trust/policy/policy.ts";
+import { noPolicy } from "../../../../src/runtime/trust/policy.ts";
 import { moments, openAttackedWorld } from "./attacked-world.ts";
 import type { AttackedWorld, Executed, Moment } from "./attacked-world.ts";
 import { attacks, put } from "./attacks.ts";

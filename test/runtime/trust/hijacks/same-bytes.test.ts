@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { diskSkillBytes, diskSkillFiles } from "../../../../src/skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../../../src/skills/hash/hash-skill.ts";
+import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import { temporaryDirectory } from "../../secrets/temporary-directory.ts";
 import { openAttackedWorld, ownRoot, projectRoot } from "./attacked-world.ts";
 import { layouts } from "./layouts.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { rules } from "../../../../skills/rules/rules.ts";
+import { rules } from "../../../../skills/rules.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
 import { notShown, shownProblems } from "./reporter.ts";

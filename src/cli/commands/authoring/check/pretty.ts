@@ -1,5 +1,5 @@
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
-import type { Problem } from "../../../../skills/rules/problem.ts";
+import type { Problem } from "../../../../skills/problem.ts";
 import { codeFrame } from "../../../report/code-frame.ts";
 import { counted } from "../../../../base/text/counted.ts";
 import { safeText } from "../../../report/safe-text.ts";

@@ -5,7 +5,7 @@ import { makeDirectories } from "../../../../base/paths/make-directories.ts";
 import { leadsIntoGit, whereItLies } from "../../../../base/paths/is-within.ts";
 import { shellWord } from "../../../../base/text/shell-word.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import { makeSkillsDirectory, projectPlace } from "../../../../sources/lock/skills-place.ts";
+import { makeSkillsDirectory, projectPlace } from "../../../../sources/skills-place.ts";
 import { isSlug, toSlug } from "../../../../skills/names.ts";
 import { toAbsolute } from "../../../arguments/values.ts";
 import { defineCommand, usageError } from "../../../command.ts";

@@ -3,7 +3,7 @@ import { summarise } from "../../../../skills/environment/match.ts";
 import type { Match, Status } from "../../../../skills/environment/match.ts";
 import { describeDemand } from "../../../../skills/environment/requirement.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
-import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
+import { noSuchSkill } from "../../../../skills/names.ts";
 import type { OfferedSkill, Skill } from "../../../../skills/skill.ts";
 import { running } from "../../../arguments/running-options.ts";
 import { listing } from "../../../arguments/shared-options.ts";

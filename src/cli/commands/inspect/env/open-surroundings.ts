@@ -5,7 +5,7 @@ import { requirementsFile } from "../../../../skills/environment/file-requiremen
 import { openRunEnvironment } from "../../../../runtime/runs/run-environment.ts";
 import { hostMachine } from "../../../../skills/environment/host-machine.ts";
 import type { FoundSandbox, EnvironmentProbes } from "../../../../skills/environment/match.ts";
-import type { SkillSource } from "../../../../skills/files/skill-files.ts";
+import type { SkillSource } from "../../../../skills/files.ts";
 import { locateSkillFile } from "../../../../skills/hash/walk-skill.ts";
 import type { Skill } from "../../../../skills/skill.ts";
 import type { Listing } from "../../../open-listing.ts";

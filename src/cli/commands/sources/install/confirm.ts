@@ -1,4 +1,4 @@
-import type { Question } from "../../../../runtime/trust/asking/question.ts";
+import type { Question } from "../../../../runtime/question.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 

@@ -1,4 +1,4 @@
-import { shortDigest } from "../../../../runtime/trust/asking/question.ts";
+import { shortDigest } from "../../../../runtime/question.ts";
 import { labelled } from "../../../report/columns.ts";
 import { wantedWords } from "../../../../sources/install/wanted-words.ts";
 import { safeText } from "../../../report/safe-text.ts";

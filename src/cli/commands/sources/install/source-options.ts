@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { globalPlace, projectPlace } from "../../../../sources/lock/skills-place.ts";
-import type { SkillsPlace } from "../../../../sources/lock/skills-place.ts";
-import { levels } from "../../../../skills/rules/rules.ts";
+import { globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
+import type { SkillsPlace } from "../../../../sources/skills-place.ts";
+import { levels } from "../../../../skills/rules.ts";
 import { directoryFault } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
 import { usageError } from "../../../command.ts";

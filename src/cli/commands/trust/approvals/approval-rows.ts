@@ -1,6 +1,6 @@
 import type { Approvals, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
-import { noCapabilities } from "../../../../skills/manifest/capabilities.ts";
-import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
+import { noCapabilities } from "../../../../skills/permissions.ts";
+import type { Capabilities } from "../../../../skills/permissions.ts";
 
 /** One answer of a person, with where it holds. */
 export interface Approval {

@@ -1,7 +1,7 @@
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
-import { inWords } from "../../../../skills/manifest/capabilities.ts";
-import { changesOf } from "../../../../skills/files/copied-files.ts";
-import { shortDigest } from "../../../../runtime/trust/asking/question.ts";
+import { inWords } from "../../../../skills/permissions.ts";
+import { changesOf } from "../../../../skills/copied-files.ts";
+import { shortDigest } from "../../../../runtime/question.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";

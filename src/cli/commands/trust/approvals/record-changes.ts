@@ -1,4 +1,4 @@
-import type { Ledger, LedgerEntry } from "../../../../runtime/ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "../../../../runtime/ledger.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
 
 /**

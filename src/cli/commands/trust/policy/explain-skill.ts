@@ -1,9 +1,9 @@
 import path from "node:path";
 import { subjectOf } from "../../../../runtime/runs/authorize/trust-request.ts";
-import { needsOf } from "../../../../skills/manifest/capabilities.ts";
+import { needsOf } from "../../../../skills/permissions.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../../../skills/hash/hash-skill.ts";
-import { noSuchSkill } from "../../../../skills/no-such-skill.ts";
+import { createSkillHasher } from "../../../../skills/hash.ts";
+import { noSuchSkill } from "../../../../skills/names.ts";
 import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { Subject } from "../../../../runtime/trust/grants/grant.ts";
 import { explainPolicies } from "../../../../runtime/trust/policy/explain-policy.ts";

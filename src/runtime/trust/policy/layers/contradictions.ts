@@ -1,4 +1,4 @@
-import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../../skills/permissions.ts";
 import type { JsonNode } from "../../../../base/json-file/json-text.ts";
 import { defaultPolicySettings, lists } from "../policy-file.ts";
 import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";

@@ -1,5 +1,5 @@
-import type { Capabilities } from "../../../../skills/manifest/capabilities.ts";
-import { isNothing } from "../../../../skills/manifest/capabilities.ts";
+import type { Capabilities } from "../../../../skills/permissions.ts";
+import { isNothing } from "../../../../skills/permissions.ts";
 import { kindOf } from "../../grants/grant.ts";
 import type { Subject } from "../../grants/grant.ts";
 import type { CheckedPolicy } from "../check-policy.ts";

@@ -1,9 +1,9 @@
-import { together } from "../../../../skills/manifest/capabilities.ts";
+import { together } from "../../../../skills/permissions.ts";
 import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultPolicySettings, settings } from "../policy-file.ts";
 import type { PolicyGrant, SettingName, PolicySettings } from "../policy-file.ts";
-import type { Policy, PolicyRefusal } from "../policy.ts";
+import type { Policy, PolicyRefusal } from "../../policy.ts";
 import { matchesGlob } from "../rules/name-glob.ts";
 import { sourceContains } from "../rules/source-rule.ts";
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { recordChanges } from "../../../../../src/cli/commands/trust/approvals/record-changes.ts";
 import { diskLedger } from "../../../../../src/runtime/ledger/disk-ledger.ts";
-import type { LedgerEntry } from "../../../../../src/runtime/ledger/ledger.ts";
+import type { LedgerEntry } from "../../../../../src/runtime/ledger.ts";
 import { diskApprovals } from "../../../../../src/runtime/trust/disk/disk-approvals.ts";
 import { changeApprovals, nothingApproved } from "../../../../../src/runtime/trust/grants/approvals.ts";
 import type { ApprovalStore } from "../../../../../src/runtime/trust/grants/approvals.ts";

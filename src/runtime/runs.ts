@@ -1,0 +1,198 @@
+import { setMaxListeners } from "node:events";
+import { SkillsError } from "../base/errors.ts";
+import { isNothing } from "../skills/permissions.ts";
+import type { ConfiguredGrants } from "./trust/grants/configured-grants.ts";
+import type { Trust } from "./trust.ts";
+import type { Snapshot } from "../skills/skill.ts";
+import { authorize, callersOf, expectAuthorization } from "./runs/authorize/authorize.ts";
+import type { AllowedOnce, AuthorizeOptions, ExpectedAuthorization } from "./runs/authorize/authorize.ts";
+import { createGrantPins } from "./runs/authorize/pin-grants.ts";
+import { isRemote, prepareRemoteRun, remotely } from "./runs/execute/execute-remote-run.ts";
+import { executeRun } from "./runs/execute/execute-run.ts";
+import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./runs/execute/execute-run.ts";
+import { checkSupport, prepareRun } from "./runs/execute/prepare-run.ts";
+import { planCodeRun, skillChanged } from "./runs/plan/plan-run.ts";
+import type { RunArguments, CodeRunRequest } from "./runs/plan/plan-run.ts";
+import { planSkillRun } from "./runs/plan/plan-skill-run.ts";
+import type { SkillRunRequest } from "./runs/plan/plan-skill-run.ts";
+import type { RunResult } from "./runs/record/run-result.ts";
+import { replayRun } from "./runs/replay/replay-run.ts";
+import type { Replay, ReplayOptions } from "./runs/replay/replay-run.ts";
+import { createHistory } from "./runs/record/run-recorder.ts";
+import type { RunCaller } from "./runs/run-caller.ts";
+import { createRunQueue } from "./runs/run-queue.ts";
+import type { RunQueueOptions } from "./runs/run-queue.ts";
+import type { RunSpec } from "./runs/run-spec.ts";
+import type { RunStore } from "./runs/store/run-store.ts";
+
+type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
+
+/** What a run would do, as JSON for people. */
+interface CheckedRun {
+  readonly authorization: ExpectedAuthorization;
+  readonly isolation: string;
+  readonly spec: RunSpec;
+}
+
+/** Runs as data (CONTRACT C-5): request → plan → authorize → queue → execute → record. */
+export interface Runs {
+  /** Tells which skills there are now: grants of the configuration are for their bytes. Never rejects. */
+  notice(snapshot: Snapshot, caller: RunCaller): Promise<void>;
+  /** Checks a request and writes it down. Throws what is wrong with the request itself. */
+  plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
+  /**
+   * Everything that is checked before a run starts, without asking anybody. Throws SECRET_MISSING, SKILL_NOT_READY or
+   * SANDBOX_UNAVAILABLE.
+   */
+  check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun>;
+  /**
+   * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
+   * RUNTIME_BUSY. Rejects with the reason of `signal`.
+   */
+  run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
+  /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
+  replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay>;
+}
+
+export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
+  readonly trust: Trust;
+  readonly configured: ConfiguredGrants;
+  readonly records: Omit<RunStore, "close">;
+  /** Records that a run that goes beyond its sandbox starts, and by what that is allowed. Never throws; returns why it could not. */
+  readonly recordStart: (spec: RunSpec, by: string) => string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createRuns(options: RunsOptions): Runs {
+  return new StagedRuns(options);
+}
+
+type QueuedRun = Omit<CurrentRun, "starts">;
+
+function unrecorded(skill: string, fault: string): SkillsError {
+  const message = `The skill ${skill} was not run: it goes beyond its sandbox, and that cannot be recorded in the ledger (${fault}).`;
+  const hint = "The user can make the data directory that acp-skills doctor names writable, or free space on its disk.";
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
+}
+
+/** Skills invoked on other machines at a time. */
+const maxInvocations = 32;
+
+class StagedRuns implements Runs {
+  readonly #options: RunsOptions;
+  readonly #environment: ExecutionEnvironment;
+  readonly #queue;
+  /** They wait for another machine and take no processor, so they keep nobody else waiting. */
+  readonly #invocations = createRunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
+  readonly notice;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
+    this.#queue = createRunQueue(options);
+    this.notice = createGrantPins(options.configured);
+  }
+
+  async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
+    const planning = { runId: this.#options.newRunId(), caller, signal };
+    return await (request.type === "code" ? planCodeRun(planning, request) : planSkillRun(planning, request));
+  }
+
+  async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
+    const { trust } = this.#options;
+    const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
+    return { authorization, isolation: await this.#prepare(spec, caller, signal), spec };
+  }
+
+  /** What would isolate the run; throws where this machine cannot run it. */
+  async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
+    if (!isRemote(spec)) return (await prepareRun(spec, caller, this.#options, signal)).sandbox.tier;
+    await prepareRemoteRun(spec, caller, this.#options, signal);
+    return remotely;
+  }
+
+  #checksOf(
+    spec: RunSpec,
+    caller: RunCaller,
+    signal: AbortSignal,
+  ): Pick<AuthorizeOptions, "checkMachine" | "checkSupport"> {
+    return {
+      checkMachine: () => this.#prepare(spec, caller, signal),
+      checkSupport: (program, needs) => checkSupport(program, needs, caller, this.#options),
+    };
+  }
+
+  async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
+    // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
+    setMaxListeners(0, signal);
+    const { trust } = this.#options;
+    const once: AllowedOnce = new Set();
+    const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
+      // Before the queue: neither a refusal nor a person should have to wait.
+      const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
+      const queue = isRemote(spec) ? this.#invocations : this.#queue;
+      const leave = await queue.enter(caller.owner, signal, (behind) =>
+        run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
+      );
+      try {
+        return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment);
+      } finally {
+        leave();
+      }
+    });
+    return result;
+  }
+
+  async replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay> {
+    const { records, newRunId } = this.#options;
+    const run: ReplayOptions["run"] = (...given) => this.run(...given);
+    return await replayRun(runId, caller, signal, { records, newRunId, environment: this.#options, run });
+  }
+
+  /** Tells how the run ended, and keeps its record; the answer does not wait for that. */
+  async #recorded(run: Omit<QueuedRun, "tell">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
+    const { now, records } = this.#options;
+    const { spec, caller, signal } = run;
+    const history = createHistory(spec, { now, records, onEvent: caller.onEvent });
+    try {
+      const ended = await work({ ...run, tell: history.tell });
+      history.completed(ended.result);
+      return ended;
+    } catch (error) {
+      history.failed(error, signal.aborted);
+      throw error;
+    }
+  }
+
+  /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
+  #startOf({ spec, tell }: QueuedRun, by: string): CurrentRun["starts"] {
+    return (step) => {
+      const isInside = isNothing(spec.needs) && !isRemote(spec);
+      const fault = isInside ? undefined : this.#options.recordStart(spec, by);
+      if (fault !== undefined) throw unrecorded(spec.skill?.name ?? "", fault);
+      tell({ type: "started", ...step });
+    };
+  }
+
+  /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
+  async #runNested(call: NestedCall, { spec: outer, caller, once }: CurrentRun, nesting: Nesting): Promise<EndedRun> {
+    const { runId, skill, args, leftMs, signal } = call;
+    let spec: RunSpec;
+    try {
+      const planning = { runId, caller, signal, outer: { runId: outer.runId, leftMs } };
+      spec = await planSkillRun(planning, { name: skill.slug, version: skill.version, args: args as RunArguments });
+      if (spec.skill?.digest !== skill.digest) throw skillChanged(skill.name);
+    } catch (error) {
+      caller.onEvent?.({ runId, type: "ended", status: signal.aborted ? "cancelled" : "refused" });
+      throw error;
+    }
+    const { trust } = this.#options;
+    const calledBy = callersOf(outer, caller);
+    return await this.#recorded({ spec, caller, signal, once }, async (run) => {
+      const checks = this.#checksOf(spec, caller, signal);
+      const by = await authorize(spec, caller, { trust, signal, calledBy, once, ...checks });
+      return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment, nesting);
+    });
+  }
+}

@@ -1,0 +1,176 @@
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+
+/** What isolates a run. "none": nothing does, which a person has allowed for its skill. */
+export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory" | "none";
+
+/** Why something is not available, and how to fix it. */
+export interface Explanation {
+  readonly reason: string;
+  /** Commands, or a sentence where no command fixes it. */
+  readonly fix: readonly string[];
+}
+
+/** What not every tier supports, in words. */
+export type Ability =
+  | "network access"
+  | "project access"
+  | "projects that only root can use"
+  | "installed packages"
+  | "scripts in bash"
+  | "scripts in Node";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A file that is copied into the sandbox before the run, read-only. */
+export interface MountedFile {
+  /** Relative, with `/` as separator; without empty, `.` and `..` segments. */
+  readonly path: string;
+  readonly size: number;
+  /** Must yield exactly `size` bytes. If it throws, the run does not start. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** A skill that the code can read in `/skills/<name>/` and import (CONTRACT C-5.4). */
+export interface MountedSkill {
+  /** Canonical name. */
+  readonly name: string;
+  readonly files: readonly MountedFile[];
+  /** The entrypoint. A skill without one can be read but not imported. */
+  readonly entry?: { readonly file: string; readonly export: string };
+}
+
+/** A blob of the caller, mounted as `/blobs/<id>`, with and without the `blob:` of its id. */
+export interface MountedBlob {
+  /** `blob:…` */
+  readonly id: string;
+  readonly kind: string;
+  readonly size: number;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+type Program =
+  /** Calls the entry of a mounted skill (C-5.2). */
+  | { readonly type: "skill"; readonly skill: string; readonly args: Json }
+  /** Runs source code, then calls a function of it (C-5.3). */
+  | { readonly type: "code"; readonly code: string; readonly entrypoint: string; readonly args: Json }
+  /** Runs a file of a mounted skill by its language (C-5.6). */
+  | {
+      readonly type: "script";
+      readonly skill: string;
+      readonly file: string;
+      readonly language: "python" | "bash" | "node";
+      readonly argv: readonly string[];
+      readonly stdin?: string;
+    };
+
+/** Hard limits: exceeding one ends the run with the failure of that name. */
+export interface RunLimits {
+  readonly timeoutMs: number;
+  /** Of all processes of the run together. */
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** Of `/workspace`, `/output` and the temporary directory, each. */
+  readonly diskBytes: number;
+  /** Of everything the program prints. */
+  readonly printedBytes: number;
+  /** Of the result, as compact JSON. */
+  readonly resultBytes: number;
+  readonly outputFiles: number;
+}
+
+export interface SandboxProject {
+  readonly directory: string;
+  readonly writable: boolean;
+  /** If the directory is another one by then, the run ends before any of its code is executed. */
+  readonly identity?: DirectoryIdentity | undefined;
+  /** Directories in it that stay read-only: relative, with `/` as separator, without symbolic links. */
+  readonly kept?: readonly string[];
+}
+
+/** One run, as plain data and readers. */
+export interface SandboxRun {
+  readonly runId: string;
+  readonly program: Program;
+  readonly skills: readonly MountedSkill[];
+  /** Names of skills that are imported as stubs: calling one calls `RunHost.callSkill` (C-5.5). */
+  readonly brokered: readonly string[];
+  readonly blobs: readonly MountedBlob[];
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Allowed destinations, such as `https://*.example.org`. Empty: no network access, including name resolution. */
+  readonly network: readonly string[];
+  /** The session's directory, as `/project`. */
+  readonly project?: SandboxProject;
+  /** It runs without a sandbox: only the tier "none" supports that, and no other run. */
+  readonly isolation?: "none";
+  /** A directory of installed Python packages, mounted read-only. */
+  readonly packages?: string;
+  readonly limits: RunLimits;
+}
+
+/** What a tier has to support for a run. */
+export type RunNeeds = Pick<SandboxRun, "program" | "network" | "project" | "packages" | "isolation">;
+
+/** What a run can ask of its host. All arguments are untrusted. */
+export interface RunHost {
+  /** Bytes that the program printed. Must not throw. */
+  print(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** Masks the run's secrets in a text for logs. Must not throw. */
+  hide(text: string): string;
+  /** Stores a blob of the caller and returns its id. A thrown error becomes an exception of the program. */
+  createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
+  /** Runs a brokered skill. A thrown `SkillCallError` becomes a `SkillError` of the program. */
+  callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
+  /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
+  output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
+}
+
+/** Why a brokered skill failed, as the program sees it. */
+export interface SkillCallFailure {
+  readonly type: string;
+  readonly message: string;
+  readonly runId?: string;
+}
+
+/** How a run ended. What the host observed takes precedence over what the code reported. */
+export type RunEnd =
+  | {
+      readonly type: "returned";
+      readonly value: Json;
+      readonly summary?: string;
+      readonly outputBlobs?: readonly string[];
+    }
+  | { readonly type: "raised"; readonly error: RunError }
+  /** A script exited, or was killed by its own signal. */
+  | { readonly type: "exited"; readonly exitCode: number }
+  | { readonly type: "limit"; readonly limit: "timeout" | "memory" | "processes" | "disk" | "output" }
+  /** The program or the sandbox exited without a result; `detail` is for people. */
+  | { readonly type: "crashed"; readonly detail: string }
+  | { readonly type: "cancelled" };
+
+export interface RunError {
+  /** Name of the exception's class, such as `ValueError`. */
+  readonly type: string;
+  readonly message: string;
+  readonly details?: { readonly [key: string]: Json };
+}
+
+/**
+ * Runs code that is assumed to be hostile. Each tier implements this port. No state passes from one run to another.
+ */
+export interface Sandbox {
+  readonly tier: Tier;
+  /** What it does not support on this machine, and why: all reports, requirements, questions and refusals say what stands here. */
+  readonly lacks: Readonly<Partial<Record<Ability, string>>>;
+  /** What would support that, why this machine does not have it, and how to get it: a sentence for people. */
+  readonly remedy?: string;
+  /** Why this tier does not support the run: a sentence for people, or `undefined`. */
+  refuses(run: RunNeeds): string | undefined;
+  /**
+   * Resolves when every process of the run is dead. Its private files on the host are removed soon after, at the latest when
+   * `close` resolves. Aborting `signal` ends it as `cancelled`. Throws a SkillsError `SANDBOX_UNAVAILABLE` if it cannot be
+   * started; errors of the host's callbacks are passed on.
+   */
+  run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd>;
+  /** Ends all runs and removes all processes and files. */
+  close(): Promise<void>;
+}

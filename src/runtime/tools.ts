@@ -1,0 +1,135 @@
+import * as z from "zod";
+import { SkillsError } from "../base/errors.ts";
+import type { RunResult } from "./runs/record/run-result.ts";
+import { createBlob } from "./tools/create_blob.ts";
+import { describeSkill } from "./tools/describe_skill.ts";
+import { executeSkill } from "./tools/execute_skill.ts";
+import { listSkills } from "./tools/list_skills.ts";
+import { loadSkillsProtocolGuide } from "./tools/load_skills_protocol_guide.ts";
+import { readBlob } from "./tools/read_blob.ts";
+import { readSkillFile } from "./tools/read_skill_file.ts";
+import { runCode } from "./tools/run_code.ts";
+import { toolFacts } from "./tools/tool.ts";
+import type { Tool, ToolAnnotations, ToolName } from "./tools/tool.ts";
+
+/** The tools, in the order in which they are listed. A tool is its file, its line here, and its row in `tool.ts`. */
+const tools = {
+  list_skills: listSkills,
+  describe_skill: describeSkill,
+  read_skill_file: readSkillFile,
+  execute_skill: executeSkill,
+  run_code: runCode,
+  create_blob: createBlob,
+  read_blob: readBlob,
+  load_skills_protocol_guide: loadSkillsProtocolGuide,
+} as const satisfies Record<ToolName, object>;
+
+/** The tools by name, as their files define them. */
+type Tools = typeof tools;
+
+const all = Object.values(tools) as readonly unknown[] as readonly Tool[];
+
+/** The tools a caller has, in the order in which they are listed. */
+export function availableTools(names: readonly ToolName[] | undefined): readonly Tool[] {
+  return names === undefined ? all : all.filter((tool) => names.includes(tool.name));
+}
+
+/** The names of the tools. */
+export type ServedToolName = keyof Tools;
+
+type ReadBlob = z.infer<Tools["read_blob"]["output"]>;
+
+/** A part of a blob, or with `save_as` the file it was written to. */
+type BlobOutput =
+  | (Required<Omit<ReadBlob, "saved_as">> & { readonly saved_as?: never })
+  | (Required<Pick<ReadBlob, "saved_as" | "size_bytes">> & { readonly content?: never });
+
+/** The arguments of a tool. */
+export type ToolInput<Name extends ServedToolName> = z.input<Tools[Name]["input"]>;
+
+/** The result of a tool. */
+export type ToolOutput<Name extends ServedToolName> = Name extends "execute_skill" | "run_code"
+  ? RunResult
+  : Name extends "read_blob"
+    ? BlobOutput
+    : z.infer<Tools[Name]["output"]>;
+
+type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** The JSON Schema of an object (draft 2020-12). */
+export interface ObjectSchema {
+  type: "object";
+  properties: Record<string, Record<string, JsonValue>>;
+  required?: string[];
+  [keyword: string]: unknown;
+}
+
+export interface McpTool {
+  readonly name: ToolName;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  readonly annotations: ToolAnnotations;
+}
+
+/** A tool in the formats of models' APIs. */
+export interface ToolDefinitions {
+  readonly mcp: McpTool;
+  readonly openai: {
+    readonly type: "function";
+    readonly function: { readonly name: ToolName; readonly description: string; readonly parameters: ObjectSchema };
+  };
+  readonly anthropic: { readonly name: ToolName; readonly description: string; readonly input_schema: ObjectSchema };
+  readonly "json-schema": {
+    readonly name: ToolName;
+    readonly description: string;
+    readonly parameters: ObjectSchema;
+    readonly response: ObjectSchema;
+  };
+}
+
+export type ToolFormat = keyof ToolDefinitions;
+
+const formats: { readonly [Format in ToolFormat]: (tool: Tool) => ToolDefinitions[Format] } = {
+  mcp: ({ name, description, input, output }) => ({
+    name,
+    title: toolFacts[name].title,
+    description,
+    inputSchema: toObjectSchema(input, "input"),
+    outputSchema: toObjectSchema(output, "output"),
+    annotations: toolFacts[name].annotations,
+  }),
+  openai: ({ name, description, input }) => ({
+    type: "function",
+    function: { name, description, parameters: toObjectSchema(input, "input") },
+  }),
+  anthropic: ({ name, description, input }) => ({ name, description, input_schema: toObjectSchema(input, "input") }),
+  "json-schema": ({ name, description, input, output }) => ({
+    name,
+    description,
+    parameters: toObjectSchema(input, "input"),
+    response: toObjectSchema(output, "output"),
+  }),
+};
+
+/**
+ * The tools as a model's API takes them; only those named, where names are given. Every call makes new objects. Throws INVALID_OPTIONS
+ * for a format that is none.
+ */
+export function toolDefinitions<Format extends ToolFormat>(
+  format: Format,
+  { tools }: { readonly tools?: readonly ToolName[] } = {},
+): ToolDefinitions[Format][] {
+  if (!Object.hasOwn(formats, format)) {
+    const message = `Format: expected one of ${Object.keys(formats).join(", ")}, got ${format}.`;
+    throw new SkillsError("INVALID_OPTIONS", message, { facts: { option: "format" } });
+  }
+  return availableTools(tools).map((tool) => formats[format](tool));
+}
+
+function toObjectSchema(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
+  const json = z.toJSONSchema(schema, { io, target: "draft-2020-12" });
+  delete json.$schema;
+  return json as ObjectSchema;
+}

@@ -1,0 +1,60 @@
+import type { Capabilities } from "../../skills/permissions.ts";
+import type { Reach, Subject } from "./grants/grant.ts";
+
+/** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
+export interface Policy {
+  /** Whether a run that needs nothing beyond its sandbox needs a grant, too. */
+  readonly runs: "sandbox" | "ask";
+  /** Whether models may read the instructions of skills of a project that nobody has trusted. */
+  readonly reads: "ask" | "allow";
+  /** The widest approval that a person may give; "none": only this policy approves. */
+  readonly approvals: "none" | Reach;
+  /** Whether people may be asked. */
+  readonly prompts: boolean;
+  /** Whether the inner agent's permission requests for our tools may be answered for the user. */
+  readonly answers: boolean;
+  /** Whether the worktrees of a repository are one project. */
+  readonly worktrees: "shared" | "separate";
+  /** Why no code may run at all, of skills or of models; undefined if it may. */
+  readonly code: PolicyRefusal | undefined;
+  /**
+   * Which rule denies this, and what a person can do; undefined if none does. With `noCapabilities`, whether the skill as such is denied:
+   * models do not see such a skill.
+   */
+  denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  /**
+   * Why models do not see a skill: it is denied as such, by its name, source, or the license that it states (an SPDX expression, or
+   * `unknown`). Absent if no skill can be.
+   */
+  readonly hides:
+    | ((
+        skill: Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">,
+        license: string | undefined,
+      ) => PolicyRefusal | undefined)
+    | undefined;
+  /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
+  deniesLicense(license: string): PolicyRefusal | undefined;
+  /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
+  readonly grants: (subject: Subject) => { readonly capabilities: Capabilities; readonly file: string } | undefined;
+}
+
+export interface PolicyRefusal {
+  /** A sentence: `The policy of your organisation (FILE) denies the host example.com.` */
+  readonly why: string;
+  readonly hint: string;
+}
+
+/** Where there is no policy. */
+export const noPolicy: Policy = Object.freeze({
+  runs: "sandbox",
+  reads: "ask",
+  approvals: "everywhere",
+  prompts: true,
+  answers: true,
+  worktrees: "shared",
+  code: undefined,
+  denies: () => undefined,
+  hides: undefined,
+  deniesLicense: () => undefined,
+  grants: () => undefined,
+});

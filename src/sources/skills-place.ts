@@ -1,0 +1,107 @@
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { holdDirectory, joinPath } from "../base/paths/at-real-path.ts";
+import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { isWithin, leadsIntoGit } from "../base/paths/is-within.ts";
+import { SkillsError } from "../base/errors.ts";
+import type { LockForm } from "./lock.ts";
+
+/** Where skills are installed, and the lock that says which. */
+export interface SkillsPlace {
+  readonly form: LockForm;
+  /** The project, or the home directory; a real path. */
+  readonly base: string;
+  readonly lockFile: string;
+  /** The directory of records of what is being changed, outside of any project: see `ChangeRecord`. */
+  readonly records: string;
+}
+
+/** `home` and `env` say where the data directory is. */
+export function projectPlace(cwd: string, home: string, env: NodeJS.ProcessEnv): SkillsPlace {
+  const base = realpathSync.native(cwd);
+  return { form: "project", base, lockFile: path.join(base, "skills-lock.json"), records: recordsOf(home, env) };
+}
+
+/** Of this user. As the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
+export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
+  const { XDG_STATE_HOME: state = "" } = env;
+  const base = realpathSync.native(home);
+  const lockFile =
+    state === "" ? path.join(base, ".agents", ".skill-lock.json") : path.join(state, "skills", ".skill-lock.json");
+  return { form: "global", base, lockFile, records: recordsOf(home, env) };
+}
+
+function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
+  return path.join(defaultDataDirectory({ platform: process.platform, env, home }), "changes");
+}
+
+const segments = [".agents", "skills"] as const;
+/** What a link of a project may lead to in their place. */
+const linkable = [segments, [".claude", "skills"], ["skills"]];
+
+/** The directory of skills as people see it. */
+export function shownSkillsDirectory({ base }: SkillsPlace): string {
+  return path.join(base, ...segments);
+}
+
+/**
+ * The real path of the directory of skills; undefined if it is missing. A link in the user's own home is followed. One in a project came
+ * with the project: it may lead to another directory of skills of the project only, and none may be a repository of git. Throws
+ * PERMISSION_DENIED, or UNREADABLE for what is no directory.
+ */
+export function findSkillsDirectory(place: SkillsPlace): string | undefined {
+  return walk(place, () => undefined);
+}
+
+/** The same; creates what is missing. */
+export function makeSkillsDirectory(place: SkillsPlace): string {
+  const made = walk(place, (parent, name) => {
+    const held = holdDirectory(parent);
+    try {
+      mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
+    } finally {
+      held.close();
+    }
+    return joinPath(parent, name);
+  });
+  if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(place)} cannot be created.`);
+  return made;
+}
+
+function walk(
+  { form, base }: SkillsPlace,
+  make: (parent: string, name: string) => string | undefined,
+): string | undefined {
+  let real: string | undefined = base;
+  for (const [index, name] of segments.entries()) {
+    if (real === undefined) return undefined;
+    const next = joinPath(real, name);
+    const stats = lstatSync(next, { throwIfNoEntry: false });
+    if (stats === undefined) real = make(real, name);
+    else if (stats.isDirectory()) real = next;
+    else if (stats.isSymbolicLink()) real = follow(next, form, base, segments.slice(index + 1));
+    else throw new SkillsError("UNREADABLE", `${next} is not a directory; remove it.`, { facts: { path: next } });
+    if (form === "project" && real !== undefined && leadsIntoGit(real, base))
+      throw refusal(next, "a repository of git");
+  }
+  return real;
+}
+
+function follow(link: string, form: LockForm, base: string, rest: readonly string[]): string {
+  let target: string;
+  try {
+    target = realpathSync.native(link);
+  } catch (cause) {
+    throw new SkillsError("UNREADABLE", `${link} is a symlink without a target; remove it.`, { cause });
+  }
+  const end = path.join(target, ...rest);
+  if (form === "global" || linkable.some((names) => path.join(base, ...names) === end)) return target;
+  const where = isWithin(target, base) ? "to what is no directory of skills" : "out of the project";
+  throw refusal(link, `a symlink ${where}, to ${target}`);
+}
+
+function refusal(place: string, what: string): SkillsError {
+  const fix = "Replace it by a directory, or install for yourself with --global.";
+  const message = `${place} is ${what}; nothing is installed or removed there. ${fix}`;
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { path: place } });
+}
