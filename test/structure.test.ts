@@ -32,6 +32,35 @@ test("an exported name means one thing", () => {
   expect([...places].filter(([, files]) => files.size > 1)).toEqual([]);
 });
 
+/** Imports of ours in each file of src. */
+function importsIn(file: string): readonly string[] {
+  const text = readFileSync(path.join(source, file), "utf8");
+  const written = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;
+  return Array.from(text.matchAll(written), ([, given, lazy]) =>
+    path.join(path.dirname(file), given ?? lazy ?? "").replaceAll("\\", "/"),
+  );
+}
+
+/**
+ * A file can be seen by the folder that holds its folder, and from there down; `base/` and `wire/` by all. What lies deeper is the private
+ * matter of its folder, and `trust.ts` beside `trust/` is the door. The number may only become smaller.
+ */
+test("at most 509 imports reach past a door", () => {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => name.replaceAll("\\", "/"));
+  const past = files.flatMap((file) =>
+    importsIn(file)
+      .filter((target) => /\.tsx?$/.test(target) && !/^(?:base|wire)\//.test(target))
+      .filter((target) => {
+        const seenFrom = path.posix.dirname(path.posix.dirname(target));
+        return seenFrom !== "." && !`${path.posix.dirname(file)}/`.startsWith(`${seenFrom}/`);
+      })
+      .map((target) => `${file} -> ${target}`),
+  );
+  expect(past.length).toBeLessThanOrEqual(509);
+});
+
 test("no helper of tests has hooks for the file that loads it first: files share what is loaded", () => {
   const tests = fileURLToPath(new URL(".", import.meta.url));
   const helpers = readdirSync(tests, { recursive: true, encoding: "utf8" }).filter(

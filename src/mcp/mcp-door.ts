@@ -1,6 +1,6 @@
 import type { App } from "../runtime/app.ts";
 import type { Caller } from "../runtime/caller.ts";
-import type { RunListener } from "../runtime/runs/run-event.ts";
+import type { RunListener } from "../runtime/run-event.ts";
 import type { Toolbox } from "../runtime/tools/toolbox.ts";
 
 /** The part of the app that this door serves. */

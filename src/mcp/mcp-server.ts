@@ -5,7 +5,7 @@ import { withinTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { toolDefinitions } from "../runtime/tools.ts";
 import type { McpTool, ObjectSchema } from "../runtime/tools.ts";
-import type { ToolName } from "../runtime/tools/tool.ts";
+import type { ToolName } from "../runtime/tool.ts";
 import { viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
 import { createCallTool } from "./call-tool.ts";
 import { toInstructions } from "./instructions.ts";

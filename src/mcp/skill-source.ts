@@ -20,7 +20,7 @@ import type { Skill } from "../skills/skill.ts";
 import { fromCursor, toCursor } from "../runtime/tools/list_skills.ts";
 import { guideSkill } from "../runtime/tools/guide/guide.ts";
 import { maxReadFileBytes } from "../runtime/tools/input/limits.ts";
-import { locateSkillFile, skillPathFault } from "../skills/hash/walk-skill.ts";
+import { locateSkillFile, skillPathFault } from "../skills/hash.ts";
 import type { SkillSource } from "../skills/files.ts";
 import { toVisibleSource, viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
 import type { SkillView } from "../runtime/tools/view/skill-view.ts";

@@ -16,7 +16,7 @@ import type { Copies } from "../sources/store/open-copies.ts";
 import { sourceRoot } from "../sources/store/source-root.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store/run-store.ts";
-import type { FoundSandbox } from "../skills/environment/match.ts";
+import type { FoundSandbox } from "../skills/environment.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import type { SkillSource } from "../skills/files.ts";
 import { createSkillHasher } from "../skills/hash.ts";

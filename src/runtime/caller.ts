@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { SessionSkills } from "../skills/skillset.ts";
-import type { ToolCaller } from "./tools/tool.ts";
+import type { ToolCaller } from "./tool.ts";
 import type { Ask } from "./question.ts";
 
 /** Who calls a tool through a door, and what this caller may see and use. {@link createCaller} makes one. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { App } from "../runtime/app.ts";
 import { SkillsError } from "../base/errors.ts";
-import type { RunEvent } from "../runtime/runs/run-event.ts";
+import type { RunEvent } from "../runtime/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import { isArtifactPath } from "./agent-skills/artifact-path.ts";
 import { createArtifacts } from "./agent-skills/artifacts.ts";

@@ -1,11 +1,166 @@
-import { createHash } from "node:crypto";
+import { relative, sep } from "node:path";
+import { joinPath } from "../base/paths/at-real-path.ts";
+import { isWithin } from "../base/paths/is-within.ts";
+import type { Steps } from "../base/promises/slices.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
+import type { DirectoryEntry, SkillFiles, SkillSource, FileStamp, SkillBytes } from "./files.ts";
+import type { Skill } from "./skill.ts";
+import { byCodePoint } from "../base/text/code-point-order.ts";
+import { fileNameFault } from "./files/file-name-fault.ts";
+import { countCodePoints } from "./text/code-points.ts";
+import { createHash } from "node:crypto";
 import { createSemaphore } from "../base/promises/semaphore.ts";
 import { runInSlices } from "../base/promises/slices.ts";
-import type { Steps } from "../base/promises/slices.ts";
-import type { FileStamp, SkillBytes, SkillSource } from "./files.ts";
-import { orNothing, walkSkill } from "./hash/walk-skill.ts";
-import type { WalkedFile } from "./hash/walk-skill.ts";
+
+/** A walk stops at this many files, or entries looked at. */
+const maxWalkedFiles = 4096;
+const maxWalkedEntries = 20_000;
+
+/** A file of a skill that is served: its path as read_skill_file takes it, and its real path. */
+export interface WalkedFile {
+  readonly path: string;
+  readonly real: string;
+}
+
+export interface Walk {
+  /** Ordered by code point. */
+  readonly files: readonly WalkedFile[];
+  /** False when the walk ended at one of its limits. */
+  readonly complete: boolean;
+  /** Whether entries were left out by their names. */
+  readonly hasHidden: boolean;
+}
+
+/**
+ * Every file below a skill's directory that counts: what is served, hashed, mounted and published. Links are followed inside the directory
+ * only. Unreadable files are left out; an unreadable skill directory throws UNREADABLE, and so does one with a name for which a skill has no
+ * digest. `isLeftOut` is asked of each subdirectory.
+ */
+export function* walkSkill(
+  source: SkillFiles,
+  root: string,
+  isLeftOut?: (path: string, entries: readonly DirectoryEntry[]) => boolean,
+): Steps<Walk> {
+  const files: WalkedFile[] = [];
+  let entriesLeft = maxWalkedEntries;
+  let complete = true;
+  let hasHidden = false;
+
+  function* walkDirectory(real: string, prefix: string, above: readonly string[]): Steps<void> {
+    const entries = prefix === "" ? source.list(real) : (orNothing(() => source.list(real)) ?? []);
+    yield;
+    if (prefix !== "" && isLeftOut?.(prefix, entries) === true) return;
+    hasHidden ||= entries.some(({ name }) => isHiddenName(name));
+    for (const entry of inPathOrder(entries)) {
+      if (files.length >= maxWalkedFiles || --entriesLeft < 0) complete = false;
+      if (!complete) return;
+      const path = prefix + entry.name;
+      const fault = fileNameFault(entry.name);
+      if (fault !== undefined) throw invalidFileName(root, path, fault);
+      if (skillPathFault(path) !== undefined) continue;
+      const target = entry.link ? followInside(source, joinPath(real, entry.name), root) : joinPath(real, entry.name);
+      if (target === undefined) continue;
+      if (entry.kind === "file") files.push({ path, real: target });
+      else if (!above.includes(target)) yield* walkDirectory(target, `${path}/`, [...above, target]);
+    }
+  }
+  yield* walkDirectory(root, "", [root]);
+  return { files, complete, hasHidden };
+}
+
+function invalidFileName(root: string, path: string, fault: string): SkillsError {
+  const message = `${root} cannot be used as a skill: the name of ${quotedPath(path)} ${fault}.`;
+  return new SkillsError("UNREADABLE", message, { facts: { path: root, reason: invalidName } });
+}
+
+/** As a fact of an error: the skill has a name for which it has no digest. */
+export const invalidName = "file-name-invalid";
+
+/** Everything but printable ASCII is escaped. */
+function quotedPath(path: string): string {
+  return JSON.stringify(path).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The real target of a link, if it is inside the directory and not hidden. */
+function followInside(source: SkillFiles, link: string, root: string): string | undefined {
+  const real = orNothing(() => source.resolve(link));
+  return real !== undefined && isWithin(real, root) && !isHiddenBelow(real, root) ? real : undefined;
+}
+
+/** Whether a real path below a skill's directory contains a name that is never served. */
+function isHiddenBelow(real: string, root: string): boolean {
+  return relative(root, real).split(sep).some(isHiddenName);
+}
+
+/** Directories are ordered as their paths continue, with a slash. */
+function inPathOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
+  const key = ({ name, kind }: DirectoryEntry): string => (kind === "directory" ? `${name}/` : name);
+  return entries
+    .filter(({ name, kind }) => (kind === "file" || kind === "directory") && !isHiddenName(name))
+    .sort((a, b) => byCodePoint(key(a), key(b)));
+}
+
+/** Leaves out what is unreadable, so that it does not hide the rest. */
+export function orNothing<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "UNREADABLE") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The real path of a file that may be served, for a path that passed `skillPathFault`. Undefined for hidden files; throws INVALID_PATH
+ * for a path that leaves the skill's directory.
+ */
+export function locateSkillFile(
+  { files }: SkillSource,
+  { directory }: Pick<Skill, "directory">,
+  path: string,
+): string | undefined {
+  const segments = path.split("/");
+  if (segments.some(isHiddenName)) return undefined;
+  const real = files.resolve(segments.reduce(joinPath, directory));
+  if (real === undefined) return undefined;
+  if (!isWithin(real, directory)) throw invalidPath("leads outside the skill's directory");
+  return isHiddenBelow(real, directory) ? undefined : real;
+}
+
+/** `fault` is the end of a sentence that starts with "The path". */
+export function invalidPath(fault: string): SkillsError {
+  const hint = "Take a path from the files that describe_skill lists, such as SKILL.md or references/guide.md.";
+  return new SkillsError("INVALID_PATH", `The path ${fault}.`, { facts: { hint } });
+}
+
+/** In characters (CONTRACT C-3.3). */
+const maxPathLength = 512;
+
+/**
+ * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT
+ * C-3.3). Pure: existence and links are not checked. Never percent-decodes.
+ */
+export function skillPathFault(path: string, directory = "the skill's directory"): string | undefined {
+  if (path === "") return "is empty";
+  if (path.length > maxPathLength && countCodePoints(path) > maxPathLength) {
+    return `has more than ${maxPathLength} characters`;
+  }
+  if (path.includes("\0")) return "contains a NUL character";
+  if (path.includes("\\")) return "contains a backslash; separate its segments by /";
+  if (path.startsWith("/")) return "is absolute; leave out the leading /";
+  if (path.startsWith("~")) return `starts with ~; write it relative to ${directory}`;
+  if (/^[A-Za-z]:/.test(path)) return `starts with a drive letter; write it relative to ${directory}`;
+  for (const segment of path.split("/")) {
+    if (segment === "") return "has an empty segment";
+    if (segment === "." || segment === "..") return `has a segment ${segment}; write it relative to ${directory}`;
+  }
+  return undefined;
+}
+
+/** Whether a name is never served: a dot-file, or Python's cache. */
+export function isHiddenName(name: string): boolean {
+  return name.startsWith(".") || name.toLowerCase() === "__pycache__";
+}
 
 export interface HashedFile {
   readonly path: string;

@@ -1,4 +1,4 @@
-import type { Summary } from "../skills/environment/match.ts";
+import type { Summary } from "../skills/environment.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";

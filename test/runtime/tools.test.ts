@@ -4,7 +4,7 @@ import type { Tool as McpTool } from "@modelcontextprotocol/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type OpenAI from "openai";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { servedTools } from "../../src/runtime/tools/tool.ts";
+import { servedTools } from "../../src/runtime/tool.ts";
 import { availableTools, toolDefinitions } from "../../src/runtime/tools.ts";
 import type { ToolFormat } from "../../src/runtime/tools.ts";
 import { seedSchemas } from "./tools/seed-schemas.ts";

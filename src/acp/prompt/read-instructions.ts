@@ -5,7 +5,7 @@ import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-char
 import { runInSlices } from "../../base/promises/slices.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import type { DirectoryEntry } from "../../skills/files.ts";
-import { walkSkill } from "../../skills/hash/walk-skill.ts";
+import { walkSkill } from "../../skills/hash.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import type { Skill } from "../../skills/skill.ts";

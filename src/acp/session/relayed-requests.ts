@@ -1,7 +1,7 @@
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { OnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import * as methods from "../../wire/methods.ts";
 import { toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import { type JsonRecord, type MessageKind, recordAt } from "../bytes/raw-message.ts";

@@ -1,6 +1,6 @@
 import { withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import {
   availableCommandsUpdate,
   sessionInfoUpdate,

@@ -1,6 +1,6 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";

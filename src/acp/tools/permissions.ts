@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../runtime/options.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import type { Notification } from "../announce/emission.ts";
 import { notForwarded, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { quoted } from "../../base/text/quoted.ts";
 import { parseIfJson } from "../../base/json-file/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { resultIn } from "./call-result.ts";
 import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";

@@ -2,7 +2,7 @@ import { running } from "../arguments/running-options.ts";
 import { cwd, notes, roots } from "../arguments/shared-options.ts";
 import { readInput } from "../arguments/values.ts";
 import { callTools } from "../call-tools.ts";
-import { toolNames } from "../../runtime/tools/tool.ts";
+import { toolNames } from "../../runtime/tool.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
-import { summarise } from "../../skills/environment/match.ts";
-import type { Match } from "../../skills/environment/match.ts";
+import { summarise } from "../../skills/environment.ts";
+import type { Match } from "../../skills/environment.ts";
 import { describeDemand } from "../../skills/environment/requirement.ts";
 
 /** One line: `missing: git; unknown: network access`. Undefined if nothing is asked for. */

@@ -1,4 +1,4 @@
-import type { LicenseFile, SkillLicense } from "../../skills/licenses/find-license.ts";
+import type { LicenseFile, SkillLicense } from "../../skills/licenses.ts";
 
 /** `LICENSE is MIT; COPYING is not recognized`, and what is stated if it is not a license that we know. */
 export function licenseEvidence({ license, status, declared, files }: SkillLicense): string {

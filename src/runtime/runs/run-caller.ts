@@ -6,7 +6,7 @@ import type { RemoteOrigin } from "../../skills/scan/roots.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Ask } from "../question.ts";
 import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
-import type { RunListener } from "./run-event.ts";
+import type { RunListener } from "../run-event.ts";
 
 /** The skills that a caller sees. */
 export interface CallerSkills {

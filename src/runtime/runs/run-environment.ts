@@ -15,7 +15,7 @@ import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox.ts";
-import type { FoundSandbox } from "../../skills/environment/match.ts";
+import type { FoundSandbox } from "../../skills/environment.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { firstOf, memorySecrets } from "../secrets.ts";

@@ -13,7 +13,7 @@ import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../../skills/skill.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../tool.ts";
 import type { FilePart, SkillSource } from "../../skills/files.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());

@@ -3,8 +3,8 @@ import { skillChanged } from "../runs/plan/plan-run.ts";
 import type { RunArguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/record/run-result.ts";
 import type { RunSpec } from "../runs/run-spec.ts";
-import { defineTool } from "./tool.ts";
-import type { RunContext } from "./tool.ts";
+import { defineTool } from "../tool.ts";
+import type { RunContext } from "../tool.ts";
 import { runArguments, wholeNumber } from "./input/parameters.ts";
 
 const input = z.strictObject({

@@ -4,7 +4,7 @@ import { SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../tool.ts";
 import { wholeNumber } from "./input/parameters.ts";
 import { rankByWords, toQueryWords } from "./view/rank-by-words.ts";
 

@@ -11,7 +11,7 @@ import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../b
 import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import { unseenCharacters } from "../../base/text/unseen-characters.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { skillPathFault } from "../../skills/hash/walk-skill.ts";
+import { skillPathFault } from "../../skills/hash.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 
 /** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { toContent } from "./view/content.ts";
 import { defaultPreviewBytes, maxBlobPreviewBytes } from "./input/limits.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../tool.ts";
 import { wholeNumber } from "./input/parameters.ts";
 
 export const readBlob = defineTool({

@@ -6,8 +6,8 @@ import { runInSlices } from "../../base/promises/slices.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { toContent } from "./view/content.ts";
 import { maxReadFileBytes, maxReplyBytes } from "./input/limits.ts";
-import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash/walk-skill.ts";
-import { defineTool } from "./tool.ts";
+import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash.ts";
+import { defineTool } from "../tool.ts";
 import type { SkillSource } from "../../skills/files.ts";
 
 export const readSkillFile = defineTool({

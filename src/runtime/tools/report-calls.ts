@@ -1,8 +1,8 @@
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillsError } from "../../base/errors.ts";
 import type { LedgerEntry } from "../ledger.ts";
-import type { RunListener } from "../runs/run-event.ts";
-import type { ToolCaller, UsedSkill } from "./tool.ts";
+import type { RunListener } from "../run-event.ts";
+import type { ToolCaller, UsedSkill } from "../tool.ts";
 
 /** How a call ended. */
 export type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;

@@ -8,7 +8,7 @@ import { denied } from "../runs/authorize/authorize.ts";
 import { subjectOf } from "../runs/authorize/trust-request.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { Replay } from "../runs/replay/replay-run.ts";
-import type { RunListener } from "../runs/run-event.ts";
+import type { RunListener } from "../run-event.ts";
 import type { Runs } from "../runs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import type { SkillHasher } from "../../skills/hash.ts";
@@ -22,7 +22,7 @@ import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import { endingOf, createCallReporter } from "./report-calls.ts";
-import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
+import type { RunContext, Tool, ToolCaller, ToolName } from "../tool.ts";
 import { availableTools } from "../tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { isSkillsError } from "../../base/errors.ts";
 import { parseSource } from "../../sources/source.ts";
-import { toolNames } from "../../runtime/tools/tool.ts";
-import type { ToolName } from "../../runtime/tools/tool.ts";
+import { toolNames } from "../../runtime/tool.ts";
+import type { ToolName } from "../../runtime/tool.ts";
 import { parseGrant } from "../../runtime/trust/grants/configured-grants.ts";
 import { maxWildcards } from "../../runtime/trust/policy/rules/name-glob.ts";
 import { accessPolicies } from "../../wire/skill-sharing.ts";

@@ -1,4 +1,4 @@
-import type { ToolName } from "../../runtime/tools/tool.ts";
+import type { ToolName } from "../../runtime/tool.ts";
 import type { CallerLimits, ServeConfig, ServerLimits } from "./serve-config.ts";
 
 export const defaultCallerLimits: CallerLimits = { requestsPerMinute: 1_200, concurrentRequests: 64 };

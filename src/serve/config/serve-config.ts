@@ -1,4 +1,4 @@
-import type { ToolName } from "../../runtime/tools/tool.ts";
+import type { ToolName } from "../../runtime/tool.ts";
 import type { AccessPolicy, CapabilityType } from "../../wire/skill-sharing.ts";
 
 /** Limits on one caller. */

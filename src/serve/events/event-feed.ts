@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { RunEvent } from "../../runtime/runs/run-event.ts";
+import type { RunEvent } from "../../runtime/run-event.ts";
 import type { Change, OfferedSkill } from "../../skills/skill.ts";
 import type { HttpCaller } from "../http-caller.ts";
 import type { HttpDoor } from "../http-door.ts";

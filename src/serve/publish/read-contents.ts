@@ -5,8 +5,8 @@ import { isSkillsError } from "../../base/errors.ts";
 import { skillLimits } from "../../sources/skill-bytes.ts";
 import type { SkillFile } from "../../sources/skill-bytes.ts";
 import type { FileStamp, SkillSource } from "../../skills/files.ts";
-import { walkSkill } from "../../skills/hash/walk-skill.ts";
-import type { Walk, WalkedFile } from "../../skills/hash/walk-skill.ts";
+import { walkSkill } from "../../skills/hash.ts";
+import type { Walk, WalkedFile } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** Why a skill is not handed out: the end of a sentence that starts with its name. */

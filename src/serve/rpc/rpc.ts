@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isJsonContentType } from "../../base/network/content-type.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { readJsonBody } from "../../wire/http/read-body.ts";
 import { isRefusal, onlyPost, refuse } from "../../wire/http/refusal.ts";

@@ -1,5 +1,5 @@
-import type { RunStep } from "../../runtime/runs/run-event.ts";
-import { servedTools } from "../../runtime/tools/tool.ts";
+import type { RunStep } from "../../runtime/run-event.ts";
+import { servedTools } from "../../runtime/tool.ts";
 import type { AccessPolicy } from "../../wire/skill-sharing.ts";
 import { createHistogram } from "./histogram.ts";
 import type { Histogram } from "./histogram.ts";

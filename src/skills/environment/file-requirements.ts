@@ -1,6 +1,6 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { SkillSource } from "../files.ts";
-import { orNothing, walkSkill } from "../hash/walk-skill.ts";
+import { orNothing, walkSkill } from "../hash.ts";
 import type { Skill } from "../skill.ts";
 import { withoutControls } from "../text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";

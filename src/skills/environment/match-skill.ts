@@ -1,6 +1,6 @@
 import { readFileRequirements } from "./file-requirements.ts";
-import { matchRequirement } from "./match.ts";
-import type { Match, EnvironmentProbes } from "./match.ts";
+import { matchRequirement } from "../environment.ts";
+import type { Match, EnvironmentProbes } from "../environment.ts";
 import { codeRequirements, statedRequirements } from "./requirements-of.ts";
 import type { SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";

@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { OfferedSkill, Skill } from "../skill.ts";
 import type { Machine } from "./machine.ts";
-import { matchRequirement, summarise } from "./match.ts";
-import type { Match, Summary, EnvironmentProbes } from "./match.ts";
+import { matchRequirement, summarise } from "../environment.ts";
+import type { Match, Summary, EnvironmentProbes } from "../environment.ts";
 import { sandboxNeeds, sandboxRequirement, statedRequirements, statesRequirements } from "./requirements-of.ts";
 
 export interface SkillEnvironmentsOptions {

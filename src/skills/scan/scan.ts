@@ -4,7 +4,7 @@ import { withinTimeBudget } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
-import { invalidName, walkSkill } from "../hash/walk-skill.ts";
+import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";
 import * as findings from "./disk-findings.ts";

@@ -8,8 +8,7 @@ import type { LockEntry } from "../lock.ts";
 import { readInstalled } from "../lock/read-installed.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { createSkillHasher } from "../../skills/hash.ts";
-import { invalidName } from "../../skills/hash/walk-skill.ts";
+import { createSkillHasher, invalidName } from "../../skills/hash.ts";
 
 /** How a locked skill is on disk. */
 export type InstalledState =

@@ -6,7 +6,7 @@ import { fakeTools } from "../fake-tools.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { Interceptor } from "../../../src/acp/interceptor.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
-import { servedTools } from "../../../src/runtime/tools/tool.ts";
+import { servedTools } from "../../../src/runtime/tool.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const http = { mcpCapabilities: { http: true } };

@@ -1,7 +1,7 @@
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { RunCaller } from "../../../src/runtime/runs/run-caller.ts";
-import type { RunEvent } from "../../../src/runtime/runs/run-event.ts";
+import type { RunEvent } from "../../../src/runtime/run-event.ts";
 import type { Runs } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
 import type { RunStore } from "../../../src/runtime/runs/store/run-store.ts";

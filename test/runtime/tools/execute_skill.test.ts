@@ -1,4 +1,4 @@
-import { onPrinted } from "../../../src/runtime/runs/run-event.ts";
+import { onPrinted } from "../../../src/runtime/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";

@@ -2,7 +2,7 @@ import { request as sendRequest } from "node:http";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defaultConfig } from "../../../src/serve/config/default-config.ts";
-import { toolNames } from "../../../src/runtime/tools/tool.ts";
+import { toolNames } from "../../../src/runtime/tool.ts";
 import { toTokenDigest } from "../../../src/wire/http/token.ts";
 import { callerConfig, tokenOf } from "../caller-config.ts";
 import { action, instruction, openServed } from "../open-served.ts";

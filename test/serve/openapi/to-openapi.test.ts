@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpDoor, HttpEnv } from "../../../src/serve/http-door.ts";
 import { serveRoutes } from "../../../src/serve/server/open-routes.ts";
-import { toolNames } from "../../../src/runtime/tools/tool.ts";
+import { toolNames } from "../../../src/runtime/tool.ts";
 import { openHttp, rpcCall } from "../open-http.ts";
 import type { OpenHttp } from "../open-http.ts";
 import { describeServer, openValidators } from "./described-server.ts";

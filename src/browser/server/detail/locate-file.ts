@@ -1,7 +1,7 @@
 import path from "node:path";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SkillSource } from "../../../skills/files.ts";
-import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash/walk-skill.ts";
+import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash.ts";
 import type { ShownSkill } from "../rows/shown-skill.ts";
 
 /** The real path of a file of a skill, by the rules of `read_skill_file`. Throws INVALID_PATH or FILE_NOT_FOUND. */

@@ -9,9 +9,9 @@ import { readPlannedFile } from "../../../runtime/runs/plan/read-planned-file.ts
 import { matchSkill } from "../../../skills/environment/match-skill.ts";
 import { describeDemand } from "../../../skills/environment/requirement.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
-import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { walkSkill } from "../../../skills/hash.ts";
 import { declaresSame } from "../../../skills/scan/declares-same.ts";
-import { findLicense } from "../../../skills/licenses/find-license.ts";
+import { findLicense } from "../../../skills/licenses.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { maxMountedBytes } from "../../../runtime/runs/plan/run-limits.ts";
 import { viewSkills } from "../../../runtime/tools/view/skill-view.ts";

@@ -3,7 +3,7 @@ import type { App } from "../../../runtime/app.ts";
 import { latestWork } from "../../../base/promises/latest-work.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { walkSkill } from "../../../skills/hash.ts";
 import { nativeWatchers } from "../../../skills/watch/native-watcher.ts";
 import type { OpenSkillWatcher } from "../../../skills/watch/skill-watcher.ts";
 import { hashShown } from "../detail/show-skill.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
-import type { Summary } from "../../../skills/environment/match.ts";
+import type { Summary } from "../../../skills/environment.ts";
 import type { Problem } from "../../../skills/problem.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import type { Standing } from "../../../runtime/trust/standings.ts";

@@ -3,11 +3,11 @@ import { licenseRepository } from "../../../sources/install/license-repository.t
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { callsOf } from "../../../runtime/runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../../runtime/runs/plan/dependencies.ts";
-import { summarise } from "../../../skills/environment/match.ts";
-import type { Match } from "../../../skills/environment/match.ts";
+import { summarise } from "../../../skills/environment.ts";
+import type { Match } from "../../../skills/environment.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import { findLicenseAround } from "../../../skills/licenses/find-license.ts";
-import type { SkillLicense } from "../../../skills/licenses/find-license.ts";
+import { findLicenseAround } from "../../../skills/licenses.ts";
+import type { SkillLicense } from "../../../skills/licenses.ts";
 import { createSkillHasher } from "../../../skills/hash.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
 import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";

@@ -4,7 +4,7 @@ import { packagesIn } from "../../../runtime/runs/run-environment.ts";
 import { findPython } from "../../../runtime/sandbox/find/find-programs.ts";
 import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import { locateSkillFile } from "../../../skills/hash/walk-skill.ts";
+import { locateSkillFile } from "../../../skills/hash.ts";
 import { noSuchSkill } from "../../../skills/names.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";

@@ -3,7 +3,7 @@ import { runInSlices } from "../../../base/promises/slices.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import type { HashedFile } from "../../../skills/hash.ts";
-import { licenseForPolicy } from "../../../skills/licenses/find-license.ts";
+import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/scan/roots.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { CopiedFile } from "../../../skills/copied-files.ts";

@@ -9,7 +9,7 @@ import type { RunResult } from "../record/run-result.ts";
 import { createMask } from "../record/run-text.ts";
 import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
-import type { RunStep } from "../run-event.ts";
+import type { RunStep } from "../../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { executeRemoteRun, isRemote } from "./execute-remote-run.ts";
 import { prepareRun } from "./prepare-run.ts";

@@ -5,7 +5,7 @@ import { runInSlices } from "../../../base/promises/slices.ts";
 import { isBlobId } from "../../blobs.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Json } from "../../sandbox.ts";
-import { walkSkill } from "../../../skills/hash/walk-skill.ts";
+import { walkSkill } from "../../../skills/hash.ts";
 import { isChoice, isOfType } from "../../../skills/manifest/argument-type.ts";
 import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";
 import type { Manifest } from "../../../skills/manifest.ts";

@@ -5,7 +5,7 @@ import type { RunHost } from "../../sandbox.ts";
 import { toMimeType } from "../../../skills/files/mime-type.ts";
 import { maxLogBytes } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
-import type { RunListener, RunStep } from "../run-event.ts";
+import type { RunListener, RunStep } from "../../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { StoredRun, RunStore } from "../store/run-store.ts";
 import type { RunResult } from "./run-result.ts";

@@ -15,7 +15,7 @@ import {
   type ToolLimits,
 } from "../input/limits.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import { toolNames, type ToolName } from "../tool.ts";
+import { toolNames, type ToolName } from "../../tool.ts";
 import { urlOf } from "../../../base/paths/url-of.ts";
 
 const directory = "/skills.protocol.guide";

@@ -7,7 +7,7 @@ import {
   shown,
 } from "../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
-import type { Tool } from "../tool.ts";
+import type { Tool } from "../../tool.ts";
 
 /** The arguments of a call, with defaults filled in. Throws VALIDATION_ERROR that lists every violation. */
 export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): Input {

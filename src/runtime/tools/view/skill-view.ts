@@ -9,7 +9,7 @@ import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { byCodePoint } from "../../../base/text/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
 import type { Policy } from "../../trust/policy.ts";
-import type { Door } from "../tool.ts";
+import type { Door } from "../../tool.ts";
 import { deniedSkills } from "./denied-skills.ts";
 
 /** A skill with the versions that the caller sees. */

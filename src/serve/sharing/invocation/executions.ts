@@ -1,6 +1,6 @@
 import type { App } from "../../../runtime/app.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunListener } from "../../../runtime/runs/run-event.ts";
+import type { RunListener } from "../../../runtime/run-event.ts";
 import type { HttpCaller } from "../../http-caller.ts";
 import { toExecution } from "./to-execution.ts";
 import type { Execution } from "./to-execution.ts";

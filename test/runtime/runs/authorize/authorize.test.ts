@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SandboxRun } from "../../../../src/runtime/sandbox.ts";
 import type { Root } from "../../../../src/skills/scan/roots.ts";
 import type { Answer, Ask, Question } from "../../../../src/runtime/question.ts";
-import type { ToolCaller } from "../../../../src/runtime/tools/tool.ts";
+import type { ToolCaller } from "../../../../src/runtime/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";
 import type { MemoryRunsOptions } from "../memory-runs.ts";
 import { openMemoryRun } from "../open-memory-run.ts";

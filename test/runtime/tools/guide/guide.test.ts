@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderGuide } from "../../../../src/runtime/tools/guide/guide.ts";
 import { defaultToolLimits, toToolLimits } from "../../../../src/runtime/tools/input/limits.ts";
-import { toolNames } from "../../../../src/runtime/tools/tool.ts";
-import type { ToolName } from "../../../../src/runtime/tools/tool.ts";
+import { toolNames } from "../../../../src/runtime/tool.ts";
+import type { ToolName } from "../../../../src/runtime/tool.ts";
 import { openTools } from "../open-tools.ts";
 
 const template = readFileSync(new URL("../../../../src/runtime/tools/guide/SKILL.md", import.meta.url), "utf8");

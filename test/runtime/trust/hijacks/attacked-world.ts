@@ -6,7 +6,7 @@ import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import type { Root } from "../../../../src/skills/scan/roots.ts";
 import { createRuns } from "../../../../src/runtime/runs.ts";
 import { createToolbox } from "../../../../src/runtime/tools/toolbox.ts";
-import type { ToolCaller } from "../../../../src/runtime/tools/tool.ts";
+import type { ToolCaller } from "../../../../src/runtime/tool.ts";
 import { defaultToolLimits } from "../../../../src/runtime/tools/input/limits.ts";
 import type { Policy } from "../../../../src/runtime/trust/policy.ts";
 import type { Answer, Question } from "../../../../src/runtime/question.ts";

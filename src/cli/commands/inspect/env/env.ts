@@ -1,6 +1,6 @@
 import path from "node:path";
-import { summarise } from "../../../../skills/environment/match.ts";
-import type { Match, Status } from "../../../../skills/environment/match.ts";
+import { summarise } from "../../../../skills/environment.ts";
+import type { Match, Status } from "../../../../skills/environment.ts";
 import { describeDemand } from "../../../../skills/environment/requirement.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
 import { noSuchSkill } from "../../../../skills/names.ts";

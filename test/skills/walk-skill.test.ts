@@ -1,7 +1,7 @@
 import { posix, win32 } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isHiddenName, skillPathFault } from "../../../src/skills/hash/walk-skill.ts";
+import { isHiddenName, skillPathFault } from "../../src/skills/hash.ts";
 
 const segment = fc
   .string({

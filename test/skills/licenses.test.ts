@@ -13,13 +13,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runInSlices } from "../../../src/base/promises/slices.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { findLicense } from "../../../src/skills/licenses/find-license.ts";
-import type { SkillLicense } from "../../../src/skills/licenses/find-license.ts";
-import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
+import { runInSlices } from "../../src/base/promises/slices.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
+import { findLicense } from "../../src/skills/licenses.ts";
+import type { SkillLicense } from "../../src/skills/licenses.ts";
+import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 
-const fixtures = fileURLToPath(new URL("../../fixtures/licenses/", import.meta.url));
+const fixtures = fileURLToPath(new URL("../fixtures/licenses/", import.meta.url));
 const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
 
 async function licenseOf(directory: string): Promise<SkillLicense> {

@@ -1,7 +1,7 @@
-import { describeDemand, describeProgram, systemNames } from "./requirement.ts";
-import type { Machine } from "./machine.ts";
-import type { ProgramDemand, Requirement } from "./requirement.ts";
-import { fitOf } from "./version-range.ts";
+import { describeDemand, describeProgram, systemNames } from "./environment/requirement.ts";
+import type { Machine } from "./environment/machine.ts";
+import type { ProgramDemand, Requirement } from "./environment/requirement.ts";
+import { fitOf } from "./environment/version-range.ts";
 
 /** `missing` and `met` are facts; whatever is not certain is `unknown`. */
 export type Status = "met" | "missing" | "unknown";

@@ -1,15 +1,15 @@
 import type * as z from "zod";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
-import type { Skill, Snapshot } from "../../skills/skill.ts";
-import type { Guide } from "./guide/guide.ts";
-import type { RunCaller } from "../runs/run-caller.ts";
-import type { RunListener } from "../runs/run-event.ts";
-import type { Runs } from "../runs.ts";
-import type { Ask } from "../question.ts";
-import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
-import type { ProjectFiles } from "./project-files.ts";
-import type { ToolLimits } from "./input/limits.ts";
-import type { SkillView } from "./view/skill-view.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+import type { Skill, Snapshot } from "../skills/skill.ts";
+import type { Guide } from "./tools/guide/guide.ts";
+import type { RunCaller } from "./runs/run-caller.ts";
+import type { RunListener } from "./run-event.ts";
+import type { Runs } from "./runs.ts";
+import type { Ask } from "./question.ts";
+import type { ConfiguredGrants } from "./trust/grants/configured-grants.ts";
+import type { ProjectFiles } from "./tools/project-files.ts";
+import type { ToolLimits } from "./tools/input/limits.ts";
+import type { SkillView } from "./tools/view/skill-view.ts";
 
 export type Door = "mcp" | "acp" | "http" | "in-process" | "cli" | "browser";
 

@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 import path from "node:path";
-import { LimitedMap } from "../../base/limited-map.ts";
-import type { Steps } from "../../base/promises/slices.ts";
-import { isSkillsError } from "../../base/errors.ts";
-import type { SkillSource } from "../files.ts";
-import { locateSkillFile, orNothing, skillPathFault } from "../hash/walk-skill.ts";
-import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { combineLicenses, contradicts } from "./combine-licenses.ts";
-import { identifyText } from "./identify-text.ts";
-import type { IdentifiedText } from "./identify-text.ts";
-import { readLicense } from "./read-license.ts";
+import { LimitedMap } from "../base/limited-map.ts";
+import type { Steps } from "../base/promises/slices.ts";
+import { isSkillsError } from "../base/errors.ts";
+import type { SkillSource } from "./files.ts";
+import { locateSkillFile, orNothing, skillPathFault } from "./hash.ts";
+import type { Skill } from "./skill.ts";
+import { byCodePoint } from "../base/text/code-point-order.ts";
+import { combineLicenses, contradicts } from "./licenses/combine-licenses.ts";
+import { identifyText } from "./licenses/identify-text.ts";
+import type { IdentifiedText } from "./licenses/identify-text.ts";
+import { readLicense } from "./licenses/read-license.ts";
 
 /** The license of a skill, and how we know. */
 export interface SkillLicense {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { matchRequirement, summarise } from "../../../src/skills/environment/match.ts";
-import type { EnvironmentProbes } from "../../../src/skills/environment/match.ts";
-import { readText } from "../../../src/skills/environment/read-text.ts";
-import { describeDemand } from "../../../src/skills/environment/requirement.ts";
-import type { Demand, Requirement } from "../../../src/skills/environment/requirement.ts";
-import { memoryMachine } from "./memory-machine.ts";
-import type { MemoryMachineOptions } from "./memory-machine.ts";
+import { matchRequirement, summarise } from "../../src/skills/environment.ts";
+import type { EnvironmentProbes } from "../../src/skills/environment.ts";
+import { readText } from "../../src/skills/environment/read-text.ts";
+import { describeDemand } from "../../src/skills/environment/requirement.ts";
+import type { Demand, Requirement } from "../../src/skills/environment/requirement.ts";
+import { memoryMachine } from "./environment/memory-machine.ts";
+import type { MemoryMachineOptions } from "./environment/memory-machine.ts";
 
 const where = { file: "SKILL.md", field: "compatibility", text: "" };
 
