@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPython } from "../src/runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../src/runtime/sandbox/find.ts";
 import { openLandlockTier } from "../src/runtime/sandbox/processes/process-tiers.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";

@@ -15,7 +15,7 @@ import { planCodeRun, skillChanged } from "./runs/plan/plan-run.ts";
 import type { RunArguments, CodeRunRequest } from "./runs/plan/plan-run.ts";
 import { planSkillRun } from "./runs/plan/plan-skill-run.ts";
 import type { SkillRunRequest } from "./runs/plan/plan-skill-run.ts";
-import type { RunResult } from "./runs/record/run-result.ts";
+import type { RunResult } from "./runs/run-result.ts";
 import { replayRun } from "./runs/replay/replay-run.ts";
 import type { Replay, ReplayOptions } from "./runs/replay/replay-run.ts";
 import { createHistory } from "./runs/record/run-recorder.ts";

@@ -1,19 +1,9 @@
+import { currentDirectory } from "../report/terminal.ts";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { SkillsError } from "../../base/errors.ts";
 import { usageError } from "../command.ts";
-
-/** The current directory of this process. Throws UNREADABLE if it has been deleted. */
-export function currentDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    const message = "The current directory cannot be read; it may have been deleted. Change to another one.";
-    throw new SkillsError("UNREADABLE", message, { cause: error });
-  }
-}
 
 /** Resolves a path against the current directory. Throws UNREADABLE only for relative paths. */
 export function toAbsolute(file: string): string {

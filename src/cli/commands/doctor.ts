@@ -6,7 +6,7 @@ import type { Settings } from "../../runtime/options.ts";
 import { idleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../../runtime/runs/plan/run-limits.ts";
 import { openRunEnvironment } from "../../runtime/runs/run-environment.ts";
-import { findCommand, findPython } from "../../runtime/sandbox/find/find-programs.ts";
+import { findCommand, findPython } from "../../runtime/sandbox/find.ts";
 import { findCgroups } from "../../runtime/sandbox/processes/cgroups.ts";
 import { agentCommands } from "../agent-commands.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";

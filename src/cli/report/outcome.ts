@@ -2,7 +2,7 @@ import { toSentences } from "../../base/failures/invalid-input.ts";
 import type { Violation } from "../../base/failures/invalid-input.ts";
 import type { Log } from "../../base/log.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { RunFailure, RunResult } from "../../runtime/runs/record/run-result.ts";
+import type { RunFailure, RunResult } from "../../runtime/runs/run-result.ts";
 import type { Catalog } from "../../skills/catalog.ts";
 import { noSuchSkill } from "../../skills/names.ts";
 import { toWireError } from "../../wire/error-table.ts";

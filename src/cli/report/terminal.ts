@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../base/clock.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { currentDirectory } from "../arguments/values.ts";
 import { createStderrLog } from "../open-log.ts";
 import type { Ask } from "../../runtime/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
@@ -193,4 +193,14 @@ export function wantsColour(env: Readonly<Record<string, string | undefined>>, i
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   if (env["NO_COLOR"]) return false;
   return isTerminal && env["TERM"] !== "dumb";
+}
+
+/** The current directory of this process. Throws UNREADABLE if it has been deleted. */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    const message = "The current directory cannot be read; it may have been deleted. Change to another one.";
+    throw new SkillsError("UNREADABLE", message, { cause: error });
+  }
 }

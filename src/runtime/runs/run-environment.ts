@@ -12,7 +12,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
-import { findPython } from "../sandbox/find/find-programs.ts";
+import { findPython } from "../sandbox/find.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { FoundSandbox } from "../../skills/environment.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { skillChanged } from "../runs/plan/plan-run.ts";
 import type { RunArguments } from "../runs/plan/plan-run.ts";
-import { runResult } from "../runs/record/run-result.ts";
+import { runResult } from "../runs/run-result.ts";
 import type { RunSpec } from "../runs/run-spec.ts";
 import { defineTool } from "../tool.ts";
 import type { RunContext } from "../tool.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import type { RunArguments } from "../runs/plan/plan-run.ts";
-import { runResult } from "../runs/record/run-result.ts";
+import { runResult } from "../runs/run-result.ts";
 import { defineTool } from "../tool.ts";
 import { runArguments, wholeNumber } from "./input/parameters.ts";
 

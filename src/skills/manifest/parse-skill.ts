@@ -1,3 +1,4 @@
+import { maxFrontmatterBytes } from "../text/frontmatter.ts";
 import type { TextRange } from "../../base/failures/file-problem.ts";
 import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
@@ -43,9 +44,6 @@ export interface ParsedSkill {
   readonly skill: Skill | undefined;
   readonly findings: readonly Finding[];
 }
-
-/** Maximum length of frontmatter, and therefore of the head of a file that is read. */
-export const maxFrontmatterBytes = 256 * 1024;
 
 const noFindings: readonly Finding[] = [];
 

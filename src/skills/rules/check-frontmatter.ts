@@ -1,3 +1,4 @@
+import { specificationFields } from "../text/frontmatter.ts";
 import { countCodePoints, tooLong } from "../text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
@@ -69,16 +70,6 @@ function renaming(name: string, directory: string): string {
     ? `Rename both to \`${forName}\`.`
     : `Rename the directory to \`${forDirectory}\`, or the name to \`${forName}\`.`;
 }
-
-/** The frontmatter fields of the Agent Skills specification. */
-export const specificationFields: readonly string[] = [
-  "name",
-  "description",
-  "license",
-  "allowed-tools",
-  "metadata",
-  "compatibility",
-];
 
 /** The fields that agents document beside the specification. */
 const agentFields: ReadonlySet<string> = new Set([

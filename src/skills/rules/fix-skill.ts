@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { isSlug, toSlug } from "../names.ts";
-import { maxFrontmatterBytes } from "../manifest/parse-skill.ts";
+import { maxFrontmatterBytes } from "../text/frontmatter.ts";
 import type { RuleCode } from "../rules.ts";
 import { splitYamlBlocks } from "../text/yaml/yaml-keys.ts";
 import { readYaml } from "../text/yaml/yaml.ts";

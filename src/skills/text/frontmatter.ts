@@ -97,3 +97,16 @@ function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   }
   return true;
 }
+
+/** The frontmatter fields of the Agent Skills specification. */
+export const specificationFields: readonly string[] = [
+  "name",
+  "description",
+  "license",
+  "allowed-tools",
+  "metadata",
+  "compatibility",
+];
+
+/** Maximum length of frontmatter, and therefore of the head of a file that is read. */
+export const maxFrontmatterBytes = 256 * 1024;

@@ -25,7 +25,7 @@ import { gitLimits } from "./git-limits.ts";
 import type { GitLimits } from "./git-limits.ts";
 import { findGit } from "./program/git-program.ts";
 import type { GitProgram } from "./program/git-settings.ts";
-import type { GitUrl } from "./git-url.ts";
+import type { GitUrl } from "../git.ts";
 import { FetchedRepositories } from "./repositories.ts";
 import type { Repository } from "./repositories.ts";
 

@@ -3,7 +3,7 @@ import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { AddressRules } from "../fetch/address-rules.ts";
 import type { GitRemote } from "./program/git-settings.ts";
-import type { GitUrl } from "./git-url.ts";
+import type { GitUrl } from "../git.ts";
 
 /** How hosts are looked up and judged: the same as for every other connection. */
 export interface NetworkChecks {

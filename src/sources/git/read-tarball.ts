@@ -4,7 +4,7 @@ import type { Fetcher } from "../fetch/fetcher.ts";
 import { archiveTree } from "../trees/file-tree.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import type { GitLimits } from "./git-limits.ts";
-import type { GitUrl } from "./git-url.ts";
+import type { GitUrl } from "../git.ts";
 
 export interface TarballOptions {
   readonly fetcher: Fetcher;

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { makeTemporary, sweepTemporaryDirectories } from "../../base/paths/temporary-directory.ts";
+import { makeTemporary, sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
@@ -9,8 +9,8 @@ import { fetchCommit } from "./fetch-commit.ts";
 import type { GitLimits } from "./git-limits.ts";
 import type { GitProgram } from "./program/git-settings.ts";
 import { readGitTree } from "./git-tree.ts";
-import { isCommit, parseGitUrl } from "./git-url.ts";
-import type { GitUrl } from "./git-url.ts";
+import { isCommit, parseGitUrl } from "../git.ts";
+import type { GitUrl } from "../git.ts";
 import { pinRemote } from "./pin-remote.ts";
 import type { NetworkChecks } from "./pin-remote.ts";
 import { readTarball } from "./read-tarball.ts";

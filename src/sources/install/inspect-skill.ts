@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { holdDirectory } from "../../base/paths/at-real-path.ts";
-import { makeTemporary } from "../../base/paths/temporary-directory.ts";
+import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
 import { writeFiles } from "../lock/write-files.ts";

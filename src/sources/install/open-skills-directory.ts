@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../../base/paths/names-in.ts";
-import { sweepTemporaryDirectories } from "../../base/paths/temporary-directory.ts";
+import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../lock/change-record.ts";
 import type { EntryChange, UnfinishedChange } from "../lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../lock/lock-file.ts";

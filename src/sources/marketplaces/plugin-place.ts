@@ -1,4 +1,4 @@
-import { isCommit, parseGitUrl } from "../git/git-url.ts";
+import { isCommit, parseGitUrl } from "../git.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { PluginPlace } from "./marketplace.ts";
 import { toPluginPath } from "./plugin-path.ts";

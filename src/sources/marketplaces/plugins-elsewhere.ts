@@ -6,17 +6,29 @@ import { readArchive } from "../archive/read-archive.ts";
 import type { AddressRules } from "../fetch/address-rules.ts";
 import type { Target } from "../../base/network/target.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
-import type { FetchedRepositories } from "../git/repositories.ts";
 import type { RemoteContent } from "../remote-skill.ts";
 import { skillLimits } from "../skill-bytes.ts";
 import { archiveTree } from "../trees/file-tree.ts";
+import type { FileTree } from "../trees/file-tree.ts";
 import type { PluginEntry, PluginPlace } from "./marketplace.ts";
 import { quotedName, readPluginTree } from "./plugin-tree.ts";
 import type { PluginsRead } from "./plugin-tree.ts";
 
+/** Reads repositories of git. */
+interface RepositoryReader {
+  /** The commit that a branch, a tag or HEAD names now. */
+  resolve(repository: string, ref: string | undefined, signal: AbortSignal): Promise<string>;
+  use<Value>(
+    repository: string,
+    commit: string,
+    signal: AbortSignal,
+    work: (read: { readonly tree: FileTree; readonly problems: readonly string[] }) => Promise<Value>,
+  ): Promise<Value>;
+}
+
 /** What plugins of other places are read with. */
 export interface PluginReading {
-  readonly repositories: FetchedRepositories;
+  readonly repositories: RepositoryReader;
   readonly fetcher: Fetcher;
   readonly rules: AddressRules;
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { pageOf, startFakeServer } from "./fake-server.ts";
 import { inventRows } from "./invented-rows.ts";
 import { closeAfterwards, describeInBrowser, openPage } from "./open-page.ts";
-import type { ReadableStore, SkillBrowserElement } from "../../../src/browser/page/mount/element-types.ts";
+import type { ReadableStore, SkillBrowserElement } from "../../../src/browser/page/element-types.ts";
 
 const embedded = pageOf("acp-skill-browser.js", `<main id="host"></main>`);
 

@@ -3,7 +3,7 @@ import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
-import type { RunResult } from "../../../src/runtime/runs/record/run-result.ts";
+import type { RunResult } from "../../../src/runtime/runs/run-result.ts";
 import { actionSkill, openRunner } from "./open-runner.ts";
 
 const limits = { ...defaultToolLimits, runBlobs: { maxBytes: 1_000, maxBlobs: 5 } };

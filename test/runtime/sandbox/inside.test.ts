@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { findPython } from "../../../src/runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../../../src/runtime/sandbox/find.ts";
 
 const directory = fileURLToPath(new URL("inside/", import.meta.url));
 const files = readdirSync(directory).filter((name) => /^test_\w+\.py$/.test(name));

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { parseGitUrl } from "../../../src/sources/git/git-url.ts";
+import { parseGitUrl } from "../../../src/sources/git.ts";
 import { toArchiveUrl } from "../../../src/sources/git/read-tarball.ts";
 import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
 import { hasGit, serveGit, TestRepository, whyNoGit } from "./git-server.ts";

@@ -1,4 +1,4 @@
-import type { ReadableStore, SkillBrowserElement } from "./element-types.ts";
+import type { ReadableStore, SkillBrowserElement } from "../element-types.ts";
 import { mount } from "./mount.tsx";
 import { createHttpSource } from "../source/http-source.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";

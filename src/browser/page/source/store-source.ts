@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { SkillList, SkillRow, SkillState } from "../../wire/skills.ts";
-import type { ReadableStore, ToldSkill } from "../mount/element-types.ts";
+import type { ReadableStore, ToldSkill } from "../element-types.ts";
 import type { BrowserSkillSource } from "./skill-source.ts";
 
 /** The skills that agents told a client: nothing can be done with them here, and only what was told is known. */

@@ -12,7 +12,7 @@ import { shownVersion } from "../decide/shown-version.ts";
 import { locateFile } from "../detail/locate-file.ts";
 import { readSkillDetail } from "../detail/show-skill.ts";
 import { openInEditor } from "../editor/open-in-editor.ts";
-import { findShown } from "./find-shown.ts";
+import { findShown } from "../find-shown.ts";
 
 const digest = z.string().regex(digestForm);
 const place = z.int().min(1).max(10_000_000);

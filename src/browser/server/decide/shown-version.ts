@@ -1,6 +1,6 @@
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
-import { findShown } from "../api/find-shown.ts";
+import { findShown } from "../find-shown.ts";
 import type { BrowseDoor, BrowseRefusal } from "../browse-door.ts";
 import { hashShown } from "../detail/show-skill.ts";
 

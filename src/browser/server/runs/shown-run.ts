@@ -1,5 +1,5 @@
 import { localOwner } from "../../../runtime/caller.ts";
-import type { RunResult } from "../../../runtime/runs/record/run-result.ts";
+import type { RunResult } from "../../../runtime/runs/run-result.ts";
 import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
 import type { OutputBlob, ShownResult, ShownRun } from "../../wire/runs.ts";
 

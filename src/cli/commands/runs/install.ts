@@ -1,7 +1,7 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import { packagesIn } from "../../../runtime/runs/run-environment.ts";
-import { findPython } from "../../../runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../../../runtime/sandbox/find.ts";
 import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";

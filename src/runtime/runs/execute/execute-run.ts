@@ -5,7 +5,7 @@ import type { Json, RunHost, SkillCallFailure } from "../../sandbox.ts";
 import { maxNestedRuns, maxNesting } from "../plan/run-limits.ts";
 import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
 import type { BlobBudget } from "../record/run-recorder.ts";
-import type { RunResult } from "../record/run-result.ts";
+import type { RunResult } from "../run-result.ts";
 import { createMask } from "../record/run-text.ts";
 import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";

@@ -8,7 +8,7 @@ import type { RunCaller } from "../run-caller.ts";
 import type { RunListener, RunStep } from "../../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { StoredRun, RunStore } from "../store/run-store.ts";
-import type { RunResult } from "./run-result.ts";
+import type { RunResult } from "../run-result.ts";
 import { createBoundedBytes, createLineBatcher, toPlainText } from "./run-text.ts";
 import type { BoundedBytes, Mask } from "./run-text.ts";
 

@@ -3,7 +3,7 @@ import { writeJson } from "../../sandbox/frames/json.ts";
 import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import type { RunRecord } from "./run-recorder.ts";
-import type { RunFailure } from "./run-result.ts";
+import type { RunFailure } from "../run-result.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import type { RanProgram, RunFacts } from "./to-run-result.ts";
 

@@ -5,7 +5,7 @@ import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../plan/ru
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RunRecord } from "./run-recorder.ts";
-import type { RunOutcome, RunResult } from "./run-result.ts";
+import type { RunOutcome, RunResult } from "../run-result.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import type { Mask } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";

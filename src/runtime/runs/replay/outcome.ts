@@ -1,7 +1,7 @@
 import { parseIfJson } from "../../../base/json-file/json-value.ts";
 import type { BlobStore } from "../../blobs.ts";
 import type { Json } from "../../sandbox.ts";
-import type { RunResult } from "../record/run-result.ts";
+import type { RunResult } from "../run-result.ts";
 import type { StoredRun } from "../store/run-store.ts";
 import { jsonDifferences, textDifference } from "./json-differences.ts";
 import type { JsonDifference } from "./json-differences.ts";

@@ -1,5 +1,5 @@
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunResult } from "../record/run-result.ts";
+import type { RunResult } from "../run-result.ts";
 import type { StoredRun, RunStore } from "../store/run-store.ts";
 
 /** A run that ended with a result, and the runs of skills that its code called, at all depths. */

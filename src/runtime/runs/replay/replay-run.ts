@@ -1,6 +1,6 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import type { RunEnvironment } from "../execute/prepare-run.ts";
-import type { RunResult } from "../record/run-result.ts";
+import type { RunResult } from "../run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunEvent } from "../../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";

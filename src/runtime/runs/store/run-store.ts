@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { runResult } from "../record/run-result.ts";
+import { runResult } from "../run-result.ts";
 import { runSpec } from "../run-spec.ts";
 
 /** A run: what it was asked to do, and how far it got. */

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import type { Log } from "../../../base/log.ts";
-import { makeTemporary } from "../../../base/paths/temporary-directory.ts";
+import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
 import { isAbandoned, ownedName } from "../../../base/processes/owned-name.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Python } from "../find/find-programs.ts";
+import type { Python } from "../find.ts";
 import { ownFiles } from "./own-files.ts";
 import { everyoneMayEnter, everyoneMayPass, removeTree } from "./private-directory.ts";
 

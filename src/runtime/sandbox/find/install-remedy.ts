@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { urlOf } from "../../../base/paths/url-of.ts";
-import { findCommand } from "./find-programs.ts";
+import { findCommand } from "../find.ts";
 
 /** What installs a package of the system, by its package manager: Debian's, Fedora's, Arch's, openSUSE's, Alpine's. */
 const installers = ["apt-get install", "dnf install", "pacman -S", "zypper install", "apk add"];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
-import type { Python } from "../find/find-programs.ts";
+import type { Python } from "../find.ts";
 import type { Json, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
 import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";

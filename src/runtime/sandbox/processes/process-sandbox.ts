@@ -19,7 +19,7 @@ import { driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
-import type { Python } from "../find/find-programs.ts";
+import type { Python } from "../find.ts";
 import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxRun, Tier } from "../../sandbox.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";

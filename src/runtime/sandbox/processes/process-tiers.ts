@@ -3,8 +3,8 @@ import { makeHostDirectory, sweepLeftovers, whereSandboxesReach } from "../direc
 import { removeTree } from "../directory/private-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findCommand, findPython } from "../find/find-programs.ts";
-import type { Python } from "../find/find-programs.ts";
+import { findCommand, findPython } from "../find.ts";
+import type { Python } from "../find.ts";
 import { installCommand } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
-import type { Python } from "../find/find-programs.ts";
+import type { Python } from "../find.ts";
 
 /** Programs for scripts of skills. No compilers, debuggers, version control, package managers or containers. */
 const scriptTools = `

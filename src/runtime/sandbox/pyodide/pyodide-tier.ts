@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { urlOf } from "../../../base/paths/url-of.ts";
 import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findCommand } from "../find/find-programs.ts";
+import { findCommand } from "../find.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";

@@ -2,7 +2,7 @@ import { devNull } from "node:os";
 import path from "node:path";
 import { isSkillsError } from "../../../base/errors.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
-import { findCommand } from "../find/find-programs.ts";
+import { findCommand } from "../find.ts";
 import { ownFiles } from "../directory/own-files.ts";
 
 export type InstallerName = "uv" | "pip";

@@ -9,8 +9,8 @@ import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } fr
 import { driveRun } from "../drive/drive-run.ts";
 import { beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findPython } from "../find/find-programs.ts";
-import type { Python } from "../find/find-programs.ts";
+import { findPython } from "../find.ts";
+import type { Python } from "../find.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";

@@ -10,8 +10,8 @@ import { driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
 import type { Outside, Roots, SandboxProcess } from "../drive/drive-run.ts";
 import { closableSandbox } from "../drive/sandbox-life.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findCommand, findPython } from "../find/find-programs.ts";
-import type { Python } from "../find/find-programs.ts";
+import { findCommand, findPython } from "../find.ts";
+import type { Python } from "../find.ts";
 import { startSandboxProcess } from "../processes/start-sandbox-process.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 

@@ -1,4 +1,4 @@
-import { specificationFields } from "../../rules/check-frontmatter.ts";
+import { specificationFields } from "../frontmatter.ts";
 
 /** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets refer to the whole text. */
 export interface YamlBlock {

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
-import { makeTemporary } from "../../../base/paths/temporary-directory.ts";
+import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
 import { findProgram, searchPath } from "../../../base/processes/find-program.ts";
 import type { GitProgram } from "./git-settings.ts";
 import { runGit } from "./run-git.ts";

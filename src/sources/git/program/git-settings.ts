@@ -1,4 +1,4 @@
-import type { GitUrl } from "../git-url.ts";
+import type { GitUrl } from "../../git.ts";
 
 /** The git of this machine. */
 export interface GitProgram {

@@ -1,4 +1,4 @@
-import type { ReadableStore, ToldSkill } from "../../../../src/browser/page/mount/element-types.ts";
+import type { ReadableStore, ToldSkill } from "../../../../src/browser/page/element-types.ts";
 import { createStoreSource } from "../../../../src/browser/page/source/store-source.ts";
 import { describeSkillSource } from "../../../contract/skill-source.ts";
 

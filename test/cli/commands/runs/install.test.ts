@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { findPython } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../../../../src/runtime/sandbox/find.ts";
 import { writeWheel } from "../../../runtime/sandbox/requirements/wheels.ts";
 import { runCli } from "../../run-cli.ts";
 import type { CliRun } from "../../run-cli.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../../../src/runtime/runs/record/run-result.ts";
+import type { RunResult } from "../../../../src/runtime/runs/run-result.ts";
 import { compareOutcomes, readOutcome } from "../../../../src/runtime/runs/replay/outcome.ts";
 import type { Outcome } from "../../../../src/runtime/runs/replay/outcome.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";

@@ -24,7 +24,7 @@ import {
   makePrivateDirectory,
   removeTree,
 } from "../../../../src/runtime/sandbox/directory/private-directory.ts";
-import { findCommand } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { findCommand } from "../../../../src/runtime/sandbox/find.ts";
 import type { MountedBlob, MountedSkill } from "../../../../src/runtime/sandbox.ts";
 import { blobOf, fileOf, skillOf } from "../../../contract/sandbox/runs.ts";
 

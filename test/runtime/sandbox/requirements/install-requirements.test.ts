@@ -18,7 +18,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
-import { findPython } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../../../../src/runtime/sandbox/find.ts";
 import { installRequirements } from "../../../../src/runtime/sandbox/requirements/install-requirements.ts";
 import { findPackagesOf, findRequirements } from "../../../../src/runtime/sandbox/requirements/package-cache.ts";
 import type {

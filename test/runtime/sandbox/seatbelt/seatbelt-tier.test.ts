@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { findPython } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { findPython } from "../../../../src/runtime/sandbox/find.ts";
 import { makeHostDirectory } from "../../../../src/runtime/sandbox/directory/host-directory.ts";
 import { openSeatbeltSandbox } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-tier.ts";
 import type { SeatbeltRuntime } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-tier.ts";

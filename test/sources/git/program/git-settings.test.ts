@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { findGit, isRecent } from "../../../../src/sources/git/program/git-program.ts";
 import { gitEnvironment, gitSettings } from "../../../../src/sources/git/program/git-settings.ts";
-import { parseGitUrl } from "../../../../src/sources/git/git-url.ts";
+import { parseGitUrl } from "../../../../src/sources/git.ts";
 import { packetLine } from "../../../../src/sources/git/refs/packet-lines.ts";
 import { hasGit, whyNoGit } from "../git-server.ts";
 import { openSource } from "../open-source.ts";

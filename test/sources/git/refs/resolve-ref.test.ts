@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Fetcher, RemoteRequest } from "../../../../src/sources/fetch/fetcher.ts";
-import { parseGitUrl } from "../../../../src/sources/git/git-url.ts";
+import { parseGitUrl } from "../../../../src/sources/git.ts";
 import { packetLine, readPackets } from "../../../../src/sources/git/refs/packet-lines.ts";
 import { findCommit, readRefs } from "../../../../src/sources/git/refs/resolve-ref.ts";
 

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { toVisible } from "../../../parts/visible-text.ts";
 import type { RunFormState } from "../state/run-form.ts";
 import { FormField } from "./field.tsx";
-import { splitWords } from "./split-words.ts";
+import { splitWords } from "../state/split-words.ts";
 
 /** The arguments and the input of a script. */
 export function ScriptFields({

@@ -1,4 +1,4 @@
-import type { LedgerEvent, RunState } from "../../../../wire/runs.ts";
+import type { LedgerEvent } from "../../../../wire/runs.ts";
 
 const doors: Readonly<Record<string, string>> = {
   acp: "in an editor",
@@ -61,16 +61,6 @@ export function toLedgerSentence(event: LedgerEvent): string {
       return `${what} ${doorInWords(door)}${about === undefined ? "." : `: ${about}`}`;
   }
 }
-
-export const stateWords: Readonly<Record<RunState, string>> = {
-  queued: "Waiting for its turn",
-  running: "Running",
-  interrupted: "Interrupted",
-  completed: "Completed",
-  failed: "Failed",
-  refused: "Refused",
-  cancelled: "Cancelled",
-};
 
 /** A day's line in the history: an event, or that its files were others from then on. */
 export type HistoryLine =

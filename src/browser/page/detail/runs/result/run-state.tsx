@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { RunState } from "../../../../wire/runs.ts";
-import { stateWords } from "../history/sentences.ts";
+import { stateWords } from "../state-words.ts";
 import { Icon, type IconName } from "../../../parts/icon.tsx";
 
 const looks: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>> = {

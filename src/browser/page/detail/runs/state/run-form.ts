@@ -1,8 +1,8 @@
 import { signal, type Signal } from "@preact/signals";
 import type { SkillDetail } from "../../../../wire/skills.ts";
 import type { RunDraft } from "../copy/run-draft.ts";
-import { readFormFields, type Drafts } from "../form/field-value.ts";
-import { splitWords } from "../form/split-words.ts";
+import { readFormFields, type Drafts } from "./field-value.ts";
+import { splitWords } from "./split-words.ts";
 
 /** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
 export interface RunFormState {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { makeTemporary, sweepTemporaryDirectories } from "../../../src/base/paths/temporary-directory.ts";
+import { makeTemporary, sweepTemporaryDirectories } from "../../../src/base/processes/temporary-directory.ts";
 import { ownedName } from "../../../src/base/processes/owned-name.ts";
 
 test("sweeps what killed processes left, that of another container after a day, and nothing else", () => {

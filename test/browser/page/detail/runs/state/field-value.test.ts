@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readField, readFormFields } from "../../../../../../src/browser/page/detail/runs/form/field-value.ts";
+import { readField, readFormFields } from "../../../../../../src/browser/page/detail/runs/state/field-value.ts";
 import type { SkillInput } from "../../../../../../src/browser/wire/skills.ts";
 import { actionSkill, openRunner } from "../../../../../runtime/runs/open-runner.ts";
 import { refusal } from "../../../../../runtime/tools/open-tools.ts";

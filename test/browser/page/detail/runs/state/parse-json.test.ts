@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseJsonInput } from "../../../../../../src/browser/page/detail/runs/form/parse-json.ts";
+import { parseJsonInput } from "../../../../../../src/browser/page/detail/runs/state/parse-json.ts";
 
 test("JSON is parsed as by JSON.parse", () => {
   fc.assert(

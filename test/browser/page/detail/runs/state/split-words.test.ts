@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { shellWord } from "../../../../../../src/base/text/shell-word.ts";
-import { splitWords } from "../../../../../../src/browser/page/detail/runs/form/split-words.ts";
+import { splitWords } from "../../../../../../src/browser/page/detail/runs/state/split-words.ts";
 
 /** The words that a real shell makes of each text, all in one process. */
 function wordsOfShell(texts: readonly string[]): readonly (readonly string[])[] {

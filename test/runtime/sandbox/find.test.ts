@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findPython, readInterpreterReport } from "../../../../src/runtime/sandbox/find/find-programs.ts";
+import { findPython, readInterpreterReport } from "../../../src/runtime/sandbox/find.ts";
 
 const answer = (name: string, version: number[]): string =>
   JSON.stringify([name, version, "/usr/bin/python3.x", "/usr"]);

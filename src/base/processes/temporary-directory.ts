@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { isAbandoned, ownedName } from "../processes/owned-name.ts";
-import { namesIn } from "./names-in.ts";
+import { isAbandoned, ownedName } from "./owned-name.ts";
+import { namesIn } from "../paths/names-in.ts";
 
 /** Creates an empty directory that only this user can enter. `purpose`: of a few letters. */
 export function makeTemporary(above: string, purpose: string): string {

@@ -1,7 +1,7 @@
-import { nearest } from "../../../base/text/nearest.ts";
-import { SkillsError } from "../../../base/errors.ts";
-import type { BrowseDoor } from "../browse-door.ts";
-import type { ShownSkill } from "../rows/shown-skill.ts";
+import { nearest } from "../../base/text/nearest.ts";
+import { SkillsError } from "../../base/errors.ts";
+import type { BrowseDoor } from "./browse-door.ts";
+import type { ShownSkill } from "./rows/shown-skill.ts";
 
 /** Throws SKILL_NOT_FOUND. */
 export async function findShown({ skills }: Pick<BrowseDoor, "skills">, id: string): Promise<ShownSkill> {

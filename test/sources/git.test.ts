@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isCommit, parseGitUrl } from "../../../src/sources/git/git-url.ts";
+import { isCommit, parseGitUrl } from "../../src/sources/git.ts";
 
 test.each([
   ["https://GitHub.com/o/r.git", "https://github.com/o/r.git", 443],

@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
-import { isWithin } from "../../../base/paths/is-within.ts";
-import { findProgram, searchPath } from "../../../base/processes/find-program.ts";
-import { runProgram } from "../../../base/processes/spawn-process.ts";
-import { isSkillsError } from "../../../base/errors.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
+import { findProgram, searchPath } from "../../base/processes/find-program.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
+import { isSkillsError } from "../../base/errors.ts";
 
 /** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
 export function findCommand(name: string, first: readonly string[] = []): string | undefined {
