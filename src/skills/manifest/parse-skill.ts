@@ -1,4 +1,3 @@
-import { maxFrontmatterBytes } from "../text/frontmatter.ts";
 import type { TextRange } from "../../base/failures/file-problem.ts";
 import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
@@ -49,7 +48,7 @@ const noFindings: readonly Finding[] = [];
 
 /**
  * Parses a SKILL.md. Pure; never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not
- * contain the closing fence: read more, up to {@link maxFrontmatterBytes}, and parse again.
+ * contain the closing fence: read more, up to `maxFrontmatterBytes`, and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
   const { values: found, isClean, source, rangeOf, lost, findings } = readHead(text, manifest);
