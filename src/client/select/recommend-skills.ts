@@ -1,5 +1,4 @@
 import type { SkillFacts } from "./skill-facts.ts";
-import { stopWords } from "./stop-words.ts";
 
 const maxPrompt = 10_000;
 const maxPromptWords = 200;
@@ -85,3 +84,12 @@ function wordsOf(text: string): ReadonlyMap<string, string> {
 function stemOf(word: string): string {
   return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
 }
+
+/** English words that say nothing about what a skill does, and words that most descriptions of skills contain. */
+const stopWords: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  (
+    "a about all also an and any are as at be but by can could do does for from get has have help how i if in into is it its just let " +
+    "like make me my need no not of on or our put should so some than that the their them there these they this to " +
+    "us use used using want was we what when where which who why will with would you your"
+  ).split(" "),
+);

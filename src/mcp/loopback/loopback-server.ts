@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { createPeerCheck } from "../../base/network/peer-users.ts";
 import type { PeerUsers } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { isRefusal, refuse } from "../../wire/http/refusal.ts";
-import { newToken, toTokenDigest } from "../../wire/http/token.ts";
-import { admitRequest, toPathKey } from "./admit-request.ts";
-import type { Guarded } from "./admit-request.ts";
+import { isRefusal, refuse, nothingHere, onlyPost, unauthorized } from "../../wire/http/refusal.ts";
+import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/token.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {
@@ -133,4 +133,45 @@ export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackSe
       });
     },
   };
+}
+
+/** The parts of a request that decide on admission. */
+interface RequestHead {
+  readonly method: string | undefined;
+  /** From the request line. */
+  readonly target: string | undefined;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly authorization: string | undefined;
+}
+
+/** A session, identified by a path and a token. */
+interface Guarded {
+  readonly tokenDigest: Buffer;
+}
+
+/** By digest of the path, so that the time of a lookup reveals nothing about other paths. */
+type GuardedPaths<Session extends Guarded> = ReadonlyMap<string, Session>;
+
+function toPathKey(path: string): string {
+  return toTokenDigest(path).toString("base64");
+}
+
+/**
+ * The session that a request is for, or why it is refused (CONTRACT C-2.2). Host, and Origin if present, must be ours, against DNS
+ * rebinding. The path of a closed session is refused like an unknown one.
+ */
+function admitRequest<Session extends Guarded>(
+  { method, target, host, origin, authorization }: RequestHead,
+  port: number,
+  paths: GuardedPaths<Session>,
+): Session | HttpRefusal {
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const refusal = checkHostAndOrigin({ host, origin }, { hosts });
+  if (refusal !== undefined) return refusal;
+  const session = target === undefined ? undefined : paths.get(toPathKey(target));
+  if (session === undefined) return nothingHere;
+  const token = bearerToken(authorization);
+  if (token === undefined || !isToken(token, session.tokenDigest)) return unauthorized();
+  return method === "POST" ? session : onlyPost();
 }

@@ -10,13 +10,13 @@ import { toAuthority } from "../../base/network/target.ts";
 import type { Target } from "../../base/network/target.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { version } from "../../base/version.ts";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { addressRules, disallowedRequest } from "./address-rules.ts";
 import type { AddressRules } from "./address-rules.ts";
 import { connectChecked } from "./connect-checked.ts";
-import { toFetchFailure } from "./fetch-failure.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetcher.ts";
 import { readResponseBody, toHeaders } from "./read-answer.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 
 export interface FetcherOptions {
   /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
@@ -197,3 +197,24 @@ function tookTooLong(host: string, milliseconds: number): SkillsError {
 }
 
 const connectTo: Connect = (address, port) => connectSocket({ host: address, port });
+
+/** Converts what a connection failed with. `host` may have a port. The message contains nothing that the other side sent. */
+function toFetchFailure(error: unknown, host: string): SkillsError {
+  // Refused while connecting.
+  if (isSkillsError(error)) return error;
+  // Undici does not set the code of every error of its parser.
+  const code = systemCode(error) || (error instanceof Error && error.name === "HTTPParserError" ? "HPE_INVALID" : "");
+  return new SkillsError("ENDPOINT_UNREACHABLE", `${host} ${describe(code)}.`, { cause: error });
+}
+
+function describe(code: string): string {
+  if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "HPE_HEADER_OVERFLOW")
+    return "answered with headers of more than 16 KiB";
+  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_RES_")) return "gave an answer that is not valid HTTP";
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
+    return "closed the connection before the answer was complete; try again";
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "cannot be reached in time; try again";
+  if (/CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO/.test(code))
+    return `has no valid TLS certificate (${code}); a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS`;
+  return code === "" ? "cannot be asked" : `cannot be asked (${code})`;
+}

@@ -7,16 +7,16 @@ import type { Fetcher } from "../fetch/fetcher.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import { fetchCommit } from "./fetch-commit.ts";
 import type { GitLimits } from "./git-limits.ts";
-import type { GitProgram } from "./program/git-settings.ts";
+import type { GitProgram, GitRemote } from "./program/git-settings.ts";
 import { readGitTree } from "./git-tree.ts";
 import { isCommit, parseGitUrl } from "../git.ts";
 import type { GitUrl } from "../git.ts";
-import { pinRemote } from "./pin-remote.ts";
-import type { NetworkChecks } from "./pin-remote.ts";
 import { readTarball } from "./read-tarball.ts";
 import { findCommit, readRefs } from "./refs/resolve-ref.ts";
 import type { Advertised } from "./refs/resolve-ref.ts";
 import { listRefs } from "./refs/ssh-refs.ts";
+import type { Resolve } from "../../base/network/resolve.ts";
+import type { AddressRules } from "../fetch/address-rules.ts";
 
 export interface FetchedRepositoriesOptions {
   readonly fetcher: Fetcher;
@@ -178,4 +178,36 @@ function closed(): SkillsError {
 function noGit({ label }: GitUrl): SkillsError {
   const facts = { hint: "Install git 2.37 or later." };
   return new SkillsError("SOURCE_INVALID", `${label} can be read with git only, and this machine has none.`, { facts });
+}
+
+/** How hosts are looked up and judged: the same as for every other connection. */
+interface NetworkChecks {
+  readonly rules: AddressRules;
+  readonly resolve: Resolve;
+}
+
+const mostAddresses = 8;
+
+/** Looks up the host of a repository, and checks its addresses; git then connects to these only. Throws ENDPOINT_UNREACHABLE. */
+async function pinRemote(url: GitUrl, { rules, resolve }: NetworkChecks, signal: AbortSignal): Promise<GitRemote> {
+  // For ssh the rules are those of https.
+  const scheme = url.scheme === "http" ? "http" : "https";
+  const target = rules.targetOf(new URL(`${scheme}://${url.host.text}:${url.port}/`));
+  const addresses = url.host.address === undefined ? await lookUp(url.host.text, resolve, signal) : [url.host.address];
+  const why = rules.judge(target, addresses);
+  if (why !== undefined) throw new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
+  return { url, addresses: addresses.slice(0, mostAddresses) };
+}
+
+async function lookUp(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  let addresses: readonly string[] = [];
+  let cause: unknown;
+  try {
+    addresses = await unlessAborted(resolve(host, signal), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    cause = error;
+  }
+  if (addresses.length > 0) return addresses;
+  throw new SkillsError("ENDPOINT_UNREACHABLE", `${host} cannot be resolved.`, { cause });
 }

@@ -3,13 +3,14 @@ import { SkillsError } from "../../base/errors.ts";
 import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";
 import { readArchive } from "../archive/read-archive.ts";
-import { checkDigest } from "./check-digest.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { compressed, isCompressed } from "../fetch/read-answer.ts";
 import { requireSuccess } from "../fetch/require-success.ts";
 import type { RemoteContent } from "../remote-skill.ts";
 import { skillLimits } from "../skill-bytes.ts";
 import type { SkillFile } from "../skill-bytes.ts";
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Reads the files below a directory of a repository at a commit, with paths relative to that directory. */
 type ReadGit = (
@@ -156,4 +157,28 @@ function sizeOf(files: readonly SkillFile[]): number {
 
 function notDownloaded(why: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** Throws SOURCE_INVALID unless the bytes have the digest `sha256:…`. Does not block for long. `what` starts a sentence. */
+async function checkDigest(bytes: Uint8Array, digest: string, what: string): Promise<void> {
+  if (!/^sha256:[0-9a-f]{64}$/i.test(digest))
+    throw new SkillsError(
+      "SOURCE_INVALID",
+      `${what} has an invalid digest; it must be sha256: and 64 hexadecimal digits.`,
+    );
+  const received = await sha256Of(bytes);
+  if (received === digest.toLowerCase()) return;
+  const message = `${what} is not what its index says: its digest is ${received} instead of ${digest.toLowerCase()}.`;
+  throw new SkillsError("SOURCE_INVALID", message);
+}
+
+async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    if (at > 0) await nextTurn();
+    hash.update(bytes.subarray(at, at + pieceBytes));
+  }
+  return `sha256:${hash.digest("hex")}`;
 }

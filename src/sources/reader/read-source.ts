@@ -1,17 +1,17 @@
 import { SkillsError } from "../../base/errors.ts";
 import { createSourceClient } from "./source-client.ts";
 import type { SourceClient } from "./source-client.ts";
-import { mergeListings } from "./merge-listings.ts";
 import { readListing } from "./read-listing.ts";
 import type { ListingResult, FoundListing, FoundMarketplace } from "./read-listing.ts";
-import { readSkillMdListing } from "./read-skill-file.ts";
-import { archiveName, pathWithoutTrailingSlash, isDocument, isShare, wellKnownAddresses } from "./well-known.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { isAgentSkillsName } from "../indexes/collect-skills.ts";
-import type { RemoteIndex } from "../remote-skill.ts";
+import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
 import { toLabel } from "../source.ts";
 import type { Source } from "../source.ts";
 import { withoutPrivateLinks } from "./without-private-links.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { cleanText } from "../indexes/clean-text.ts";
+import { indexLimits } from "../indexes/index-limits.ts";
 
 /** How a source is read; what a value is absent for is not read. */
 export interface ReadSourceOptions {
@@ -168,4 +168,71 @@ function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsEr
   const [why, ...others] = new Set(nothing.map((one) => one.why));
   if (why !== undefined && others.length === 0) return new SkillsError(code, `${label} cannot be read: ${why}`);
   return new SkillsError(code, `${label} lists no skills: ${nothing.map(({ said }) => said).join("; ")}`);
+}
+
+/**
+ * What one place publishes in several forms, as one list sorted by name. Of a skill in both, Skill Sharing says what it is; its files come
+ * from Agent Skills, which has their digests, unless it is to be invoked.
+ */
+function mergeListings(
+  sharing: readonly RemoteSkill[],
+  agentSkills: readonly (readonly RemoteSkill[])[],
+): readonly RemoteSkill[] {
+  const merged = new Map<string, RemoteSkill>();
+  for (const skills of agentSkills)
+    for (const skill of skills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
+  for (const skill of sharing) {
+    const files = merged.get(skill.name)?.content;
+    const isDownloaded = files !== undefined && files.type !== "unusable" && skill.capabilityType !== "api";
+    merged.set(skill.name, isDownloaded ? { ...skill, content: files } : skill);
+  }
+  return [...merged.values()].sort((one, other) => byCodePoint(one.name, other.name));
+}
+
+/** The one skill of a SKILL.md; undefined if the text is not one. */
+function readSkillMdListing(
+  { text, url, etag }: { readonly text: string; readonly url: string; readonly etag?: string },
+  address: string,
+  describe: (text: string) => { readonly name?: string; readonly description?: string } = () => ({}),
+): FoundListing | undefined {
+  if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
+  const { name: own = "", description = "" } = describe(text);
+  const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
+  const name = [own, parts.at(-2) ?? ""].find(isAgentSkillsName);
+  if (name === undefined) return undefined;
+  const skill = {
+    name,
+    description: cleanText(description, indexLimits.descriptionLength),
+    content: { type: "skill-md", url } as const,
+  };
+  const etags = etag === undefined ? {} : { [address]: etag };
+  return { form: "agent-skills-0.2", skills: [skill], problems: [], isPartial: false, etags };
+}
+
+/** Where a domain, or a path of it, publishes its skills; the later ones are older forms of the same. */
+function wellKnownAddresses(base: URL, directory: string): readonly string[] {
+  return ["skill-sharing", "agent-skills/index.json", "skills/index.json"].map(
+    (name) => new URL(`${directory}/.well-known/${name}`, base).href,
+  );
+}
+
+/** The path of a URL without a slash at its end: empty for a bare domain. */
+function pathWithoutTrailingSlash({ pathname }: URL): string {
+  return pathname.replace(/\/+$/, "");
+}
+
+/** Whether the path has the form of a document's: it is asked for itself first. */
+function isDocument({ pathname }: URL): boolean {
+  return /\.(?:json|md)$/i.test(pathname);
+}
+
+/** The name of the skill that an archive's path names: `rows-clean` of `/x/rows-clean-1.2.0.tar.gz`; undefined for other paths. */
+function archiveName({ pathname }: URL): string | undefined {
+  const [, name] = /\/([^/]+)\.(?:tar\.gz|tgz|zip|tar)$/i.exec(pathname) ?? [];
+  return name?.replace(/[-_.]v?\d+(?:\.\d+)+.*$/, "");
+}
+
+/** Whether the path starts with the capability of a share: its root is another set of skills, and never stands in for it. */
+function isShare({ pathname }: URL): boolean {
+  return /^\/s\/[^/]/.test(pathname);
 }

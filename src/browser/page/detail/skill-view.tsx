@@ -5,9 +5,11 @@ import { toVisible } from "../parts/visible-text.ts";
 import { Icon } from "../parts/icon.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { SkillHeader } from "./skill-header.tsx";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
+import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import type { KnownDetail } from "../source/skill-source.ts";
 
 export interface SkillViewProps {
   /** Of the skill, as in its row. */
@@ -86,5 +88,36 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
         )}
       </div>
     </div>
+  );
+}
+
+/** What a skill is called, what it is, where it comes from. */
+function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDetail }): JSX.Element {
+  return (
+    <header class="skill-header">
+      <div>
+        <h2>
+          <ForeignName name={row.name} />
+        </h2>
+        <p class="facts">
+          <StateMark state={row.state} />
+          <span>{row.kind}</span>
+          {row.version !== "" && (
+            <span>
+              version <ForeignText text={row.version} limit={40} />
+            </span>
+          )}
+          {row.canonicalName !== undefined && (
+            <span>
+              called <ForeignText text={row.canonicalName} limit={80} />
+            </span>
+          )}
+          <span>
+            from <ForeignText text={installed?.source ?? row.source} limit={120} />
+            {installed?.isModified === true && ", changed here since it was installed"}
+          </span>
+        </p>
+      </div>
+    </header>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select/facets.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { facetTitles, facetValueLabel } from "./facet-words.ts";
+import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const settleMilliseconds = 150;
@@ -87,4 +87,29 @@ function Facet({
       )}
     </fieldset>
   );
+}
+
+/** What facets are called, in the order of their use. */
+const facetTitles: readonly (readonly [FacetName, string])[] = [
+  ["state", "State"],
+  ["kind", "Kind"],
+  ["source", "Source"],
+  ["license", "License"],
+  ["compatibility", "This machine"],
+  ["tools", "Allowed tools"],
+  ["namespace", "Namespace"],
+];
+
+const compatibility: Readonly<Record<string, string>> = {
+  met: "has what it needs",
+  missing: "lacks something",
+  unknown: "not known",
+  unspecified: "nothing needed",
+};
+
+/** A value of a facet as people read it. */
+function facetValueLabel(facet: FacetName, value: string): string {
+  if (facet === "state") return new Map<string, StateDisplay>(Object.entries(stateDisplays)).get(value)?.words ?? value;
+  if (facet === "compatibility") return compatibility[value] ?? value;
+  return value === "" ? "none" : value;
 }

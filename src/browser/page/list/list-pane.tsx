@@ -6,8 +6,11 @@ import { noFilter } from "../state/place.ts";
 import { EmptyList } from "./empty-list.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { SearchBox } from "./search-box.tsx";
-import { SkillLine } from "./skill-row.tsx";
 import { VirtualList } from "./virtual-list.tsx";
+import type { SkillRow } from "../../wire/skills.ts";
+import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { toShortNumber } from "../parts/short-number.ts";
 
 /** Search, filters, and the skills that are left. */
 export function ListPane({
@@ -93,5 +96,33 @@ function UnreadPlaces(): JSX.Element | null {
       <Icon name="alert" />
       <span>Skills may be missing. These places could not be read whole: {unread.slice(0, 5).join(", ")}</span>
     </p>
+  );
+}
+
+/** One line of the list: what it is, where from, whether it is as it should be, and what it costs. */
+function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
+  const { name, description, kind, source, state, tokens } = row;
+  return (
+    <>
+      <span class={`kind ${kind}`}>
+        <Icon name={kind === "action" ? "bolt" : "book"} />
+        <span class="words">{kind}</span>
+      </span>
+      <span class="name">
+        <ForeignName name={name} />
+      </span>
+      <span class="source cut-start">
+        <ForeignText text={source} />
+      </span>
+      <span class="description">
+        <ForeignText text={description} />
+      </span>
+      <span class={`state ${state}`}>
+        <StateMark state={state} />
+      </span>
+      <span class="tokens" title={`${tokens.listed} tokens in lists, ${tokens.instructions} when read (estimates)`}>
+        {tokens.instructions > 0 && `${toShortNumber(tokens.instructions)} tokens`}
+      </span>
+    </>
   );
 }

@@ -3,7 +3,6 @@ import { matchesEtag } from "../../../serve/answer/etag.ts";
 import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
 import type { BrowseError } from "../../wire/skills.ts";
 import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
-import { pageHeaders } from "./page-headers.ts";
 
 const json = { "content-type": "application/json", "cache-control": "no-store" };
 
@@ -59,3 +58,30 @@ export function sendJson(
   const body = Buffer.from(JSON.stringify(value));
   response.writeHead(status, { ...pageHeaders, ...json, ...headers, "content-length": body.length }).end(body);
 }
+
+/**
+ * Of every answer. Nothing but the page's own scripts runs, nothing leaves for another origin, nobody frames or embeds it, and HTML is made
+ * through the page's one policy for trusted types.
+ */
+const pageHeaders: Readonly<Record<string, string>> = Object.freeze({
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+  "permissions-policy":
+    "accelerometer=(), camera=(), clipboard-read=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), payment=(), usb=()",
+});

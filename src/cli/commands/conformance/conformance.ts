@@ -2,12 +2,14 @@ import { systemClock } from "../../../base/clock.ts";
 import type { DriveOptions } from "../../../conformance/drive/drive-agent.ts";
 import type { RuleOrigin } from "../../../conformance/rules/rule.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { directoryFault, toAbsolute, reasonOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { formats, printReport } from "./print-report.ts";
-import { createOutputWriter, readTranscriptFile } from "./transcript-files.ts";
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { readTranscript } from "../../../conformance/transcript/read-transcript.ts";
+import { type TranscriptEntry, limits } from "../../../conformance/transcript/entry.ts";
 
 export const command = defineCommand({
   usage: "conformance [options] -- AGENT [ARG…] | --client [options] | --replay FILE…",
@@ -138,4 +140,40 @@ function toMilliseconds(seconds: string | undefined): number {
   if (!/^\d{1,4}$/.test(seconds) || Number(seconds) === 0)
     throw usageError(`--timeout needs 1 to 9999 seconds, not ${seconds}`);
   return Number(seconds) * 1_000;
+}
+
+/** Creates a file now, so that an error comes before the work; the function replaces its content. */
+function createOutputWriter(option: string, file: string | undefined): ((text: string) => void) | undefined {
+  if (file === undefined) return undefined;
+  const target = toAbsolute(file);
+  try {
+    writeFileSync(target, "");
+  } catch (error) {
+    throw usageError(`${option} ${file} cannot be written: ${reasonOf(error)}`);
+  }
+  return (text) => {
+    writeFileSync(target, text);
+  };
+}
+
+/** Throws INVALID_OPTIONS if there is no such transcript, or it is too large. */
+function readTranscriptFile(file: string): readonly TranscriptEntry[] {
+  return readTranscript(readText(file), file);
+}
+
+function readText(file: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(toAbsolute(file), "r");
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw usageError(`${file} is not a regular file`);
+    if (stat.size > limits.transcriptBytes)
+      throw usageError(`${file} has ${stat.size} bytes; the limit is ${limits.transcriptBytes}`);
+    return readFileSync(descriptor, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
+    throw error;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }

@@ -10,7 +10,6 @@ import { defineCommand, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { openInBrowser } from "./open-in-browser.ts";
 import { writeRedirectFile } from "./redirect-file.ts";
-import { onEnter } from "./on-enter.ts";
 
 const defaultIdleMinutes = 30;
 
@@ -114,4 +113,14 @@ function toNumber(
   if (!(number >= least && number <= most))
     throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
   return number;
+}
+
+/** Calls back for each line that is entered at the terminal. Nothing is read where stdin is no terminal. Returns a function that ends this. */
+function onEnter(listener: () => void, stdin: NodeJS.ReadStream = process.stdin): () => void {
+  if (!stdin.isTTY) return () => undefined;
+  stdin.on("data", listener).on("error", () => undefined);
+  return () => {
+    stdin.off("data", listener);
+    stdin.pause();
+  };
 }
