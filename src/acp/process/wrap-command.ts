@@ -53,7 +53,7 @@ const optionNames = Object.keys({
   options: true,
 } satisfies Record<keyof WrapCommandOptions, true>);
 
-/** See `wrapCommand` in `acp/wrap-command.ts`. */
+/** See `wrapCommand` in `acp/mounts.ts`. */
 export async function wrapAgentCommand(
   options: WrapCommandOptions,
   surroundings: WrapSurroundings = {},
