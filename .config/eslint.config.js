@@ -1,11 +1,17 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { importX } from "eslint-plugin-import-x";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
+/** What the doors use of `runtime/`: its inner rooms are joined by `app.ts`. */
+const forDoors = ["app", "caller", "question", "run-event", "runs", "tool", "tools", "trust"].map(
+  (room) => `runtime/${room}`,
+);
+
 /**
- * The house's import direction (`src/README.md`): what each wing may import, besides itself.
+ * The house's import direction (`src/README.md`): what each wing or room may import, besides itself. The rooms of `runtime/` are
+ * neighbours, which take what they need from one another as values. `trust` is `trust/` and its door `trust.ts`.
  * @type {Record<string, string[]>}
  */
 const mayImport = {
@@ -13,18 +19,53 @@ const mayImport = {
   skills: ["base"],
   wire: ["base", "skills"],
   sources: ["base", "skills", "wire"],
-  runtime: ["base", "skills", "wire", "sources"],
-  mcp: ["base", "skills", "wire", "sources", "runtime"],
-  acp: ["base", "skills", "wire", "sources", "runtime", "mcp"],
+  "runtime/blobs": ["base"],
+  "runtime/ledger": ["base"],
+  "runtime/secrets": ["base"],
+  "runtime/sandbox": ["base"],
+  "runtime/trust": ["base", "skills", "runtime/question"],
+  "runtime/question": ["base", "skills", "runtime/trust"],
+  "runtime/run-event": ["base"],
+  "runtime/runs": [
+    ...["base", "skills", "sources"],
+    ...["blobs", "question", "run-event", "sandbox", "secrets", "trust"].map((room) => `runtime/${room}`),
+  ],
+  "runtime/tool": [
+    ...["base", "skills"],
+    ...["question", "run-event", "runs", "tools", "trust"].map((room) => `runtime/${room}`),
+  ],
+  "runtime/tools": [
+    ...["base", "skills"],
+    ...["blobs", "ledger", "run-event", "runs", "tool", "trust"].map((room) => `runtime/${room}`),
+  ],
+  "runtime/options": ["base", "sources", "runtime/trust"],
+  "runtime/open-trust": ["base", "runtime/ledger", "runtime/options", "runtime/trust"],
+  "runtime/caller": ["base", "skills", "runtime/question", "runtime/tool", "runtime/tools", "runtime/trust"],
+  "runtime/app": ["base", "skills", "sources", "runtime"],
+  mcp: ["base", "skills", "wire", ...forDoors],
+  acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+  "acp/in-process": ["base", "skills", "acp", "runtime/options", ...forDoors],
   client: ["wire"],
-  serve: ["base", "skills", "wire", "sources", "runtime", "mcp"],
+  serve: [
+    ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
+    ...forDoors,
+  ],
   "browser/wire": ["skills", "wire"],
-  "browser/page": ["browser/wire", "base", "client", "wire"],
-  "browser/server": ["browser/wire", "base", "skills", "wire", "sources", "runtime", "mcp", "serve", "client"],
+  "browser/page": ["base", "client", "browser/wire"],
+  "browser/server": [
+    ...["base", "skills", "wire", "sources", "serve", "browser/wire"],
+    ...["runtime/blobs", "runtime/ledger", "runtime/options", ...forDoors],
+  ],
   conformance: ["base", "wire", "client", "acp"],
-  cli: ["base", "skills", "wire", "sources", "runtime", "mcp", "acp", "client", "serve", "browser", "conformance"],
-  "index.ts": ["base", "skills", "wire", "sources", "runtime", "acp", "client"],
+  cli: [
+    ...["base", "skills", "wire", "sources", "mcp", "acp", "serve", "browser/server", "conformance"],
+    ...["runtime/blobs", "runtime/ledger", "runtime/options", "runtime/sandbox", ...forDoors],
+  ],
+  "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forDoors],
 };
+/** Rooms that no other room of their wing may import: they use the rest of it. */
+const lastOfWing = ["sources/install", "acp/in-process"];
+
 /**
  * The packages that each wing may import, besides Node's modules.
  * @type {Record<string, string[]>}
@@ -53,17 +94,33 @@ const packageRules = Object.entries(packagesOf).map(([wing, names]) => {
   return { files: [`src/${wing}/**`], rules: { "no-restricted-imports": rule } };
 });
 
-const zones = Object.entries(mayImport).map(([wing, others]) => ({
-  target: `./src/${wing}`,
-  from: "./src",
-  except: [wing, ...others].map((name) => `./${name}`),
-  message: `src/${wing} may import only ${others.join(", ") || "nothing of ours"}.`,
-}));
-const unlisted = readdirSync(new URL("../src", import.meta.url)).filter(
-  (name) => name !== "README.md" && !Object.keys(mayImport).some((wing) => wing.split("/")[0] === name),
-);
-if (unlisted.length > 0)
-  throw new Error(`.config/eslint.config.js lists no imports of src/${unlisted.join(", src/")}.`);
+/** @param {string} folder */
+const entriesOf = (folder) =>
+  readdirSync(new URL(`../src/${folder}`, import.meta.url)).filter((name) => !/^README\.md$|^__pycache__$/.test(name));
+/** The folder of that name and its door. @param {string} room */
+const placesOf = (room) =>
+  [`./src/${room}`, `./src/${room}.ts`].filter((place) => existsSync(new URL(`../${place}`, import.meta.url)));
+const zones = [
+  ...Object.entries(mayImport).map(([room, others]) => ({
+    target: placesOf(room),
+    from: "./src",
+    except: [room, ...others].flatMap(placesOf).map((place) => place.replace("./src", ".")),
+    message: `src/${room} may import only ${others.join(", ") || "nothing of ours"}.`,
+  })),
+  ...lastOfWing.map((room) => {
+    const [wing = "", name] = room.split("/");
+    return {
+      target: entriesOf(wing).flatMap((entry) => (entry === name ? [] : [`./src/${wing}/${entry}`])),
+      from: `./src/${room}`,
+      message: `Nothing else in src/${wing} may import src/${room}.`,
+    };
+  }),
+];
+const rooms = ["", "browser/", "runtime/"].flatMap((wing) => entriesOf(wing).map((entry) => wing + entry));
+const isListed = (/** @type {string} */ room) =>
+  Object.keys(mayImport).some((name) => name === room || `${name}.ts` === room || name.startsWith(`${room}/`));
+for (const room of rooms)
+  if (!isListed(room)) throw new Error(`.config/eslint.config.js lists no imports of src/${room}.`);
 
 export default defineConfig(
   // `inside` runs elsewhere: Python, and JavaScript for Deno.

@@ -41,6 +41,18 @@ test.each([
     'import "../wire/methods.ts";\n',
     "import-x/no-restricted-paths",
   ],
+  [
+    "an import between rooms of runtime that are not listed for each other",
+    "src/runtime/trust/standings.ts",
+    'import "../ledger.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
+  [
+    "a wing that imports its last room",
+    "src/sources/lock/lock-file.ts",
+    'import "../install/carry-out.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
   ["a package that a wing does not list", "src/skills/names.ts", 'import "execa";\n', "no-restricted-imports"],
   ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
   ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],

@@ -86,7 +86,7 @@ export async function callTools(
     });
   } catch (error) {
     if (!signal.aborted) {
-      reportRefusal(withOptions(reword(error, catalog), options), { json }, { terminal, log });
+      reportRefusal(withOptions(reword(error, catalog), options), { json }, terminal);
       return 1;
     }
     terminal.tell("interrupted; the run was cancelled");

@@ -1,6 +1,5 @@
 import { toSentences } from "../../base/failures/invalid-input.ts";
 import type { Violation } from "../../base/failures/invalid-input.ts";
-import type { Log } from "../../base/log.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { RunFailure, RunResult } from "../../runtime/runs/run-result.ts";
 import type { Catalog } from "../../skills/catalog.ts";
@@ -91,9 +90,9 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
 export function reportRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
-  { terminal, log }: { readonly terminal: Terminal; readonly log: Log },
+  terminal: Pick<Terminal, "log" | "echo" | "tell">,
 ): void {
-  const told = toWireError(error, { log });
+  const told = toWireError(error, { log: terminal.log });
   const { hint = "", available = [] } = told.data;
   // Some messages already end with their hint.
   const advice = told.message.endsWith(hint) ? [] : [hint];

@@ -11,7 +11,7 @@ import type { OfferedSkill } from "../../../skills/skill.ts";
 import { createPolicies } from "../../../runtime/trust/policy/open-policies.ts";
 import type { Policies } from "../../../runtime/trust/policy/open-policies.ts";
 import type { PolicyRefusal } from "../../../runtime/trust/policy.ts";
-import { directoryFault } from "../../arguments/values.ts";
+import { directoryFault, givenPolicy } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { createListing } from "../../open-listing.ts";
@@ -74,9 +74,8 @@ function toDirectory(given: string, cwd: string): string {
 }
 
 function policiesOf(terminal: Terminal): Policies {
-  const given = process.env["ACP_SKILLS_POLICY"] || undefined;
   const log = (_level: string, message: string): void => terminal.tell(message);
-  return createPolicies({ given: given && path.resolve(given), home: terminal.home, log });
+  return createPolicies({ given: givenPolicy(), home: terminal.home, log });
 }
 
 function* readRows(

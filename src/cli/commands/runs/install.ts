@@ -82,7 +82,7 @@ export const command = defineCommand({
         return 130;
       }
       if (!isSkillsError(error)) throw error;
-      reportRefusal(error, given, { terminal, log });
+      reportRefusal(error, given, terminal);
       return 1;
     } finally {
       stop();
