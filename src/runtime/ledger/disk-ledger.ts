@@ -60,7 +60,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
           rmSync(fileOf(directory, old.number), { force: true });
         return file;
       }
-      // A file of ours that came too late has no entries and none before it. One that others filled meanwhile, or that closes a gap, stays.
+      // Another process was faster. Our new file goes, unless others have written into it, or it closes a gap.
       const isLate =
         isNew && fstatSync(file.descriptor).size === 0 && !after.some(({ number }) => number === file.number - 1);
       closeSync(file.descriptor);
