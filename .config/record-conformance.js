@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startAgent } from "../dist/acp/process/start-agent.js";
 import { systemClock } from "../dist/base/clock.js";
-import { connectToAgent } from "../dist/conformance/drive/agent-connection.js";
-import { driveAgent } from "../dist/conformance/drive/drive-agent.js";
-import { toInitializeParams, variants } from "../dist/conformance/drive/variants.js";
-import { conformanceRules } from "../dist/conformance/rules/rules.js";
+import { connectToAgent } from "../dist/conformance/drive-agent/agent-connection.js";
+import { driveAgent } from "../dist/conformance/drive-agent.js";
+import { toInitializeParams, variants } from "../dist/conformance/drive-agent/variants.js";
+import { conformanceRules } from "../dist/conformance/rules.js";
 import { normaliseTranscript, placesOf } from "../dist/conformance/transcript/normalise.js";
-import { byConnection, readTranscript } from "../dist/conformance/transcript/read-transcript.js";
+import { byConnection, readTranscript } from "../dist/conformance/read-transcript.js";
 import { createRecording } from "../dist/conformance/transcript/recorder.js";
 
-/** @typedef {import("../dist/conformance/transcript/entry.d.ts").TranscriptEntry} Entry */
+/** @typedef {import("../dist/conformance/transcript.d.ts").TranscriptEntry} Entry */
 
 const at = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const main = at("dist/cli/main.js");

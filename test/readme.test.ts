@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { running } from "../src/cli/arguments/running-options.ts";
-import { listedCommands } from "../src/cli/commands.ts";
+import { listedCommands } from "../src/cli/commands/commands.ts";
 import { SkillsError } from "../src/base/errors.ts";
 import type { SkillsErrorCode } from "../src/base/errors.ts";
 import * as acpSkills from "../src/index.ts";

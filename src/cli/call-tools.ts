@@ -13,7 +13,7 @@ import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.
 import type { running } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
-import { createListing } from "./open-listing.ts";
+import { createListing } from "./listing/open-listing.ts";
 import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
 import { onInterruption } from "./report/terminal.ts";

@@ -1,7 +1,7 @@
 import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
-import { commands, listedCommands } from "./commands.ts";
-import type { CommandName } from "./commands.ts";
+import { commands, listedCommands } from "./commands/commands.ts";
+import type { CommandName } from "./commands/commands.ts";
 import { usageError } from "./command.ts";
 import type { Command, ListedCommand } from "./command.ts";
 import { createTerminal } from "./report/terminal.ts";

@@ -3,8 +3,8 @@ import { nearest } from "../base/text/nearest.ts";
 import { oneOf } from "./arguments/values.ts";
 import { usageError } from "./command.ts";
 import type { CommandArguments, Command, Option, OptionTable } from "./command.ts";
-import { listedCommands } from "./commands.ts";
-import type { CommandName } from "./commands.ts";
+import { listedCommands } from "./commands/commands.ts";
+import type { CommandName } from "./commands/commands.ts";
 
 const help: Option = { type: "boolean", short: "h", help: "Show this help." };
 

@@ -4,7 +4,7 @@ export { optIn, skillsOptIn } from "./initialize.ts";
 export { createSkillsStore } from "./store/skills-store.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
 export { openSearch } from "./select/search-skills.ts";
-export { facetNames, facetsOf, matcherOf, matches } from "./select/facets.ts";
+export { facetNames, facetsOf, matcherOf, matches } from "./select.ts";
 export { compareAgents } from "./select/compare-agents.ts";
 export { openRecommendations } from "./select/recommend-skills.ts";
 
@@ -18,7 +18,7 @@ export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/no
 export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
 export type { MessageStream } from "../wire/methods.ts";
-export type { SkillFacts } from "./select/skill-facts.ts";
-export type { ChosenFacets, FacetName, Facets, FacetValue } from "./select/facets.ts";
+export type { SkillFacts } from "./select.ts";
+export type { ChosenFacets, FacetName, Facets, FacetValue } from "./select.ts";
 export type { AgentSkills, ComparedSkill } from "./select/compare-agents.ts";
 export type { Recommendation } from "./select/recommend-skills.ts";

@@ -1,9 +1,8 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import { type MessageStream, problemsNotification, sessionUpdate, skillsNotification } from "../wire/methods.ts";
-import { readUpdateParams } from "./forms/params.ts";
-import { isSkillsKind } from "./forms/skills-list.ts";
+import { isSkillsKind, readUpdateParams } from "./skills-list.ts";
 import { fieldsOf } from "./json.ts";
-import { readSkillsDelta, readSkillsUpdate, type SkillsUpdate } from "./skills-update.ts";
+import { type SkillsUpdate, readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
 import { tapStream } from "./tap-stream.ts";
 
 /**

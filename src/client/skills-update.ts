@@ -1,9 +1,8 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import { fromCommandFacts } from "../wire/command-facts.ts";
 import { availableCommandsUpdate, metaKey } from "../wire/methods.ts";
-import { readUpdateParams, type UpdateParams } from "./forms/params.ts";
-import { isAvailableSkill } from "./forms/skill-fault.ts";
-import { isSkillsKind } from "./forms/skills-list.ts";
+import { isAvailableSkill } from "./skill-fault.ts";
+import { type UpdateParams, isSkillsKind, readUpdateParams } from "./skills-list.ts";
 import { fieldsOf, isStrings } from "./json.ts";
 
 /** The whole list of skills of one session at one moment; it replaces the one before. */

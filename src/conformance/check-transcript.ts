@@ -1,7 +1,7 @@
 import { readExchange } from "./exchange.ts";
-import type { RuleOrigin, ConformanceRule } from "./rules/rule.ts";
-import { conformanceRules } from "./rules/rules.ts";
-import type { TranscriptEntry, Side } from "./transcript/entry.ts";
+import type { RuleOrigin, ConformanceRule } from "./rule.ts";
+import { conformanceRules } from "./rules.ts";
+import type { TranscriptEntry, Side } from "./transcript.ts";
 
 /** One broken rule at one place. */
 export interface ConformanceFinding {

@@ -12,7 +12,7 @@ import {
   sessionUpdate,
   skillsNotification,
 } from "../wire/methods.ts";
-import { type TranscriptEntry, otherSide, type Side } from "./transcript/entry.ts";
+import { type TranscriptEntry, otherSide, type Side } from "./transcript.ts";
 
 /** A request, with its response if there is one. */
 export interface Request {

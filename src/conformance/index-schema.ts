@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { origins } from "./rules/rule.ts";
+import { origins } from "./rule.ts";
 
 const side = z.enum(["client", "agent"]);
 

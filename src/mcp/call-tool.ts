@@ -6,9 +6,9 @@ import type { Ask } from "../runtime/question.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
 import { envelopeDeclaresForms } from "./client-message.ts";
-import { askByRequest, limitQuestions } from "./elicit.ts";
+import { askByRequest, limitQuestions } from "./questions/elicit.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { SuspendedCalls } from "./suspended-calls.ts";
+import { SuspendedCalls } from "./questions/suspended-calls.ts";
 
 /** The parameters of `tools/call`. */
 interface CalledTool {

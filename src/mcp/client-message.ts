@@ -1,5 +1,5 @@
 import { SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
-import { isObject } from "../base/json-file/json-value.ts";
+import { isObject } from "../base/json/json-value.ts";
 
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 

@@ -10,8 +10,8 @@ import { viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
 import { createCallTool } from "./call-tool.ts";
 import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { createSkillResources } from "./skill-source.ts";
-import type { PagedSource } from "./skill-source.ts";
+import { createSkillResources } from "./skills/skill-source.ts";
+import type { PagedSource } from "./skills/skill-source.ts";
 
 export interface ServerOptions {
   /** Whether the client can be notified of changed skills. The tools never change. */

@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
+import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { declaresForms, declaresSkillsExtension } from "./client-message.ts";
 import { createMcpServerFactory } from "./mcp-server.ts";

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
-import { isObject, parseIfJson } from "../base/json-file/json-value.ts";
+import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";

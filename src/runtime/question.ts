@@ -1,10 +1,9 @@
 import { quoted } from "../base/text/quoted.ts";
-import { unseenCharacters } from "../base/text/unseen-characters.ts";
-import { beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
+import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
 import { counted } from "../base/text/counted.ts";
-import type { Capabilities } from "../skills/permissions.ts";
 import type { Grant, Reach, Subject } from "./trust/grants/grant.ts";
 import type { ChangedFile } from "../skills/copied-files.ts";
+import { unseenCharacters } from "../base/text/invisible-characters.ts";
 
 /** What a person can answer. */
 export type Answer = "once" | "trust" | "not-now" | "block";

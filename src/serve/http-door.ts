@@ -4,30 +4,22 @@ import type { Context, Hono } from "hono";
 import type { App } from "../runtime/app.ts";
 import type { RunEvent } from "../runtime/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
-import type { Artifacts } from "./agent-skills/artifacts.ts";
 import type { UnreadBytes } from "./admission/limiter.ts";
-import type { ServeConfig } from "./config/serve-config.ts";
-import type { HttpCaller } from "./http-caller.ts";
-import type { Shares } from "./publish/audience.ts";
-import type { Publication } from "./publish/publication.ts";
-import type { Listings } from "./sharing/listing.ts";
+import type { ServeConfig } from "./config.ts";
+import type { Published } from "./publish.ts";
+import type { PublishedSkill } from "./publish/publication.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+import type { McpCaller } from "../mcp/mcp-door.ts";
+import { type HttpRefusal, refuse } from "../wire/http/refusal.ts";
 
 /** What the routes serve. */
-export interface HttpDoor {
+export interface HttpDoor extends Published {
   readonly app: App;
   readonly config: ServeConfig;
   readonly session: SessionSkills;
   readonly anonymous: HttpCaller;
-  /** What is published now. */
-  readonly publication: () => Publication;
-  /** What can be downloaded of the published skills. */
-  readonly artifacts: Artifacts;
-  readonly shares: Shares;
   /** Told of large bodies before they are sent. */
   readonly unread: UnreadBytes;
-  /** The indexes of Skill Sharing. */
-  readonly listings: Listings;
   /** Where links point: `https://skills.example`, without a slash at its end. Never taken from a request. */
   readonly baseUrl: () => string;
   /** Only programs on this machine send requests: nothing else can connect, and no proxy stands in front. */
@@ -66,3 +58,52 @@ export type HttpRequestListener = (
   response: ServerResponse,
   caller: HttpCaller,
 ) => Promise<void>;
+
+/** Who sent a request. */
+export interface HttpCaller {
+  /** As in the configuration; `anonymous` without credentials. */
+  readonly name: string;
+  readonly isAnonymous: boolean;
+  /** Most bytes of one request. */
+  readonly requestBytes: number;
+  /** For the tools: with its own owner, visible skills and tools. */
+  readonly tools: McpCaller;
+  /**
+   * Whether the documents of discovery show it the skill (seed, 5.5): without credentials all but private ones; with credentials all that
+   * its configuration lets it see.
+   */
+  readonly discovers: (published: PublishedSkill) => boolean;
+  /** Whether it may invoke the skill: without credentials public ones only. */
+  readonly invokes: (published: PublishedSkill) => boolean;
+  /** Callers with the same view discover the same skills: a key for what is kept ready for them. */
+  readonly view: string;
+}
+
+/** Paths whose errors are those of JSON-RPC (CONTRACT C-2.2); all others have the error object of C-6.4. */
+const rpcPaths: readonly string[] = ["/rpc", "/mcp"];
+
+/** Refuses a request in the form that its path has. */
+export function refuseRequest(response: ServerResponse, path: string, refusal: HttpRefusal): void {
+  if (rpcPaths.includes(path)) {
+    refuse(response, refusal);
+    return;
+  }
+  response.writeHead(refusal.status, headersOf(refusal));
+  response.end(toErrorBody(refusal));
+}
+
+/** The same as the answer of a handler, with the error object of C-6.4. */
+export function toRefusalResponse(context: HttpContext, refusal: HttpRefusal): Response {
+  return context.body(toErrorBody(refusal), refusal.status, headersOf(refusal));
+}
+
+function headersOf({ headers = {} }: HttpRefusal): Record<string, string> {
+  return { "content-type": "application/json", "cache-control": "no-store", ...headers };
+}
+
+/** The error object of Skill Sharing (C-6.4). */
+export function toErrorBody({ code, message, headers }: Pick<HttpRefusal, "code" | "message" | "headers">): string {
+  const after = headers?.["retry-after"];
+  const retry = after === undefined ? {} : { retry: { after_seconds: Number(after) } };
+  return JSON.stringify({ error: { code, message, ...retry } });
+}

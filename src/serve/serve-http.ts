@@ -4,23 +4,17 @@ import type { App } from "../runtime/app.ts";
 import { SkillsError } from "../base/errors.ts";
 import type { RunEvent } from "../runtime/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
-import { isArtifactPath } from "./agent-skills/artifact-path.ts";
-import { createArtifacts } from "./agent-skills/artifacts.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
 import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
-import { answerRequests } from "./server/answer-requests.ts";
-import { closeServer } from "./server/close-server.ts";
-import type { ServeConfig } from "./config/serve-config.ts";
-import type { HttpRequestListener, HttpDoor } from "./http-door.ts";
-import { hostsOf, isLoopbackListenHost, listen } from "./server/listen.ts";
-import type { ListenOptions } from "./server/listen.ts";
+import { answerRequests } from "./serve-http/answer-requests.ts";
+import type { ServeConfig } from "./config.ts";
+import type { HttpDoor, HttpRequestListener } from "./http-door.ts";
+import { type ListenOptions, closeServer, hostsOf, isLoopbackListenHost, listen } from "./listen.ts";
 import { openMcpOfCallers } from "./mcp.ts";
-import { createServeRoutes } from "./server/open-routes.ts";
-import { createShares } from "./publish/audience.ts";
-import { createPublications } from "./publish/publications.ts";
+import { createServeRoutes } from "./serve-http/open-routes.ts";
+import { createPublished, isArtifactPath } from "./publish.ts";
 import { createRpcListener } from "./rpc/rpc.ts";
-import { createListings } from "./sharing/listing.ts";
 import { healthPaths } from "./telemetry/health-routes.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createRequestFacts } from "./telemetry/request-facts.ts";
@@ -61,29 +55,25 @@ export async function serveHttp(
   const held = new Set<Promise<void>>();
   const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
   const metrics = createMetrics();
-  const publication = createPublications(app, session, config);
+  let url = "";
+  const baseUrl = (): string => config.publicUrl ?? url;
+  const published = createPublished(app, session, { config, baseUrl });
   const callers = createCallers(config, {
     session,
-    publication,
+    publication: published.publication,
     now: () => performance.now(),
     onRunEvent: (caller) => (event) => {
       if (event.type === "ended") metrics.runEnded(event.status);
       for (const listener of runListeners) listener(caller, event);
     },
   });
-  let url = "";
-  const baseUrl = (): string => config.publicUrl ?? url;
-  const listings = createListings(publication, () => ({ provider: config.provider, baseUrl: baseUrl() }));
   const door: HttpDoor = {
     app,
     config,
     session,
     anonymous: callers.anonymous,
-    publication,
-    artifacts: createArtifacts(app),
-    shares: createShares(config),
+    ...published,
     unread: openUnreadBytes(limits.unreadBytes),
-    listings,
     baseUrl,
     isLocal: isLoopback && config.publicUrl === undefined,
     draining: draining.signal,

@@ -7,7 +7,7 @@ import type { DirectoryEntry, SkillFiles, SkillSource, FileStamp, SkillBytes } f
 import type { Skill } from "./skill.ts";
 import { byCodePoint } from "../base/text/code-point-order.ts";
 import { fileNameFault } from "./files/file-name-fault.ts";
-import { countCodePoints } from "./text/code-points.ts";
+import { countCodePoints } from "../base/text/code-points.ts";
 import { createHash } from "node:crypto";
 import { createSemaphore } from "../base/promises/semaphore.ts";
 import { runInSlices } from "../base/promises/slices.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { maxDescriptionLength } from "./rules/check-frontmatter.ts";
 import type { RuleCode } from "./rules.ts";
-import { countCodePoints } from "./text/code-points.ts";
+import { countCodePoints } from "../base/text/code-points.ts";
 import { endpointUrl, networkEntry, secretName } from "./permissions.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;

@@ -1,6 +1,6 @@
 import type { FileFault } from "../base/failures/file-problem.ts";
-import { cutCodePoints } from "./text/code-points.ts";
-import { hasControls, withoutControls } from "./text/control-characters.ts";
+import { cutCodePoints } from "../base/text/code-points.ts";
+import { hasControls, withoutControls } from "../base/text/control-characters.ts";
 import type { Problem } from "./problem.ts";
 
 /**

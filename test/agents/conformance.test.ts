@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ConformanceReport } from "../../src/conformance/report/report.ts";
+import type { ConformanceReport } from "../../src/conformance/report.ts";
 import { openMockModel } from "./mock-model.ts";
 import { makePlayground } from "./playground.ts";
 import { claude, codex, gemini, opencode, prepareHome, qwen } from "./real-agents.ts";

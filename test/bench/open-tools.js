@@ -3,10 +3,10 @@ import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { systemClock } from "../../dist/base/clock.js";
 import { openApp } from "../../dist/runtime/app.js";
 import { createCaller } from "../../dist/runtime/caller.js";
-import { openLoopbackServer } from "../../dist/mcp/loopback/loopback-server.js";
+import { openLoopbackServer } from "../../dist/mcp/session-servers/loopback-server.js";
 import { readOptions } from "../../dist/runtime/options.js";
 
-/** @import { LoopbackServer } from "../../dist/mcp/loopback/loopback-server.js" */
+/** @import { LoopbackServer } from "../../dist/mcp/session-servers/loopback-server.js" */
 
 /**
  * The tools for the skills below a root.

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import type { CommandName } from "../../src/cli/commands.ts";
+import type { CommandName } from "../../src/cli/commands/commands.ts";
 import { runCli, runProcess } from "./run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
 

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listedCommands } from "../../src/cli/commands.ts";
+import { listedCommands } from "../../src/cli/commands/commands.ts";
 import { version } from "../../src/base/version.ts";
 import { binary, runCli, runProcess } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { parseArguments } from "../../src/cli/usage.ts";
-import { command as check } from "../../src/cli/commands/authoring/check/check.ts";
+import { command as check } from "../../src/cli/commands/authoring/check.ts";
 import { command as list } from "../../src/cli/commands/inspect/list.ts";
 import { command as show } from "../../src/cli/commands/inspect/show.ts";
-import { command as wrap } from "../../src/cli/commands/wrap.ts";
+import { command as wrap } from "../../src/cli/commands/serve/wrap.ts";
 
 test("parses options and positionals by the command's table", () => {
   const argv = ["a", "--level", "wire", "--fix", "b", "--reporter=json", "--", "--c"];

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { conformanceIndex } from "../../.config/conformance-index.js";
 import { checkTranscript } from "../../src/conformance/check-transcript.ts";
 import { conformanceIndexSchema } from "../../src/conformance/index-schema.ts";
-import { conformanceRules } from "../../src/conformance/rules/rules.ts";
-import { readTranscript } from "../../src/conformance/transcript/read-transcript.ts";
+import { conformanceRules } from "../../src/conformance/rules.ts";
+import { readTranscript } from "../../src/conformance/read-transcript.ts";
 
 const folder = new URL("../../schema/conformance/", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");

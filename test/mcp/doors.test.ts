@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { runBridge } from "../../src/mcp/socket/bridge.ts";
+import { runBridge } from "../../src/mcp/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";

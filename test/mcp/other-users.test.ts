@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { openLoopbackServer } from "../../src/mcp/loopback/loopback-server.ts";
+import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 import { legacyCall, rawRequest } from "./raw-request.ts";

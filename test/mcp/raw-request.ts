@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import type { LoopbackAddress } from "../../src/mcp/loopback/loopback-server.ts";
+import type { LoopbackAddress } from "../../src/mcp/session-servers/loopback-server.ts";
 
 export interface RawAnswer {
   readonly status: number;

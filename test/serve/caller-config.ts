@@ -1,5 +1,4 @@
-import { defaultCallerLimits } from "../../src/serve/config/default-config.ts";
-import type { CallerConfig } from "../../src/serve/config/serve-config.ts";
+import { type CallerConfig, defaultCallerLimits } from "../../src/serve/config.ts";
 import { toTokenDigest } from "../../src/wire/http/token.ts";
 
 /** The token of a caller of {@link callerConfig}. */

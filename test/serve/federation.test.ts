@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { defaultConfig } from "../../src/serve/config/default-config.ts";
 import type { OfferedSkill } from "../../src/skills/skill.ts";
-import type { OpenServer } from "./open-server.ts";
-import { openServer } from "./open-server.ts";
+import { type OpenServer, openServer } from "./open-server.ts";
+import { defaultConfig } from "../../src/serve/config.ts";
 
 const open: OpenServer[] = [];
 afterEach(async () => {

@@ -1,19 +1,14 @@
 import type { App } from "../../src/runtime/app.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
-import { localCaller } from "../../src/serve/config/with-local-caller.ts";
-import { defaultConfig } from "../../src/serve/config/default-config.ts";
-import type { CallerConfig, ServeConfig } from "../../src/serve/config/serve-config.ts";
-import { serveHttp } from "../../src/serve/serve-http.ts";
-import type { ListenOptions } from "../../src/serve/server/listen.ts";
-import type { HttpServer } from "../../src/serve/serve-http.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type CallerConfig, type ServeConfig, defaultConfig, localCaller } from "../../src/serve/config.ts";
+import { type HttpServer, serveHttp } from "../../src/serve/serve-http.ts";
+import type { ListenOptions } from "../../src/serve/listen.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
 import type { SessionSkills } from "../../src/skills/skillset.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 import type { Trust } from "../../src/runtime/trust.ts";
-import { openDoor } from "../mcp/open-door.ts";
-import type { OpenDoor } from "../mcp/open-door.ts";
+import { type OpenDoor, openDoor } from "../mcp/open-door.ts";
 import { callerConfig, tokenOf } from "./caller-config.ts";
 
 /** The token of the caller `local`, who sees everything. */

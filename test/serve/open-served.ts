@@ -1,15 +1,12 @@
 import { onTestFinished } from "vitest";
-import { defaultServerLimits } from "../../src/serve/config/default-config.ts";
-import type { ServeConfig } from "../../src/serve/config/serve-config.ts";
+import { type ServeConfig, defaultServerLimits } from "../../src/serve/config.ts";
 import type { RunStore } from "../../src/runtime/runs/store/run-store.ts";
-import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import type { MemoryRunsOptions } from "../runtime/runs/memory-runs.ts";
+import { type MemoryRunsOptions, openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { memoryRunStore } from "../runtime/runs/store/memory-run-store.ts";
 import type { MemoryScript } from "../runtime/sandbox/memory-sandbox.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { tokenOf } from "./caller-config.ts";
-import { openHttp } from "./open-http.ts";
-import type { OpenHttp } from "./open-http.ts";
+import { type OpenHttp, openHttp } from "./open-http.ts";
 
 export interface ServedOptions extends Omit<MemoryRunsOptions, "records"> {
   /** By path below the root of skills. */

@@ -2,16 +2,14 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { serveHttp } from "../../src/serve/serve-http.ts";
-import { defaultConfig } from "../../src/serve/config/default-config.ts";
 import { doorScript } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";
-import { rawRequest } from "../mcp/raw-request.ts";
-import type { RawAnswer, RawOptions } from "../mcp/raw-request.ts";
+import { type RawAnswer, type RawOptions, rawRequest } from "../mcp/raw-request.ts";
 import { waitingToolbox } from "../mcp/waiting-toolbox.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { callerConfig, tokenOf } from "./caller-config.ts";
-import { localToken, openHttp, rpcCall } from "./open-http.ts";
-import type { OpenHttp } from "./open-http.ts";
+import { type OpenHttp, localToken, openHttp, rpcCall } from "./open-http.ts";
+import { defaultConfig } from "../../src/serve/config.ts";
 
 const opened: OpenHttp[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { withoutControls } from "../../skills/text/control-characters.ts";
+import { withoutControls } from "../../base/text/control-characters.ts";
 import { isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
 import type { KnownFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { parseIfJson } from "../../base/json-file/json-value.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { initialize } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";

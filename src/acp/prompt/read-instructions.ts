@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { openHandleAtRealPath, openRegularFile } from "../../base/paths/at-real-path.ts";
-import { hasControls, withoutControls } from "../../skills/text/control-characters.ts";
-import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
+import { hasControls, withoutControls } from "../../base/text/control-characters.ts";
+import { hasInvisible, replaceInvisible } from "../../base/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import type { DirectoryEntry } from "../../skills/files.ts";

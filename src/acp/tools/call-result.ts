@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../base/json-file/json-value.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { counted } from "../../base/text/counted.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 

@@ -1,5 +1,5 @@
 import { quoted } from "../../base/text/quoted.ts";
-import { withoutControls } from "../../skills/text/control-characters.ts";
+import { withoutControls } from "../../base/text/control-characters.ts";
 import { servedTools } from "../../runtime/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { quoted } from "../../base/text/quoted.ts";
-import { parseIfJson } from "../../base/json-file/json-value.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { servedTools } from "../../runtime/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";

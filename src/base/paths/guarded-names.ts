@@ -1,4 +1,4 @@
-import { unseenCharacters } from "../text/unseen-characters.ts";
+import { unseenCharacters } from "../text/invisible-characters.ts";
 
 /**
  * Names in a project that programs outside the sandbox trust: git hooks, instructions and settings of agents, settings of editors, and

@@ -1,4 +1,4 @@
-import type { SkillFacts } from "../../client/select/skill-facts.ts";
+import type { SkillFacts } from "../../client/select.ts";
 
 /** What the browser needs of a store; `createSkillsStore()` of `acp-skills/client` makes one. */
 export interface ReadableStore {

@@ -2,19 +2,16 @@ import type { ServerResponse } from "node:http";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import { createPeerCheck } from "../../base/network/peer-users.ts";
-import type { IsOwnPeer } from "../../base/network/peer-users.ts";
 import { localOwner } from "../../runtime/caller.ts";
 import { hostMachine } from "../../skills/environment/host-machine.ts";
 import type { Machine } from "../../skills/environment/machine.ts";
 import { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
+import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset, SkillTouched } from "../wire/skills.ts";
-import { defaultConfig } from "../../serve/config/default-config.ts";
-import { closeServer } from "../../serve/server/close-server.ts";
-import { listen } from "../../serve/server/listen.ts";
+import { closeServer, listen } from "../../serve/listen.ts";
 import { createNonces } from "./admission/nonces.ts";
-import { createPageSessions } from "./admission/page-sessions.ts";
-import type { PageSessions } from "./admission/page-sessions.ts";
+import { type PageSessions, createPageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
 import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
@@ -24,35 +21,7 @@ import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
 import { readPageFiles } from "./page/page-files.ts";
 import { openShownSkills } from "./rows/shown-skills.ts";
-
-export interface BrowseOptions {
-  /** Default: any free one. */
-  readonly port?: number;
-  /** Nothing can be approved, run, installed or opened. */
-  readonly readOnly: boolean;
-  readonly idleMinutes: number;
-  /** The project's directory, absolute. */
-  readonly directory: string;
-  readonly home: string;
-  /** Where approvals are, which other processes change, too. */
-  readonly dataDirectory: string;
-  /** Hosts with private addresses that sources may be on. Default: none. */
-  readonly allowPrivate?: readonly string[];
-  /** Called once when nobody has used the page for that long. Must not throw. */
-  readonly idle: () => void;
-  /** Where the page was built. Default: beside this package's code. */
-  readonly pageDirectory?: string;
-  /** Default: as the system tells. */
-  readonly isOwnPeer?: IsOwnPeer;
-}
-
-/** A skill browser that listens, on this machine only. */
-export interface BrowseServer {
-  /** An address to open within five minutes; it works once, and earlier ones no longer. */
-  readonly newAddress: () => string;
-  /** Ends streams and runs, and stops. Idempotent; never throws. */
-  readonly close: () => Promise<void>;
-}
+import { defaultConfig } from "../../serve/config.ts";
 
 /** Loopback is not an option: whoever has the cookie can approve and run code as this person. */
 const host = "127.0.0.1";

@@ -1,7 +1,7 @@
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
 import type { Entries } from "./entries.ts";
-import { skillFault } from "./skill-fault.ts";
+import { skillFault } from "../skill-fault.ts";
 import type { SkillOfForm } from "./notification.ts";
 
 /** Takes one AvailableSkill, of whatever form, with what the form says besides. */

@@ -1,15 +1,21 @@
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { fieldsOf } from "../json.ts";
-import { airFile, readAirCommand } from "./air-command.ts";
 import { addAvailableSkill } from "./available-skill.ts";
-import { type AdvertisedCommand, type CommandForm, readAdvertisedCommand } from "./command.ts";
+import {
+  type AdvertisedCommand,
+  type CommandForm,
+  airFile,
+  isOwnCommand,
+  readAdvertisedCommand,
+  readAirCommand,
+  readNamedCommand,
+  readQwenSkills,
+  readYolopCommand,
+} from "../advertised-command.ts";
 import { Entries, type EntryContext } from "./entries.ts";
-import { readNamedCommand } from "./named-command.ts";
-import type { UpdateParams } from "./params.ts";
-import { readQwenSkills } from "./qwen-skills.ts";
-import type { PlainCommand, ParsedNotification } from "./notification.ts";
-import { readYolopCommand } from "./yolop-command.ts";
+import type { ParsedNotification, PlainCommand } from "./notification.ts";
+import type { UpdateParams } from "../skills-list.ts";
 
 /** The first that knows a command tells. */
 const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNamedCommand];
@@ -50,11 +56,6 @@ export function readCommandList(
   for (const skill of qwen.filter((skill) => !entries.has(skill.name)))
     entries.add(skill, `${isFlat ? "" : "/update"}/_meta/availableSkills`);
   return { kind: "commands", sessionId, skills: entries.skills, commands: plain, faults: entries.faults };
-}
-
-/** Our own: `_meta["acp-skills"]` says of a command what it does not say itself (ACP.md A-6). */
-export function isOwnCommand({ meta }: AdvertisedCommand): boolean {
-  return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
 }
 
 function addOurs(entries: Entries, { name, description, meta, place }: AdvertisedCommand): void {

@@ -1,5 +1,5 @@
 import type { NotificationFault, FaultCode, SkillOfForm, StoredSkill } from "./notification.ts";
-import type { SkillFault } from "./skill-fault.ts";
+import type { SkillFault } from "../skill-fault.ts";
 
 /** Agents are untrusted: more than this of a message is not kept. */
 export interface EntryLimits {

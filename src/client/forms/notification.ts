@@ -1,4 +1,4 @@
-import type { SkillFacts } from "../select/skill-facts.ts";
+import type { SkillFacts } from "../select.ts";
 
 /** How an agent told a skill. */
 export type SkillForm =

@@ -1,8 +1,7 @@
 import { availableCommandsUpdate, sessionUpdate, skillsNotification } from "../../wire/methods.ts";
 import { readCommandList } from "./command-list.ts";
 import type { EntryContext } from "./entries.ts";
-import { readUpdateParams } from "./params.ts";
-import { isSkillsKind, readSkillsList } from "./skills-list.ts";
+import { isSkillsKind, readSkillsList, readUpdateParams } from "../skills-list.ts";
 import type { ParsedNotification } from "./notification.ts";
 
 /** SDK 0.4.5 strips the `_` from the methods of extension notifications. */

@@ -1,4 +1,4 @@
-import type { SkillFacts } from "./skill-facts.ts";
+import type { SkillFacts } from "../select.ts";
 
 /** The skills of one agent, under the name that a person knows it by. */
 export interface AgentSkills<S extends SkillFacts = SkillFacts> {

@@ -1,4 +1,4 @@
-import type { SkillFacts } from "./skill-facts.ts";
+import type { SkillFacts } from "../select.ts";
 
 const maxPrompt = 10_000;
 const maxPromptWords = 200;

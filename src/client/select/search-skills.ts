@@ -1,5 +1,5 @@
 import uFuzzy from "@leeoniya/ufuzzy";
-import type { SkillFacts } from "./skill-facts.ts";
+import type { SkillFacts } from "../select.ts";
 
 const maxQuery = 200;
 const maxWords = 8;

@@ -1,5 +1,5 @@
-import { conformanceRules } from "../rules/rules.ts";
-import type { ConnectionReport, ConformanceReport } from "./report.ts";
+import { conformanceRules } from "../rules.ts";
+import type { ConnectionReport, ConformanceReport } from "../report.ts";
 
 /** The report as JUnit XML: a test suite for each connection, a test case for each rule. Valid XML 1.0, whatever the texts contain. */
 export function* junitReport({ subject, connections, profiles, verdicts }: ConformanceReport): Generator<string> {

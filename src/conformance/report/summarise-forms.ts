@@ -1,16 +1,18 @@
-import { readAirCommand } from "../../client/forms/air-command.ts";
-import { isOwnCommand } from "../../client/forms/command-list.ts";
-import { type AdvertisedCommand, readAdvertisedCommand } from "../../client/forms/command.ts";
-import { readNamedCommand } from "../../client/forms/named-command.ts";
-import { readUpdateParams, type UpdateParams } from "../../client/forms/params.ts";
-import { readQwenSkills } from "../../client/forms/qwen-skills.ts";
-import { isSkillsKind, readSkillsList } from "../../client/forms/skills-list.ts";
-import { readYolopCommand } from "../../client/forms/yolop-command.ts";
+import {
+  type AdvertisedCommand,
+  isOwnCommand,
+  readAdvertisedCommand,
+  readAirCommand,
+  readNamedCommand,
+  readQwenSkills,
+  readYolopCommand,
+} from "../../client/advertised-command.ts";
+import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-list.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
 import type { Exchange } from "../exchange.ts";
 import { arrayIn } from "../rules/skill-lists.ts";
-import { limits } from "../transcript/entry.ts";
+import { limits } from "../transcript.ts";
 
 /** A form in which an agent told its skills or commands. */
 export interface SentForm {

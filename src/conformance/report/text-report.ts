@@ -1,6 +1,6 @@
-import type { ConformanceRule } from "../rules/rule.ts";
-import { conformanceRules } from "../rules/rules.ts";
-import type { ConnectionReport, ConformanceReport } from "./report.ts";
+import type { ConformanceRule } from "../rule.ts";
+import { conformanceRules } from "../rules.ts";
+import type { ConnectionReport, ConformanceReport } from "../report.ts";
 
 /** The report as lines for people. Contains text of the peer: the caller makes each line safe to print. */
 export function* textReport(report: ConformanceReport): Generator<string> {

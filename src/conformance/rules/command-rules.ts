@@ -1,8 +1,8 @@
 import { type JsonObject, fieldsOf } from "../../client/json.ts";
-import { withoutPrefix } from "../../client/forms/command.ts";
-import { isAvailableSkill } from "../../client/forms/skill-fault.ts";
+import { withoutPrefix } from "../../client/advertised-command.ts";
+import { isAvailableSkill } from "../../client/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
-import { documents, quote, defineRules } from "./rule.ts";
+import { documents, quote, defineRules } from "../rule.ts";
 import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "./skill-lists.ts";
 
 /** Skills among an agent's commands. */

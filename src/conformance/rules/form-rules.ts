@@ -1,8 +1,8 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
-import { isSkillsKind } from "../../client/forms/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-list.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { advertisedIn, type Exchange } from "../exchange.ts";
-import { type RuleViolation, documents, quote, defineRules } from "./rule.ts";
+import { type RuleViolation, documents, quote, defineRules } from "../rule.ts";
 import { commandsIn, commandUpdates, factsIn, skillUpdates } from "./skill-lists.ts";
 
 /** The kinds of ACP v1, stable and drafted. */

@@ -1,8 +1,8 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
-import { isSkillsKind } from "../../client/forms/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-list.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import type { RecordedUpdate } from "../exchange.ts";
-import { documents, quote, defineRules } from "./rule.ts";
+import { documents, quote, defineRules } from "../rule.ts";
 import { arrayIn, deltaFields, isDelta, stringsIn, sentSkills, skillUpdates } from "./skill-lists.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */

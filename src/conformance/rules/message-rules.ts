@@ -3,8 +3,8 @@ import * as v1 from "@agentclientprotocol/sdk/unstable";
 import { fieldsOf } from "../../client/json.ts";
 import { sessionUpdate } from "../../wire/methods.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Side } from "../transcript/entry.ts";
-import { documents, type RuleViolation, quote, defineRules } from "./rule.ts";
+import type { Side } from "../transcript.ts";
+import { documents, type RuleViolation, quote, defineRules } from "../rule.ts";
 import { commandsIn, commandUpdates, deltaFields, isDelta, skillUpdates } from "./skill-lists.ts";
 
 /** Methods of ACP, stable and drafted, in both directions; `session/set_model` is of earlier drafts. */

@@ -1,6 +1,6 @@
 import { type JsonObject, fieldsOf, isStrings } from "../../client/json.ts";
 import type { Exchange } from "../exchange.ts";
-import { documents, type RuleViolation, quote, type ConformanceRule } from "./rule.ts";
+import { documents, type RuleViolation, quote, type ConformanceRule } from "../rule.ts";
 import { sentSkills } from "./skill-lists.ts";
 
 /** The length in characters, as the RFD counts: code points. */

@@ -1,9 +1,7 @@
-import { readAirCommand } from "../../client/forms/air-command.ts";
-import { readAdvertisedCommand } from "../../client/forms/command.ts";
-import { readYolopCommand } from "../../client/forms/yolop-command.ts";
+import { readAdvertisedCommand, readAirCommand, readYolopCommand } from "../../client/advertised-command.ts";
 import { type JsonObject, fieldsOf, isStrings } from "../../client/json.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
-import { isSkillsKind } from "../../client/forms/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-list.ts";
 import { availableCommandsUpdate, metaKey } from "../../wire/methods.ts";
 import type { Exchange, RecordedUpdate } from "../exchange.ts";
 

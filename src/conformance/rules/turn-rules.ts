@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../client/json.ts";
 import { initialize, requestPermission, sessionPrompt } from "../../wire/methods.ts";
 import type { Exchange, Request, UnexpectedMessage } from "../exchange.ts";
-import type { Side } from "../transcript/entry.ts";
-import { documents, type RuleViolation, quote, defineRules } from "./rule.ts";
+import type { Side } from "../transcript.ts";
+import { documents, type RuleViolation, quote, defineRules } from "../rule.ts";
 
 /** Parts of a turn; other updates may come at any time. */
 const partsOfTurn: ReadonlySet<string> = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"]);

@@ -1,4 +1,4 @@
-import { type TranscriptEntry, limits, type Side, toTranscriptEntry } from "./entry.ts";
+import { type TranscriptEntry, limits, type Side, toTranscriptEntry } from "../transcript.ts";
 
 /** Collects the entries of several connections; lines are counted over all of them. */
 export interface Recording {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { isObject, parseIfJson } from "../../base/json-file/json-value.ts";
+import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { SkillsError } from "../../base/errors.ts";

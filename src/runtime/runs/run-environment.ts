@@ -7,7 +7,7 @@ import { runInSlices } from "../../base/promises/slices.ts";
 import type { InvocationEnd } from "../../sources/invoke/invocation-end.ts";
 import type { Invocation } from "../../sources/invoke/invoke-skill.ts";
 import { frameLimits } from "../sandbox/frames/frames.ts";
-import { parseUntrustedJson } from "../sandbox/frames/json.ts";
+import { parseUntrustedJson } from "../../base/json/untrusted-json.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";

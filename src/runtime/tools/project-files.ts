@@ -1,18 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
-import type { Stats } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type Stats, constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
-import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
-import { unseenCharacters } from "../../base/text/unseen-characters.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import {
+  type DirectoryIdentity,
+  directoryIdentityOf,
+  directoryReplaced,
+  isSameDirectory,
+} from "../../base/paths/directory-identity.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillPathFault } from "../../skills/hash.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
+import { unseenCharacters } from "../../base/text/invisible-characters.ts";
 
 /** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
 export interface ProjectFiles {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
-import { withoutTags } from "../../skills/text/invisible-characters.ts";
+import { withoutTags } from "../../base/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { toContent } from "./view/content.ts";

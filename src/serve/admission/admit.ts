@@ -1,11 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
-import { unauthorized } from "../../wire/http/refusal.ts";
-import type { HttpRefusal } from "../../wire/http/refusal.ts";
-import type { HttpCaller } from "../http-caller.ts";
+import { type HttpRefusal, unauthorized } from "../../wire/http/refusal.ts";
 import type { Callers } from "./callers.ts";
-import { unlimited } from "./limiter.ts";
-import type { Limiter } from "./limiter.ts";
+import { type Limiter, unlimited } from "./limiter.ts";
+import type { HttpCaller } from "../http-door.ts";
 
 export interface Admitted {
   readonly caller: HttpCaller;

@@ -4,13 +4,10 @@ import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { createConfiguredGrants } from "../../runtime/trust/grants/configured-grants.ts";
 import { bearerToken, tokenFinder } from "../../wire/http/token.ts";
-import type { CallerConfig, ServeConfig } from "../config/serve-config.ts";
-import { localCaller } from "../config/with-local-caller.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import { isNamedIn } from "../publish/publication.ts";
-import type { Publication } from "../publish/publication.ts";
-import { createLimiter } from "./limiter.ts";
-import type { Limiter } from "./limiter.ts";
+import { type CallerConfig, type ServeConfig, localCaller } from "../config.ts";
+import { type Publication, isNamedIn } from "../publish/publication.ts";
+import { type Limiter, createLimiter } from "./limiter.ts";
+import type { HttpCaller } from "../http-door.ts";
 
 /** A caller with credentials, and how much it uses. */
 interface KnownCaller {

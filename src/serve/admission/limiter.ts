@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
-import type { CallerLimits } from "../config/serve-config.ts";
-import type { HttpCaller } from "../http-caller.ts";
+import type { CallerLimits } from "../config.ts";
+import type { HttpCaller } from "../http-door.ts";
+import { networkOf } from "../../base/network/network-of.ts";
 
 /** How much one caller, or one address, uses now. */
 export interface Limiter {
@@ -61,13 +62,6 @@ export function createAddressLimiters(
     if (limiter === undefined) limiters.set(key, (limiter = createLimiter(limits, now)));
     return limiter;
   };
-}
-
-/** Of IPv6, the network of a site. */
-export function networkOf(address: string): string {
-  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
-  const groups = address.split("::")[0]?.split(":") ?? [];
-  return groups.slice(0, 4).join(":");
 }
 
 /** Bodies of answers that clients have not read yet. */

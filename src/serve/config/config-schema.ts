@@ -4,7 +4,7 @@ import { parseSource } from "../../sources/source.ts";
 import { toolNames } from "../../runtime/tool.ts";
 import type { ToolName } from "../../runtime/tool.ts";
 import { parseGrant } from "../../runtime/trust/grants/configured-grants.ts";
-import { maxWildcards } from "../../runtime/trust/policy/rules/name-glob.ts";
+import { maxWildcards } from "../../base/text/name-glob.ts";
 import { accessPolicies } from "../../wire/skill-sharing.ts";
 
 /*

@@ -1,5 +1,5 @@
 import { toTokenDigest } from "../../wire/http/token.ts";
-import type { JsonPath } from "../../base/json-file/node-at.ts";
+import type { JsonPath } from "../../base/json/node-at.ts";
 import type { WrittenConfig } from "./config-schema.ts";
 import { tokenFault } from "./token-strength.ts";
 

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
 import type { WrittenConfig } from "./config-schema.ts";
-import { defaultCallerLimits, defaultConfig } from "./default-config.ts";
 import type { ConfigTokens } from "./read-tokens.ts";
-import type { CallerLimits, ServeConfig } from "./serve-config.ts";
+import { type CallerLimits, type ServeConfig, defaultCallerLimits, defaultConfig } from "../config.ts";
 
 type WrittenLimits = NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>;
 

@@ -2,11 +2,9 @@ import { randomBytes } from "node:crypto";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { RunEvent } from "../../runtime/run-event.ts";
 import type { Change, OfferedSkill } from "../../skills/skill.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import type { HttpDoor } from "../http-door.ts";
+import type { HttpCaller, HttpDoor } from "../http-door.ts";
 import type { Publication, PublishedSkill } from "../publish/publication.ts";
-import { createCallerEvents } from "./caller-events.ts";
-import type { CallerEvents } from "./caller-events.ts";
+import { type CallerEvents, createCallerEvents } from "../events.ts";
 
 /** Changes of the skills that a caller discovers, and of its runs. */
 export interface EventFeed {

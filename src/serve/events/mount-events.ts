@@ -1,5 +1,4 @@
-import { toRefusalResponse } from "../answer/refuse-request.ts";
-import type { MountRoutes } from "../http-door.ts";
+import { type MountRoutes, toRefusalResponse } from "../http-door.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { createEventStreams } from "./open-streams.ts";
 

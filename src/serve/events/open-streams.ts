@@ -1,9 +1,7 @@
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
-import { networkOf } from "../admission/limiter.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import type { HttpDoor } from "../http-door.ts";
-import { openEventStream } from "./event-stream.ts";
-import type { EventStream } from "./event-stream.ts";
+import type { HttpCaller, HttpDoor } from "../http-door.ts";
+import { type EventStream, openEventStream } from "./event-stream.ts";
+import { networkOf } from "../../base/network/network-of.ts";
 
 /** Who reads a stream. */
 interface Reader {

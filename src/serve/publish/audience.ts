@@ -1,8 +1,7 @@
 import { tokenFinder } from "../../wire/http/token.ts";
-import type { ServeConfig, ShareConfig } from "../config/serve-config.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import { isNamedIn } from "./publication.ts";
-import type { PublishedSkill } from "./publication.ts";
+import type { ServeConfig, ShareConfig } from "../config.ts";
+import { type PublishedSkill, isNamedIn } from "./publication.ts";
+import type { HttpCaller } from "../http-door.ts";
 
 /** Who may have the files of which skills: a caller, or whoever knows the path of a share. */
 export interface Audience {

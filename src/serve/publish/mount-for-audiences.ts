@@ -1,9 +1,7 @@
 import type { Hono } from "hono";
 import { nothingHere } from "../../wire/http/refusal.ts";
-import { toRefusalResponse } from "../answer/refuse-request.ts";
-import type { HttpContext, HttpEnv } from "../http-door.ts";
-import { toAudience } from "./audience.ts";
-import type { Audience, Shares } from "./audience.ts";
+import { type HttpContext, type HttpEnv, toRefusalResponse } from "../http-door.ts";
+import { type Audience, type Shares, toAudience } from "./audience.ts";
 
 type AnswerAudience = (context: HttpContext, audience: Audience) => Promise<Response>;
 

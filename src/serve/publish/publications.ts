@@ -3,7 +3,7 @@ import type { Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { visibleTo } from "../../runtime/tools/view/skill-view.ts";
 import type { Policy } from "../../runtime/trust/policy.ts";
-import type { ServeConfig } from "../config/serve-config.ts";
+import type { ServeConfig } from "../config.ts";
 import { toPublication } from "./publication.ts";
 import type { Publication } from "./publication.ts";
 

@@ -1,6 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import type { HttpDoor } from "../http-door.ts";
+import type { HttpCaller, HttpDoor } from "../http-door.ts";
 import type { Publication } from "../publish/publication.ts";
 
 /** The place of one page among those that are kept. */

@@ -1,9 +1,7 @@
-import { accessPolicies } from "../../wire/skill-sharing.ts";
-import type { AccessPolicy } from "../../wire/skill-sharing.ts";
+import { type AccessPolicy, accessPolicies } from "../../wire/skill-sharing.ts";
 import { unauthorized } from "../../wire/http/refusal.ts";
-import type { HttpDoor, MountRoutes } from "../http-door.ts";
+import { type HttpDoor, type MountRoutes, toRefusalResponse } from "../http-door.ts";
 import type { Publication } from "../publish/publication.ts";
-import { toRefusalResponse } from "../answer/refuse-request.ts";
 import { metricsContentType } from "./metrics-text.ts";
 
 /** `GET /metrics`: for any caller with a token, and without one where only this machine sends requests. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Limiter } from "../admission/limiter.ts";
-import type { HttpCaller } from "../http-caller.ts";
-import type { HttpLog } from "./http-log.ts";
+import type { HttpLog } from "../telemetry.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRequestIds } from "./request-id.ts";
+import type { HttpCaller } from "../http-door.ts";
 
 /** What is known of a request while it is answered. */
 export interface RequestFacts {

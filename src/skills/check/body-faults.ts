@@ -3,9 +3,9 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import type { Finding } from "../rules.ts";
 import { findFrontmatter } from "../text/frontmatter.ts";
-import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
+import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";
 import { createTextPositions } from "../text/text-positions.ts";
-import { endOfText } from "../text/whole-characters.ts";
+import { endOfText } from "../../base/text/whole-characters.ts";
 
 const checkedBytes = 16 * 1024 * 1024;
 

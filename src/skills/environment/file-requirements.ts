@@ -2,7 +2,7 @@ import { runInSlices } from "../../base/promises/slices.ts";
 import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
 import type { Skill } from "../skill.ts";
-import { withoutControls } from "../text/control-characters.ts";
+import { withoutControls } from "../../base/text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import type { ProgramDemand, Requirement } from "./requirement.ts";
 

@@ -1,5 +1,5 @@
-import { cutCodePoints } from "../text/code-points.ts";
-import { withoutControls } from "../text/control-characters.ts";
+import { cutCodePoints } from "../../base/text/code-points.ts";
+import { withoutControls } from "../../base/text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import { readSystem } from "./read-item.ts";
 import { maxRequirements } from "./requirement.ts";

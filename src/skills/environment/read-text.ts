@@ -1,4 +1,4 @@
-import { cutCodePoints } from "../text/code-points.ts";
+import { cutCodePoints } from "../../base/text/code-points.ts";
 import { readAgent, readItem } from "./read-item.ts";
 import type { Item } from "./read-item.ts";
 import { maxRequirements } from "./requirement.ts";

@@ -1,10 +1,16 @@
 import { parse, TomlError } from "smol-toml";
 import type { core } from "zod";
 import { isChoice, isOfType } from "./argument-type.ts";
-import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
+import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
-import { cleanValue, controlsIn, hasControls, joinedStrings, withoutControls } from "../text/control-characters.ts";
-import { findInvisible, invisibleIn, withoutTags } from "../text/invisible-characters.ts";
+import {
+  cleanValue,
+  controlsIn,
+  hasControls,
+  joinedStrings,
+  withoutControls,
+} from "../../base/text/control-characters.ts";
+import { findInvisible, invisibleIn, withoutTags } from "../../base/text/invisible-characters.ts";
 import { manifestKeys, manifestSchema } from "../manifest.ts";
 import type { Manifest } from "../manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";

@@ -1,9 +1,9 @@
 import { readDeclared } from "../environment/read-declared.ts";
 import { agentTables, maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
-import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
-import { cleanValue, controlsIn, hasControls, joinedStrings } from "../text/control-characters.ts";
-import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
+import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
+import { cleanValue, controlsIn, hasControls, joinedStrings } from "../../base/text/control-characters.ts";
+import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";
 import type { Skill } from "../skill.ts";
 
 type Values = Readonly<Record<string, unknown>>;

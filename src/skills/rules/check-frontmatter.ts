@@ -1,5 +1,5 @@
 import { specificationFields } from "../text/frontmatter.ts";
-import { countCodePoints, tooLong } from "../text/code-points.ts";
+import { countCodePoints, tooLong } from "../../base/text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
 import type { Level, RuleCode } from "../rules.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { inDigits } from "../text/code-points.ts";
+import { inDigits } from "../../base/text/code-points.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillsError } from "../../base/errors.ts";
 import type { Finding, RuleCode } from "../rules.ts";

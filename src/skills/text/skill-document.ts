@@ -1,6 +1,6 @@
 import matter from "gray-matter";
 import { findFrontmatter, isYaml } from "./frontmatter.ts";
-import { withoutTags } from "./invisible-characters.ts";
+import { withoutTags } from "../../base/text/invisible-characters.ts";
 import { readYaml } from "./yaml/yaml.ts";
 
 /** A complete SKILL.md: the frontmatter values and the instructions. */

@@ -1,5 +1,5 @@
 import type { TextRange } from "../../base/failures/file-problem.ts";
-import { countCodePoints } from "./code-points.ts";
+import { countCodePoints } from "../../base/text/code-points.ts";
 
 type TextPosition = Pick<TextRange, "line" | "column">;
 

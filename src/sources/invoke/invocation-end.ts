@@ -1,4 +1,4 @@
-import { isObject } from "../../base/json-file/json-value.ts";
+import { isObject } from "../../base/json/json-value.ts";
 import { executionResult } from "../../wire/skill-sharing.ts";
 
 /** Why an invocation failed. */

@@ -1,5 +1,5 @@
-import { parseJsonNode, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
-import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
+import type { JsonEntry, JsonNode } from "../../base/json/json-text.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { PreservedKey, Lock, LockEntry, LockForm } from "../lock.ts";
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../base/json-file/json-value.ts";
+import { isObject } from "../../base/json/json-value.ts";
 import type { Marketplace, PluginEntry, PluginParts } from "./marketplace.ts";
 import { toPluginPlace } from "./plugin-place.ts";
 import type { PlaceOptions } from "./plugin-place.ts";

@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../base/json-file/json-value.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { hasTooManyValues } from "../../base/network/json-values.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { FileTree } from "../trees/file-tree.ts";

@@ -7,7 +7,7 @@ import { openApp } from "../../../src/runtime/app.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
-import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
+import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";

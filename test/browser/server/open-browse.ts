@@ -8,7 +8,7 @@ import type { App } from "../../../src/runtime/app.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
-import type { BrowseOptions } from "../../../src/browser/server/serve-browse.ts";
+import type { BrowseOptions } from "../../../src/browser/server.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import { sessionHeader } from "../../../src/browser/wire/session.ts";
 import type { SkillListChange } from "../../../src/browser/wire/skills.ts";

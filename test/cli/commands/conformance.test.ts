@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { conformanceRules } from "../../../src/conformance/rules/rules.ts";
-import type { ConformanceReport } from "../../../src/conformance/report/report.ts";
+import { conformanceRules } from "../../../src/conformance/rules.ts";
+import type { ConformanceReport } from "../../../src/conformance/report.ts";
 import { binary, runCli, runProcess } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 

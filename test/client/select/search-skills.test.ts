@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openSearch } from "../../../src/client/select/search-skills.ts";
-import type { SkillFacts } from "../../../src/client/select/skill-facts.ts";
+import type { SkillFacts } from "../../../src/client/select.ts";
 
 const skills: readonly SkillFacts[] = [
   { name: "reports", description: "Writes PDF reports." },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readExchange } from "../../../src/conformance/exchange.ts";
 import { summariseForms } from "../../../src/conformance/report/summarise-forms.ts";
-import { toTranscriptEntry } from "../../../src/conformance/transcript/entry.ts";
+import { toTranscriptEntry } from "../../../src/conformance/transcript.ts";
 
 interface Sent {
   readonly method?: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { etagOf, matchesEtag } from "../../../src/serve/answer/etag.ts";
+import { etagOf, matchesEtag } from "../../../src/serve/cached-response.ts";
 
 const tag = etagOf("body");
 

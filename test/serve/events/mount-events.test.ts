@@ -1,14 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { ServeConfig } from "../../../src/serve/config/serve-config.ts";
-import { defaultServerLimits } from "../../../src/serve/config/default-config.ts";
+import { type ServeConfig, defaultServerLimits } from "../../../src/serve/config.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openMemoryRuns } from "../../runtime/runs/memory-runs.ts";
 import { callerConfig, tokenOf } from "../caller-config.ts";
-import { localToken, openHttp, rpcCall } from "../open-http.ts";
-import type { OpenHttp } from "../open-http.ts";
+import { type OpenHttp, localToken, openHttp, rpcCall } from "../open-http.ts";
 import { sendRaw } from "../send-raw.ts";
-import { readEvents } from "./read-events.ts";
-import type { EventClient } from "./read-events.ts";
+import { type EventClient, readEvents } from "./read-events.ts";
 
 const fewToken = tokenOf("few");
 const access: ServeConfig["access"] = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { HttpCaller } from "../../../src/serve/http-caller.ts";
 import type { Publication } from "../../../src/serve/publish/publication.ts";
 import { createListedPages } from "../../../src/serve/rpc/listed-pages.ts";
+import type { HttpCaller } from "../../../src/serve/http-door.ts";
 
 const publication = (): Publication => ({ skills: [], bySlug: new Map() });
 const callerOf = (view: string, tools?: readonly string[]): HttpCaller =>

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { RequestRecord } from "../../../src/serve/telemetry/http-log.ts";
+import type { RequestRecord } from "../../../src/serve/telemetry.ts";
 import { openHttp, rpcCall } from "../open-http.ts";
 import type { OpenHttp } from "../open-http.ts";
 import { sendRaw } from "../send-raw.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { KnownDetail } from "../source/skill-source.ts";
-import { HistoryTab } from "./runs/history/history-tab.tsx";
+import { HistoryTab } from "./runs/history-tab.tsx";
 import { RunTab } from "./runs/run-tab.tsx";
 import { EnvironmentTab } from "./environment-tab.tsx";
 import { FilesTab } from "./files/files-tab.tsx";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import type { FacetName, Facets, FacetValue } from "../../../client/select/facets.ts";
+import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";

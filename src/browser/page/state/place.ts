@@ -1,4 +1,4 @@
-import { facetNames, type ChosenFacets } from "../../../client/select/facets.ts";
+import { facetNames, type ChosenFacets } from "../../../client/select.ts";
 
 /** Where in the browser a person is: what they look at, and what the list is narrowed to. Everything of it stands in the URL. */
 export interface PageLocation {

@@ -1,6 +1,5 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { facetsOf, matcherOf, type Facets } from "../../../client/select/facets.ts";
-import { openSearch } from "../../../client/select/search-skills.ts";
+import { type Facets, facetsOf, matcherOf, openSearch } from "../../../client/select.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
 import type { PageNavigation } from "./places.ts";

@@ -4,7 +4,7 @@ import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
 import { sessionHeader } from "../../wire/session.ts";
 import type { BrowseSessionResponse } from "../../wire/session.ts";
-import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
+import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { matchesEtag } from "../../../serve/answer/etag.ts";
-import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
+import { type CachedResponse, matchesEtag } from "../../../serve/cached-response.ts";
 import type { BrowseError } from "../../wire/skills.ts";
 import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
 

@@ -1,4 +1,4 @@
-import { countCodePoints } from "../../../skills/text/code-points.ts";
+import { countCodePoints } from "../../../base/text/code-points.ts";
 import type { Budget } from "../../wire/sessions.ts";
 import type { MountBrowse } from "../browse-door.ts";
 import { agentLimits } from "../budget/agent-limits.ts";

@@ -1,4 +1,4 @@
-import { everyInvisibleIn } from "../../../skills/text/invisible-characters.ts";
+import { everyInvisibleIn } from "../../../base/text/invisible-characters.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 
 type Hidden = SkillDetail["hidden"][number];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { SkillFiles } from "../../../skills/files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/text/frontmatter.ts";
 import { readSkillDocument } from "../../../skills/text/skill-document.ts";
-import { endOfText } from "../../../skills/text/whole-characters.ts";
+import { endOfText } from "../../../base/text/whole-characters.ts";
 
 /** A SKILL.md as it is written: nothing is removed from its text, so that what hides in it can be shown. */
 export interface ShownDocument {

@@ -2,9 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
-import { createCallerEvents } from "../../../serve/events/caller-events.ts";
-import { openEventStream } from "../../../serve/events/event-stream.ts";
-import type { EventStream } from "../../../serve/events/event-stream.ts";
+import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
 import type { BrowseAnswer } from "../browse-door.ts";
 
 /** What all open pages are told. */

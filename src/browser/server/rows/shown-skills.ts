@@ -8,7 +8,7 @@ import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Asker } from "../../../runtime/trust/authorization.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
-import type { CachedResponse } from "../../../serve/answer/cached-response.ts";
+import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRowMaker } from "./make-rows.ts";
 import { compareRows, encodeRows } from "./row-texts.ts";
 import type { Rows } from "./row-texts.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../command.ts";
-import { createListing } from "../../open-listing.ts";
+import { createListing } from "../../listing/open-listing.ts";
 import { safeText } from "../../report/safe-text.ts";
 
 /** For completion scripts: the names of the skills of the current directory, one a line. Says nothing else. */

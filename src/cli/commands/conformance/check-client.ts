@@ -1,10 +1,10 @@
 import { systemClock } from "../../../base/clock.ts";
-import { playAgent, type PlayedClient } from "../../../conformance/play/play-agent.ts";
-import { makeReport, type ConformanceReport } from "../../../conformance/report/report.ts";
-import type { RuleOrigin } from "../../../conformance/rules/rule.ts";
-import { normaliseTranscript, placesOf } from "../../../conformance/transcript/normalise.ts";
+import { type PlayedClient, playAgent } from "../../../conformance/play-agent.ts";
+import { type ConformanceReport, makeReport } from "../../../conformance/report.ts";
+import type { RuleOrigin } from "../../../conformance/rule.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { safeTextReport } from "./print-report.ts";
+import { normaliseTranscript, placesOf } from "../../../conformance/normalise.ts";
 
 interface CheckClientOptions {
   readonly timeout: number;

@@ -1,6 +1,4 @@
-import { junitReport } from "../../../conformance/report/junit-report.ts";
-import type { ConformanceReport } from "../../../conformance/report/report.ts";
-import { textReport } from "../../../conformance/report/text-report.ts";
+import { type ConformanceReport, junitReport, textReport } from "../../../conformance/report.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 

@@ -14,11 +14,11 @@ import type { PolicyRefusal } from "../../../runtime/trust/policy.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { createListing } from "../../open-listing.ts";
+import { createListing } from "../../listing/open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { csv } from "../../report/csv.ts";
-import { licenseEvidence } from "../../report/license-evidence.ts";
+import { licenseEvidence } from "./license-evidence.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 

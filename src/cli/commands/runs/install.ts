@@ -10,7 +10,7 @@ import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
-import { createListing } from "../../open-listing.ts";
+import { createListing } from "../../listing/open-listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
 import { onInterruption } from "../../report/terminal.ts";
 

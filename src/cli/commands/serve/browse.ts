@@ -62,7 +62,7 @@ export const command = defineCommand({
     let removeRedirect: (() => void) | undefined;
     try {
       const session = app.openSession({ cwd: directory });
-      const { serveBrowse } = await import("../../../browser/server/serve-browse.ts");
+      const { serveBrowse } = await import("../../../browser/server.ts");
       const server = await serveBrowse(app, session, {
         port,
         readOnly: options["read-only"] === true,

@@ -1,5 +1,5 @@
 import { systemClock } from "../../../base/clock.ts";
-import { runBridge } from "../../../mcp/socket/bridge.ts";
+import { runBridge } from "../../../mcp/bridge.ts";
 import { defineCommand, usageError } from "../../command.ts";
 
 /** Started by wrapped agents that support MCP servers over stdio only; not by users. */

@@ -1,9 +1,7 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
-import { withLocalCaller } from "../../../serve/config/with-local-caller.ts";
-import type { LocalTokens } from "../../../serve/config/with-local-caller.ts";
-import { isLoopbackListenHost } from "../../../serve/server/listen.ts";
+import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/rules/log-problems.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
@@ -11,14 +9,12 @@ import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { onInterruption } from "../../report/terminal.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { defaultConfig } from "../../../serve/config/default-config.ts";
-import type { ServeConfig } from "../../../serve/config/serve-config.ts";
+import { type Terminal, onInterruption } from "../../report/terminal.ts";
+import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
-import { prettyProblem } from "../authoring/check/pretty.ts";
+import { prettyProblem } from "../../report/pretty.ts";
 
 const defaultPort = 7331;
 
@@ -58,7 +54,7 @@ export const command = defineCommand({
     const opened = await loadServeConfig(options.config, terminal);
     if (opened === undefined) return 2;
     const { config: given, skills: configured } = opened;
-    const { createHttpLog } = await import("../../../serve/telemetry/http-log.ts");
+    const { createHttpLog } = await import("../../../serve/telemetry.ts");
     const { log, requestEnded } = await createHttpLog({ level: toLogLevel(options["log-level"]) });
     const sourceOptions = toSourceOptions(options);
     const settings = readOptions({
@@ -135,7 +131,7 @@ interface OpenedConfig {
 async function loadServeConfig(given: string | undefined, terminal: Terminal): Promise<OpenedConfig | undefined> {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
-  const { readConfigFile } = await import("../../../serve/config/read-config.ts");
+  const { readConfigFile } = await import("../../../serve/read-config.ts");
   const { config, skills, problems, sourceLine } = readConfigFile(file, process.env);
   const { cwd, paint, columns } = terminal;
   for (const problem of problems)

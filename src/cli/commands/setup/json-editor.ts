@@ -1,5 +1,5 @@
 import type { JSONPath } from "jsonc-parser";
-import { isObject } from "../../../base/json-file/json-value.ts";
+import { isObject } from "../../../base/json/json-value.ts";
 import { usageError } from "../../command.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
 import { editJson } from "./edit-json.ts";

@@ -1,7 +1,7 @@
 import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { JSONPath, Node, ParseError } from "jsonc-parser";
-import { isObject } from "../../../base/json-file/json-value.ts";
-import { parseJsonNode, rangeOf } from "../../../base/json-file/json-text.ts";
+import { isObject } from "../../../base/json/json-value.ts";
+import { parseJsonNode, rangeOf } from "../../../base/json/json-text.ts";
 import { SkillsError } from "../../../base/errors.ts";
 
 /**

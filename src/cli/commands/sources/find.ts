@@ -4,7 +4,7 @@ import type { RemoteIndex } from "../../../sources/remote-skill.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/tools/view/rank-by-words.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { createListing } from "../../open-listing.ts";
+import { createListing } from "../../listing/open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";

@@ -6,7 +6,7 @@ import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Json, RunError } from "../../sandbox.ts";
 import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream, SecretMask } from "../../secrets/mask-secrets.ts";
-import { endOfText, startOfText } from "../../../skills/text/whole-characters.ts";
+import { endOfText, startOfText } from "../../../base/text/whole-characters.ts";
 
 /**
  * Terminal control sequences (ECMA-48). No two parts can match the same character, so that matching takes linear time.

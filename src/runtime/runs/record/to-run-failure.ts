@@ -1,5 +1,5 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
-import { writeJson } from "../../sandbox/frames/json.ts";
+import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import type { RunRecord } from "./run-recorder.ts";

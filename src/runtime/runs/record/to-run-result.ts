@@ -1,5 +1,5 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
-import { writeJson } from "../../sandbox/frames/json.ts";
+import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox.ts";
 import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";

@@ -1,4 +1,4 @@
-import { parseIfJson } from "../../../base/json-file/json-value.ts";
+import { parseIfJson } from "../../../base/json/json-value.ts";
 import type { BlobStore } from "../../blobs.ts";
 import type { Json } from "../../sandbox.ts";
 import type { RunResult } from "../run-result.ts";

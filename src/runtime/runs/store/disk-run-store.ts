@@ -11,7 +11,7 @@ import { identifyProcess, isRunning } from "../../../base/processes/live-process
 import { inParallel } from "../../../base/promises/in-parallel.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { writeJson } from "../../sandbox/frames/json.ts";
+import { writeJson } from "../../../base/json/untrusted-json.ts";
 import { defaultRetention, storedRunSchema } from "./run-store.ts";
 import type { StoredRun, RunRetention, RunStore } from "./run-store.ts";
 

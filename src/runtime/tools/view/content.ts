@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { endOfText, startOfText } from "../../../skills/text/whole-characters.ts";
+import { endOfText, startOfText } from "../../../base/text/whole-characters.ts";
 
 /** Bytes in a reply: UTF-8 text if valid, otherwise base64. */
 export interface Content {

@@ -1,5 +1,5 @@
-import { withoutControls } from "../../../skills/text/control-characters.ts";
-import { replaceInvisible } from "../../../skills/text/invisible-characters.ts";
+import { withoutControls } from "../../../base/text/control-characters.ts";
+import { replaceInvisible } from "../../../base/text/invisible-characters.ts";
 
 /** One skill as listed for a model. */
 export interface RowOfSkill {

@@ -1,9 +1,9 @@
 import { nearest } from "../../../base/text/nearest.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
 import { contradictionsIn } from "./layers/contradictions.ts";
-import { nodeAt } from "../../../base/json-file/node-at.ts";
-import { parseJsonNode, rangeOf, valueOf } from "../../../base/json-file/json-text.ts";
-import type { JsonEntry, JsonNode } from "../../../base/json-file/json-text.ts";
+import { nodeAt } from "../../../base/json/node-at.ts";
+import { parseJsonNode, rangeOf, valueOf } from "../../../base/json/json-text.ts";
+import type { JsonEntry, JsonNode } from "../../../base/json/json-text.ts";
 import { commitForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
 import { digestForm } from "../../../base/text/digest-form.ts";
 import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";

@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../../skills/permissions.ts";
 import { isHostRule } from "./rules/host-rule.ts";
-import { maxWildcards } from "./rules/name-glob.ts";
+import { maxWildcards } from "../../../base/text/name-glob.ts";
 import { isSourceRule } from "./rules/source-rule.ts";
 
 /** The settings of a policy. Their values go from permissive to strict: of two, the later one counts. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { inDigits } from "../code-points.ts";
+import { inDigits } from "../../../base/text/code-points.ts";
 import { mostKeys } from "./plain-yaml.ts";
 import { fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
 import type { YamlBlock } from "./yaml-keys.ts";

@@ -3,8 +3,7 @@ import { pathToFileURL } from "node:url";
 import { rules } from "../../../../skills/rules.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
-import { notShown, shownProblems } from "./reporter.ts";
-import type { Reporter } from "./reporter.ts";
+import { type Reporter, notShown, shownProblems } from "../../../report/pretty.ts";
 
 /** `{problems, checked, fixed, fixable, counts}`, one problem per line. */
 export const jsonReporter: Reporter = function* ({ problems, checked, fixed, fixable, counts }) {

@@ -8,7 +8,7 @@ import type { FoundSandbox, EnvironmentProbes } from "../../../../skills/environ
 import type { SkillSource } from "../../../../skills/files.ts";
 import { locateSkillFile } from "../../../../skills/hash.ts";
 import type { Skill } from "../../../../skills/skill.ts";
-import type { Listing } from "../../../open-listing.ts";
+import type { Listing } from "../../../listing/open-listing.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 
 interface SurroundingsOptions extends Pick<Terminal, "home" | "log"> {

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { isObject, parseIfJson } from "../../../../base/json-file/json-value.ts";
+import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import type { Editor, SetupEnvironment } from "../editor.ts";
 import { commandAndArgs, createJsonEditor } from "../json-editor.ts";
 import { nameWithSkills } from "./agent-names.ts";

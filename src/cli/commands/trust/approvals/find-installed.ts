@@ -12,8 +12,8 @@ import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust/authorization.ts";
 import { dataDirectory } from "../../../data-directory.ts";
-import { createListing } from "../../../open-listing.ts";
-import type { Approving } from "./approvals.ts";
+import { createListing } from "../../../listing/open-listing.ts";
+import type { Approving } from "../approvals.ts";
 
 /** A version of a skill on this machine, with its bytes as they are now. */
 export interface InstalledVersion {

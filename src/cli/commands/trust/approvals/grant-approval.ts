@@ -10,7 +10,7 @@ import type { Trust } from "../../../../runtime/trust.ts";
 import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
-import type { Approving } from "./approvals.ts";
+import type { Approving } from "../approvals.ts";
 import { copiedVersion, installedSkill } from "./find-installed.ts";
 import type { InstalledVersion } from "./find-installed.ts";
 

@@ -6,7 +6,7 @@ import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approval } from "./approval-rows.ts";
-import type { Approving } from "./approvals.ts";
+import type { Approving } from "../approvals.ts";
 import { findInstalled } from "./find-installed.ts";
 
 export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { ApprovalScope } from "../../../../runtime/trust/grants/approvals.ts";
 import { projectOf } from "../../../../runtime/trust/project-of.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
-import type { Approving } from "./approvals.ts";
+import type { Approving } from "../approvals.ts";
 import { nothingNamed } from "./list-approvals.ts";
 
 /** Removes grants and blocks by id or name, or the trust in a project. */

@@ -8,7 +8,7 @@ import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtim
 import { ofRepository, repositoryAt } from "../../../../runtime/trust/project-repository.ts";
 import { usageError } from "../../../command.ts";
 import { counted } from "../../../../base/text/counted.ts";
-import type { Approving } from "./approvals.ts";
+import type { Approving } from "../approvals.ts";
 
 const exported = z.strictObject({
   format: z.literal("acp-skills exported approvals 1"),

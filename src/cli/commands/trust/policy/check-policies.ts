@@ -9,7 +9,7 @@ import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { saySeverities } from "../../../report/say-counts.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { prettyProblem } from "../../authoring/check/pretty.ts";
+import { prettyProblem } from "../../../report/pretty.ts";
 
 interface Checking {
   readonly cwd?: string;

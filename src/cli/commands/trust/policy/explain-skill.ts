@@ -11,7 +11,7 @@ import type { PolicyDecision } from "../../../../runtime/trust/policy/explain-po
 import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
 import type { OptionValues } from "../../../command.ts";
 import type { listing } from "../../../arguments/shared-options.ts";
-import { createListing } from "../../../open-listing.ts";
+import { createListing } from "../../../listing/open-listing.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";

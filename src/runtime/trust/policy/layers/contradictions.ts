@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../../../skills/permissions.ts";
-import type { JsonNode } from "../../../../base/json-file/json-text.ts";
+import type { JsonNode } from "../../../../base/json/json-text.ts";
 import { defaultPolicySettings, lists } from "../policy-file.ts";
 import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
 import type { ReportPolicyProblem } from "../policy-problem.ts";

@@ -4,7 +4,7 @@ import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultPolicySettings, settings } from "../policy-file.ts";
 import type { PolicyGrant, SettingName, PolicySettings } from "../policy-file.ts";
 import type { Policy, PolicyRefusal } from "../../policy.ts";
-import { matchesGlob } from "../rules/name-glob.ts";
+import { matchesGlob } from "../../../../base/text/name-glob.ts";
 import { sourceContains } from "../rules/source-rule.ts";
 
 /** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */

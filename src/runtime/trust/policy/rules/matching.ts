@@ -1,6 +1,6 @@
 import type { ListName } from "../policy-file.ts";
 import { hostsContain, hostsOverlap } from "./host-rule.ts";
-import { matchesGlob } from "./name-glob.ts";
+import { matchesGlob } from "../../../../base/text/name-glob.ts";
 import { sourceContains } from "./source-rule.ts";
 
 /** How the entries of the lists of a policy are compared with names, or with each other. */

@@ -1,0 +1,99 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Empty } from "../../parts/empty.tsx";
+import { toVisible } from "../../parts/visible-text.ts";
+import type { SkillHistory } from "../../../wire/runs.ts";
+import { SourceError } from "../../source/source-error.ts";
+import type { KnownDetail } from "../../source/skill-source.ts";
+import { useBrowser } from "../../state/browser.ts";
+import { PastRun } from "./history/past-run.tsx";
+import { SessionLink, short } from "./history/session-link.tsx";
+import { toLedgerSentence, withChanges } from "./history/sentences.ts";
+import { Moment } from "./history/moment.tsx";
+
+/** What was done with a skill on this machine: its runs, who was asked, what they answered, and when its files changed. */
+export function HistoryTab({ detail }: { readonly detail: KnownDetail }): JSX.Element {
+  const { digest, row } = detail;
+  const { id } = row;
+  const { server } = useBrowser().source;
+  const [history, setHistory] = useState<SkillHistory | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    const gone = new AbortController();
+    const read = async (): Promise<void> => {
+      try {
+        if (server !== undefined) setHistory(await server.history(id, gone.signal));
+        setProblem(undefined);
+      } catch (error) {
+        if (!gone.signal.aborted) setProblem(error instanceof SourceError ? error.message : String(error));
+      }
+    };
+    const readAgain = (): void => void read();
+    readAgain();
+    const stops = server && [
+      server.on("reconnected", readAgain),
+      server.on("run", ({ type }) => {
+        if (type === "ended" || type === "started") readAgain();
+      }),
+    ];
+    return () => {
+      gone.abort();
+      for (const stop of stops ?? []) stop();
+    };
+  }, [server, id, digest]);
+
+  if (server === undefined) return <Empty icon="book" title="The history is kept where skills run" />;
+  if (problem !== undefined) return <Empty icon="alert" title={problem} />;
+  if (history === undefined) return <p role="status">Reading…</p>;
+  const { runs, events } = history;
+  if (runs.length === 0 && events.length === 0)
+    return (
+      <Empty icon="book" title="Nothing happened yet">
+        <p>Runs, questions and approvals of this skill will be listed here.</p>
+      </Empty>
+    );
+  return (
+    <div class="history">
+      <section aria-labelledby="history-runs">
+        <h3 id="history-runs">Runs of the last 24 hours</h3>
+        {runs.length === 0 ? (
+          <p class="muted">None.</p>
+        ) : (
+          <ul class="runs">
+            {runs.map((run) => (
+              <PastRun key={run.run} run={run} current={digest} />
+            ))}
+          </ul>
+        )}
+      </section>
+      <section aria-labelledby="history-events">
+        <h3 id="history-events">What the ledger says</h3>
+        <Events events={events} />
+      </section>
+    </div>
+  );
+}
+
+function Events({ events }: Pick<SkillHistory, "events">): JSX.Element {
+  if (events.length === 0) return <p class="muted">Nothing.</p>;
+  return (
+    <ul class="events">
+      {withChanges(events).map((line, index) => (
+        <li key={index}>
+          <Moment at={line.at} />
+          {"event" in line ? (
+            <span>
+              {toVisible(toLedgerSentence(line.event), 1_000)}{" "}
+              {line.event.session !== undefined && <SessionLink session={line.event.session} />}
+              {line.event.digest !== undefined && <code class="muted">{short(line.event.digest)}</code>}
+            </span>
+          ) : (
+            <span class="notice">
+              Its files changed: <code>{short(line.from)}</code> → <code>{short(line.to)}</code>
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

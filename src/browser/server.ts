@@ -1,0 +1,32 @@
+import type { IsOwnPeer } from "../base/network/peer-users.ts";
+
+export { serveBrowse } from "./server/serve-browse.ts";
+
+export interface BrowseOptions {
+  /** Default: any free one. */
+  readonly port?: number;
+  /** Nothing can be approved, run, installed or opened. */
+  readonly readOnly: boolean;
+  readonly idleMinutes: number;
+  /** The project's directory, absolute. */
+  readonly directory: string;
+  readonly home: string;
+  /** Where approvals are, which other processes change, too. */
+  readonly dataDirectory: string;
+  /** Hosts with private addresses that sources may be on. Default: none. */
+  readonly allowPrivate?: readonly string[];
+  /** Called once when nobody has used the page for that long. Must not throw. */
+  readonly idle: () => void;
+  /** Where the page was built. Default: beside this package's code. */
+  readonly pageDirectory?: string;
+  /** Default: as the system tells. */
+  readonly isOwnPeer?: IsOwnPeer;
+}
+
+/** A skill browser that listens, on this machine only. */
+export interface BrowseServer {
+  /** An address to open within five minutes; it works once, and earlier ones no longer. */
+  readonly newAddress: () => string;
+  /** Ends streams and runs, and stops. Idempotent; never throws. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,150 @@
+import { systemClock } from "../../../base/clock.ts";
+import { nearest } from "../../../base/text/nearest.ts";
+import { version } from "../../../base/version.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import { type CheckReport, checkSkillPaths } from "../../../skills/check/check-skills.ts";
+import { diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import type { SkillFiles } from "../../../skills/files.ts";
+import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
+import { json } from "../../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { showReads } from "../../report/progress.ts";
+import { sayCounts } from "../../report/say-counts.ts";
+import type { Reporter } from "../../report/pretty.ts";
+
+/** Where each format is; only the chosen one is loaded. */
+const reporters = {
+  pretty: async (): Promise<Reporter> => (await import("../../report/pretty.ts")).prettyReporter,
+  json: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).jsonReporter,
+  github: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).githubReporter,
+  sarif: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).sarifReporter,
+};
+
+export const command = defineCommand({
+  usage: "check [PATH…] [options]",
+  positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
+  options: {
+    level: {
+      type: "string",
+      choices: levels,
+      help: "Which rules apply; see below. Default: agents.",
+    },
+    rule: {
+      type: "string",
+      multiple: true,
+      value: "NAME=off|warning|error",
+      help: "Change the severity of a rule. Repeatable.",
+    },
+    "max-problems": {
+      type: "string",
+      value: "N",
+      help: "Show at most N problems. Default: 20. JSON and SARIF have all.",
+    },
+    reporter: {
+      type: "string",
+      choices: ["pretty", "json", "github", "sarif"],
+      help: "Output format. Default: pretty.",
+    },
+    json: { ...json, help: "Print JSON: the same as --reporter json." },
+    fix: { type: "boolean", help: "Fix what can be fixed safely, in place, and report the rest." },
+    watch: { type: "boolean", help: "Check again on every change, until interrupted." },
+  },
+  examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
+  notes: [
+    "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the current directory.",
+    "In a directory, .agents/skills and .claude/skills are checked as well.",
+    "Levels: agents, the Agent Skills specification with the fields that agents document; spec, the specification alone; wire, what editors are sent;",
+    "  lenient, what is offered at all: a skill with an error at this level is left out.",
+    "Exits with 1 if there is an error, or if a PATH does not exist or contains no skill; warnings alone exit with 0.",
+  ],
+  async run({ positionals: paths, options }, terminal) {
+    const {
+      level = "agents",
+      reporter: name = options.json === true ? "json" : "pretty",
+      fix = false,
+      watch = false,
+    } = options;
+    const settings = toRuleSettings(options.rule ?? []);
+    const maxProblems = toMaxProblems(options["max-problems"]);
+    if (options.json === true && name !== "json") throw usageError(`--json and --reporter ${name} exclude each other`);
+    const reporter = await reporters[name]();
+    const { cwd, paint, columns } = terminal;
+    const files = showReads(diskSkillFiles(), terminal.progress);
+    const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
+      const given = paths.length === 0 ? ["."] : paths;
+      const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
+      return await checkSkillPaths(given, checking).finally(terminal.progress.done);
+    };
+    const print = async (report: CheckReport): Promise<void> => {
+      const sourceLine = openSourceLines(files);
+      await terminal.print(reporter(report, { cwd, paint, columns, maxProblems, version, sourceLine }));
+      for (const complaint of report.complaints) terminal.tell(complaint);
+      if (name !== "json") terminal.tell(sayCounts(report.counts));
+    };
+    let report: CheckReport;
+    if (watch) {
+      const { watchCheck } = await import("./check/watch-check.ts");
+      report = await watchCheck({ check: checkOnce, print, clock: systemClock, terminal });
+    } else {
+      report = await checkOnce();
+      await print(report);
+    }
+    return report.complaints.length > 0 || report.problems.some(({ severity }) => severity === "error") ? 1 : 0;
+  },
+});
+
+/** Reads `NAME=off|warning|error`. */
+function toRuleSettings(given: readonly string[]): RuleSettings {
+  const settings: Partial<Record<RuleCode, "off" | "warning" | "error">> = {};
+  for (const setting of given) {
+    const [name = "", severity = ""] = setting.split("=", 2);
+    if (!isRule(name)) {
+      const [close] = nearest(name, Object.keys(rules));
+      throw usageError(
+        `unknown rule ${name}; ${close === undefined ? "each problem names its rule" : `did you mean ${close}?`}`,
+      );
+    }
+    if (severity !== "off" && severity !== "warning" && severity !== "error") {
+      throw usageError(`--rule ${name} needs off, warning or error, as in --rule ${name}=off`);
+    }
+    settings[name] = severity;
+  }
+  return settings;
+}
+
+function isRule(name: string): name is RuleCode {
+  return Object.hasOwn(rules, name);
+}
+
+const usualProblems = 20;
+
+function toMaxProblems(given: string | undefined): number {
+  if (given === undefined) return usualProblems;
+  if (!/^\d{1,9}$/.test(given)) throw usageError(`--max-problems needs a whole number, not ${given}`);
+  return Number(given);
+}
+
+/** Problems after this line have no code frame. */
+const frameBytes = 1024 * 1024;
+
+/** Reads lines of files for code frames. Remembers the last file only. */
+function openSourceLines(files: SkillFiles): (file: string, line: number) => string | undefined {
+  let remembered = { file: "", lines: noLines };
+  return (file, line) => {
+    if (remembered.file !== file) remembered = { file, lines: readLines(files, file) };
+    return remembered.lines[line - 1];
+  };
+}
+
+const noLines: readonly string[] = [];
+
+function readLines(files: SkillFiles, file: string): readonly string[] {
+  try {
+    const { bytes } = files.head(file, frameBytes);
+    return new TextDecoder("utf-8", { ignoreBOM: false }).decode(bytes).split(/\r\n|\n|\r/);
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    // A directory, or an unreadable file: reported as a problem, without lines.
+    return noLines;
+  }
+}

@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { makeDirectories } from "../../../base/paths/make-directories.ts";
+import { leadsIntoGit, whereItLies } from "../../../base/paths/is-within.ts";
+import { shellWord } from "../../../base/text/shell-word.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
+import { isSlug, toSlug } from "../../../skills/names.ts";
+import { toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
+import { actionFiles, instructionFiles, scriptFiles } from "./init/templates.ts";
+
+/** Where every agent that reads skills looks for them. */
+const usualDirectory = path.join(".agents", "skills");
+
+export const command = defineCommand({
+  usage: "init NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: {
+    action: { type: "boolean", help: "An action: code with typed inputs, described by a skill.toml." },
+    script: { type: "boolean", help: "Instructions, and a Python script that they tell the model to run." },
+    directory: { type: "string", value: "DIR", help: `Create the skill in DIR. Default: ${usualDirectory}.` },
+  },
+  examples: ["init commit-message", "init csv-report --script", "init rows.sort --action"],
+  notes: [
+    "NAME is lower-case words with hyphens; for an action, parts with dots, such as rows.sort. It is the name of the directory.",
+    "Exits with 1 if there is something of that name already; nothing is overwritten.",
+  ],
+  async run({ options, positionals: [name = ""] }, terminal) {
+    if (options.action === true && options.script === true)
+      throw usageError("--action and --script exclude each other");
+    refuseName(name, options.action === true);
+    const inside = options.directory ?? usualDirectory;
+    const directory = path.join(toAbsolute(inside), name);
+    const files = options.action === true ? actionFiles : options.script === true ? scriptFiles : instructionFiles;
+    // A link of the project may lead anywhere; what the person named is followed.
+    if (options.directory === undefined) makeSkillsDirectory(projectPlace(terminal.cwd, terminal.home, process.env));
+    if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
+      throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
+    createSkill(directory, files(name));
+    const shown = shownPath(directory, terminal.cwd);
+    const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
+    const trial =
+      options.action === true
+        ? [`acp-skills run ${name}${place} --args '{"text": "hello"}'   # run it in the sandbox`]
+        : options.script === true
+          ? [`acp-skills run ${name}${place} --script scripts/main.py -- hello   # run it in the sandbox`]
+          : [];
+    await terminal.print([
+      `created ${shellWord(shown)}\n`,
+      ...Object.keys(files(name)).map((file) => `  ${file}\n`),
+      "next:\n",
+      `  edit ${shellWord(path.join(shown, "SKILL.md"))}: say what the skill does, and when to use it\n`,
+      `  acp-skills check ${shellWord(shown)}\n`,
+      ...trial.map((line) => `  ${line}\n`),
+      `  acp-skills list${place}\n`,
+    ]);
+    return 0;
+  },
+});
+
+const part = /^[a-z0-9]+$/;
+
+function refuseName(name: string, isAction: boolean): void {
+  const slug = toSlug(name);
+  const parts = name.split(".");
+  if (isAction ? parts.every((word) => part.test(word)) && isSlug(parts.join("-")) : isSlug(name)) return;
+  const rule = isAction
+    ? "the name of an action is parts of a-z and 0-9, separated by single dots, of at most 64 characters"
+    : "a name is words of a-z and 0-9, separated by single hyphens, of at most 64 characters";
+  const close = slug === undefined ? undefined : isAction ? slug.replaceAll("-", ".") : slug;
+  throw usageError(
+    `${name === "" ? "the name is empty" : `${name} is not a name`}: ${rule}${close ? `; ${close} is one` : ""}`,
+  );
+}
+
+/** Creates the directory, which must not exist, and its files. */
+function createSkill(directory: string, files: Readonly<Record<string, string>>): void {
+  try {
+    makeDirectories(path.dirname(directory), 0o755);
+    mkdirSync(directory);
+    for (const [file, text] of Object.entries(files)) {
+      const target = path.join(directory, file);
+      makeDirectories(path.dirname(target), 0o755);
+      writeFileSync(target, text, { flag: "wx" });
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "") throw error;
+    const reason = code === "EEXIST" ? "it exists already; choose another name" : `it cannot be written (${code})`;
+    throw new SkillsError("UNREADABLE", `${directory} is not created: ${reason}.`, { cause: error });
+  }
+}

@@ -1,0 +1,179 @@
+import { systemClock } from "../../base/clock.ts";
+import type { DriveOptions } from "../../conformance/drive-agent.ts";
+import type { RuleOrigin } from "../../conformance/rule.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import { directoryFault, toAbsolute, reasonOf } from "../arguments/values.ts";
+import { defineCommand, usageError } from "../command.ts";
+import { onInterruption } from "../report/terminal.ts";
+import type { Terminal } from "../report/terminal.ts";
+import { formats, printReport } from "./conformance/print-report.ts";
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { type TranscriptEntry, limits } from "../../conformance/transcript.ts";
+import { readTranscript } from "../../conformance/read-transcript.ts";
+
+export const command = defineCommand({
+  usage: "conformance [options] -- AGENT [ARG…] | --client [options] | --replay FILE…",
+  takesRest: true,
+  positionals: { name: "FILE", minimum: 0, maximum: Infinity },
+  options: {
+    client: { type: "boolean", help: "Play an agent on stdio, to check the client that started this command." },
+    replay: { type: "boolean", help: "Check recorded transcripts." },
+    cwd: { type: "string", value: "DIR", help: "The sessions' directory. Default: a temporary one with one skill." },
+    prompt: { type: "string", value: "TEXT", help: "Also send a prompt, which may cost money." },
+    timeout: { type: "string", value: "SECONDS", help: "How long to wait for an answer. Default: 30." },
+    record: {
+      type: "string",
+      value: "FILE",
+      help: "Write all messages to FILE, without paths and ids of this machine.",
+    },
+    report: { type: "string", value: "FILE", help: "Write the report to FILE instead of stdout." },
+    profile: {
+      type: "string",
+      multiple: true,
+      choices: ["rfd", "acp", "json-rpc", "acp-skills"],
+      help: "Whose rules decide; repeatable. Default: all but acp-skills, which are this project's own.",
+    },
+    format: { type: "string", choices: formats, help: "Format of the report. Default: text." },
+  },
+  examples: [
+    "conformance -- gemini --acp",
+    "conformance --format junit --report skills.xml -- my-agent",
+    "conformance --client --report report.txt",
+    "conformance --replay recorded.ndjson",
+  ],
+  notes: [
+    "An agent is started four times, as by different editors: v1 without opt-in, two that opt in, and v2. No prompt is sent.",
+    "A client gets skills in the forms that it declared, changes, bad entries and nonsense; stdout belongs to the protocol.",
+    "Exits with 0 if conformant, 1 if not, or if there is no verdict: no skills were told, or the client left early.",
+    "Exits with 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",
+    "The rules and their transcripts: schema/conformance/README.md",
+  ],
+  async run({ options, positionals, rest }, terminal) {
+    const { client = false, replay = false, format = "text", cwd, profile: profiles } = options;
+    const ways = [client, replay, rest !== undefined].filter(Boolean).length;
+    if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
+    if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
+    const timeout = toMilliseconds(options.timeout);
+    const print = printReport(terminal, format, createOutputWriter("--report", options.report));
+    if (replay) return await checkFiles(positionals, profiles, print);
+    const record = createOutputWriter("--record", options.record);
+    if (client) {
+      const { checkClient } = await import("./conformance/check-client.ts");
+      return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
+    }
+    const directory = cwd === undefined ? undefined : toAbsolute(cwd);
+    const [fault] = directory === undefined ? [] : directoryFault("--cwd", directory);
+    if (fault !== undefined) throw usageError(fault);
+    const [agent, ...args] = rest ?? [];
+    if (agent === undefined || agent === "")
+      throw usageError("missing agent; write: acp-skills conformance -- AGENT [ARG…]");
+    return await checkAgent(
+      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout, profiles },
+      terminal,
+      record,
+      print,
+    );
+  },
+});
+
+/** Absent: the usual ones. */
+type Profiles = readonly RuleOrigin[] | undefined;
+type Print = ReturnType<typeof printReport>;
+type Output = ReturnType<typeof createOutputWriter>;
+
+/** How long updates are waited for: a list of skills comes with the session, or not at all. */
+const patience = 5_000;
+
+async function checkAgent(
+  {
+    profiles,
+    ...options
+  }: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout"> & {
+    readonly profiles: Profiles;
+  },
+  terminal: Terminal,
+  record: Output,
+  print: Print,
+): Promise<number> {
+  const [{ driveAgent }, { makeReport }, { normaliseTranscript, placesOf }] = await Promise.all([
+    import("../../conformance/drive-agent.ts"),
+    import("../../conformance/report.ts"),
+    import("../../conformance/normalise.ts"),
+  ]);
+  const { signal, stop } = onInterruption();
+  try {
+    const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
+    if (record !== undefined) record(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
+    const report = makeReport("agent", driven.connections, profiles);
+    await print(report);
+    if (signal.aborted) return 130;
+    return report.conformant === true ? 0 : 1;
+  } catch (error) {
+    if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
+    terminal.tell(error.message);
+    return error.code === "AGENT_NOT_FOUND" ? 127 : 126;
+  } finally {
+    stop();
+  }
+}
+
+async function checkFiles(files: readonly string[], profiles: Profiles, print: Print): Promise<number> {
+  if (files.length === 0) throw usageError("missing FILE");
+  const [{ byConnection }, { makeReport }] = await Promise.all([
+    import("../../conformance/read-transcript.ts"),
+    import("../../conformance/report.ts"),
+  ]);
+  const connections = files.flatMap((file) =>
+    [...byConnection(readTranscriptFile(file))].map(([connection, entries]) => ({
+      name: connection === "" ? file : `${file}, ${connection}`,
+      entries,
+    })),
+  );
+  const report = makeReport("both", connections, profiles);
+  await print(report);
+  return report.conformant === true ? 0 : 1;
+}
+
+function toMilliseconds(seconds: string | undefined): number {
+  const usual = 30;
+  if (seconds === undefined) return usual * 1_000;
+  if (!/^\d{1,4}$/.test(seconds) || Number(seconds) === 0)
+    throw usageError(`--timeout needs 1 to 9999 seconds, not ${seconds}`);
+  return Number(seconds) * 1_000;
+}
+
+/** Creates a file now, so that an error comes before the work; the function replaces its content. */
+function createOutputWriter(option: string, file: string | undefined): ((text: string) => void) | undefined {
+  if (file === undefined) return undefined;
+  const target = toAbsolute(file);
+  try {
+    writeFileSync(target, "");
+  } catch (error) {
+    throw usageError(`${option} ${file} cannot be written: ${reasonOf(error)}`);
+  }
+  return (text) => {
+    writeFileSync(target, text);
+  };
+}
+
+/** Throws INVALID_OPTIONS if there is no such transcript, or it is too large. */
+function readTranscriptFile(file: string): readonly TranscriptEntry[] {
+  return readTranscript(readText(file), file);
+}
+
+function readText(file: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(toAbsolute(file), "r");
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw usageError(`${file} is not a regular file`);
+    if (stat.size > limits.transcriptBytes)
+      throw usageError(`${file} has ${stat.size} bytes; the limit is ${limits.transcriptBytes}`);
+    return readFileSync(descriptor, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
+    throw error;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

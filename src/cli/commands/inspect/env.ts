@@ -1,0 +1,146 @@
+import path from "node:path";
+import { summarise } from "../../../skills/environment.ts";
+import type { Match, Status } from "../../../skills/environment.ts";
+import { describeDemand } from "../../../skills/environment/requirement.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { noSuchSkill } from "../../../skills/names.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import { running } from "../../arguments/running-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
+import { toAbsolute } from "../../arguments/values.ts";
+import { defineCommand } from "../../command.ts";
+import { createListing } from "../../listing/open-listing.ts";
+import { table } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
+import { safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { matchSkill } from "../../../skills/environment/match-skill.ts";
+import { openEnvironmentProbes } from "./env/open-surroundings.ts";
+
+export const command = defineCommand({
+  usage: "env [NAME…] [options]",
+  positionals: { name: "NAME", minimum: 0, maximum: Infinity, values: "skills" },
+  options: { ...listing, "secrets-file": running["secrets-file"] },
+  examples: ["env", "env pdf --json"],
+  notes: [
+    "Compares what skills require with this machine: programs and their versions, systems, secrets, packages, other skills.",
+    "Reads compatibility, metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is not understood is quoted.",
+    "Uses no network, and runs only known programs, such as python3, with --version.",
+    "Exits with 1 if something is missing, or there is no such skill.",
+  ],
+  async run({ options, positionals: names }, terminal) {
+    const { catalog, complete } = await createListing(options, terminal);
+    const offers: OfferedSkill[] = [];
+    let isFound = true;
+    for (const name of new Set(names)) {
+      const offered = catalog.find(name);
+      if (offered !== undefined) offers.push(offered);
+      else {
+        terminal.tell(noSuchSkill(name, catalog.snapshot));
+        isFound = false;
+      }
+    }
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const surroundings = openEnvironmentProbes({ catalog }, source, {
+      home: terminal.home,
+      log: terminal.log,
+      cwd: path.resolve(terminal.cwd, options.cwd ?? "."),
+      secretsFile: options["secrets-file"] === undefined ? undefined : toAbsolute(options["secrets-file"]),
+    });
+    const asked: MatchedSkill[] = [];
+    terminal.progress.show("looking at this machine");
+    try {
+      for (const { skill } of names.length === 0 ? catalog.snapshot.skills : offers)
+        asked.push({ skill, matches: await matchSkill(skill, source, surroundings.of(skill)) });
+    } finally {
+      terminal.progress.done();
+      await surroundings.close();
+    }
+    if (options.json === true) await terminal.printJson(toShown(asked));
+    else await terminal.print(describe(asked, names.length === 0, terminal));
+    const isMissing = asked.some(({ matches }) => summarise(matches)?.status === "missing");
+    return isMissing || !isFound || !complete ? 1 : 0;
+  },
+});
+
+interface MatchedSkill {
+  readonly skill: Skill;
+  readonly matches: readonly Match[];
+}
+
+/** What `--json` prints: skills that ask for nothing have no requirements. */
+function toShown(skills: readonly MatchedSkill[]): object {
+  return {
+    machine: { system: process.platform, architecture: process.arch, node: process.versions.node },
+    counts: countSkills(skills),
+    skills: skills.map(({ skill, matches }) => ({
+      name: skill.name,
+      version: skill.version,
+      path: skill.file,
+      status: summarise(matches)?.status ?? null,
+      requirements: matches.map(toShownMatch),
+    })),
+  };
+}
+
+/** Keys in a fixed order. */
+function toShownMatch({ requirement, status, evidence, advice }: Match): object {
+  const { where, certainty, optional = false, ...demand } = requirement;
+  const name = describeDemand(requirement);
+  return { ...demand, name, status, evidence, ...(advice !== undefined && { advice }), certainty, optional, where };
+}
+
+function countSkills(skills: readonly MatchedSkill[]) {
+  const statuses = skills.map(({ matches }) => summarise(matches)?.status);
+  const count = (wanted: Status | undefined): number => statuses.filter((status) => status === wanted).length;
+  return {
+    skills: skills.length,
+    missing: count("missing"),
+    unknown: count("unknown"),
+    met: count("met"),
+    nothing: count(undefined),
+  };
+}
+
+const order: readonly Status[] = ["missing", "unknown", "met"];
+
+function* describe(skills: readonly MatchedSkill[], isAll: boolean, terminal: Terminal): Iterable<string> {
+  const { missing, unknown, met, nothing } = countSkills(skills);
+  if (isAll) {
+    const parts = [
+      `${missing} without something that they require`,
+      `${unknown} unknown`,
+      `${met} with all that they require`,
+      `${nothing} without requirements`,
+    ];
+    yield `${counted(skills.length, "skill")}: ${parts.join(", ")}\n`;
+  }
+  const worst = ({ matches }: MatchedSkill): number => order.indexOf(summarise(matches)?.status ?? "met");
+  const rows = skills
+    .toSorted((a, b) => worst(a) - worst(b))
+    .flatMap(({ skill, matches }) =>
+      [...matches]
+        .sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+        .map((match) => toRow(skill, match)),
+    );
+  if (rows.length === 0) {
+    if (!isAll) yield "nothing is required\n";
+    return;
+  }
+  if (isAll) yield "\n";
+  yield* table(["STATUS", "SKILL", "REQUIRES", "WRITTEN IN", "FOUND"], rows, terminal);
+}
+
+function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): readonly string[] {
+  const { where, optional } = requirement;
+  const place = where.field === "" ? where.file : `${where.file} ${where.field}`;
+  const found = advice === undefined || status === "met" ? evidence : `${evidence}. ${advice}`;
+  const name = requirement.kind === "text" ? "not understood" : describeDemand(requirement);
+  return [
+    optional ? `${status} (optional)` : status,
+    skill.slug,
+    name,
+    place,
+    requirement.kind === "text" ? `"${where.text}"` : found,
+  ].map(safeText);
+}

@@ -1,0 +1,152 @@
+import path from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { BlobStore, BlobUpkeep, ListedBlob } from "../../../runtime/blobs.ts";
+import { diskBlobs } from "../../../runtime/blobs/disk/disk-blobs.ts";
+import { isSkillsError } from "../../../base/errors.ts";
+import { toContent } from "../../../runtime/tools/view/content.ts";
+import { defaultPreviewBytes } from "../../../runtime/tools/input/limits.ts";
+import { json, notes } from "../../arguments/shared-options.ts";
+import { oneOf } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { collect, dataDirectory } from "../../data-directory.ts";
+import { labelled, table } from "../../report/columns.ts";
+import { counted } from "../../../base/text/counted.ts";
+import { safeLines, safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
+
+interface Asked {
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ids: readonly string[];
+  readonly asJson: boolean;
+  readonly terminal: Terminal;
+}
+
+/** What can be done, and with how many ids. */
+const actions: Readonly<Record<string, { act(asked: Asked): Promise<number>; least: number; most: number }>> = {
+  list: { act: list, least: 0, most: 0 },
+  show: { act: (asked) => withBlob(asked, show), least: 1, most: 1 },
+  read: { act: (asked) => withBlob(asked, read), least: 1, most: 1 },
+  rm: { act: remove, least: 1, most: Infinity },
+  sweep: { act: sweep, least: 0, most: 0 },
+};
+const choices = oneOf(Object.keys(actions));
+
+export const command = defineCommand({
+  usage: `blobs ${Object.keys(actions).join("|")} [ID…] [options]`,
+  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity, values: Object.keys(actions) },
+  options: { json },
+  examples: ["blobs list", "blobs read blob:ad71aad90100ebcbafda4ff4cb42b64d > out.json"],
+  notes: [
+    "list: all blobs, oldest first. show ID: its facts and its first 2,000 bytes. read ID: its content.",
+    "rm ID…: delete blobs. sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
+    "Exits with 1 if there is no such blob.",
+    notes.data,
+  ],
+  async run({ options, positionals: [action = "", ...ids] }, terminal) {
+    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (chosen === undefined) throw usageError(`unknown action ${action}; use ${choices}`);
+    if (ids.length < chosen.least) throw usageError("missing ID");
+    const surplus = ids[chosen.most];
+    if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
+    const directory = path.join(dataDirectory(terminal), "blobs");
+    const blobs = diskBlobs(directory);
+    try {
+      return await chosen.act({ blobs, ids, asJson: options.json === true, terminal });
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      const { limit, hint } = error.facts;
+      const disk = limit === "disk" ? ` ${String(hint)} The directory is ${directory}` : "";
+      terminal.tell(`${error.message}${disk}`);
+      return 1;
+    } finally {
+      await blobs.close();
+    }
+  },
+});
+
+async function list({ blobs, asJson, terminal }: Asked): Promise<number> {
+  const all = (await collect(blobs.list())).sort((a, b) => a.createdAt - b.createdAt);
+  if (asJson) await terminal.printJson({ blobs: all.map(toShown) });
+  else if (all.length === 0) terminal.tell("no blobs stored");
+  else await terminal.print(table(["ID", "BYTES", "EXPIRES", "OWNER", "KIND"], all.map(toRow), terminal));
+  return 0;
+}
+
+async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<number> {
+  const { id, owner, size } = blob;
+  const shown = toShown(blob);
+  if (asJson) {
+    await terminal.printJson(shown);
+    return 0;
+  }
+  const length = Math.min(size, defaultPreviewBytes);
+  const { content, encoding } = toContent(await buffer(blobs.read(owner, id, { length })), { end: length < size });
+  const line = labelled(terminal.paint, 12);
+  await terminal.print([
+    ...Object.entries(shown).map(([label, value]) => line(label, String(value))),
+    "\n",
+    encoding === "utf-8" ? `${safeLines(content)}\n` : "(not text)\n",
+    length < size ? `… (${size} bytes; all of it: acp-skills blobs read ${id})\n` : "",
+  ]);
+  return 0;
+}
+
+/** The unchanged bytes; on a terminal only text, with control characters escaped. */
+async function read({ id, owner, kind, size }: ListedBlob, { blobs, terminal }: Asked): Promise<number> {
+  const bytes = blobs.read(owner, id);
+  if (terminal.columns === undefined) {
+    await terminal.pass(bytes);
+    return 0;
+  }
+  const { content, encoding } = toContent(await buffer(bytes), { end: false });
+  if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
+  else terminal.tell(`${id} is not text (${kind}, ${size} bytes); write it to a file with > FILE`);
+  return encoding === "utf-8" ? 0 : 1;
+}
+
+async function remove({ ids, ...asked }: Asked): Promise<number> {
+  let code = 0;
+  for (const id of ids) {
+    const removed = await withBlob({ ...asked, ids: [id] }, async ({ owner }, { blobs }) => {
+      await blobs.remove(owner, id);
+      return 0;
+    });
+    code = Math.max(code, removed);
+  }
+  return code;
+}
+
+async function sweep({ blobs, asJson, terminal }: Asked): Promise<number> {
+  const { removed, freedBytes, held } = await blobs.sweep();
+  const inUse = held > 0 ? `; ${counted(held, "expired blob")} still in use` : "";
+  if (asJson) await terminal.printJson({ removed, freed_bytes: freedBytes, in_use: held });
+  else await terminal.print([`${counted(removed, "blob")} removed, ${freedBytes} bytes freed${inUse}\n`]);
+  return 0;
+}
+
+/** Acts on the blob with the first id, of any owner; reports if there is none. */
+async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => Promise<number>): Promise<number> {
+  const { blobs, ids, terminal } = asked;
+  const [id = ""] = ids;
+  for await (const blob of blobs.list()) if (blob.id === id) return await act(blob, asked);
+  terminal.tell(`no such blob: ${id}; acp-skills blobs list shows all`);
+  return 1;
+}
+
+/** Keys in a fixed order. */
+function toShown({
+  id,
+  kind,
+  size,
+  sha256,
+  owner,
+  createdAt,
+  expiresAt,
+}: ListedBlob): Readonly<Record<string, unknown>> {
+  const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
+  return { id, kind, size_bytes: size, sha256, owner, created_at: time(createdAt), expires_at: time(expiresAt) };
+}
+
+function toRow({ id, size, expiresAt, owner, kind }: ListedBlob): readonly string[] {
+  return [id, String(size), new Date(expiresAt).toISOString().slice(0, 16), safeText(owner), safeText(kind)];
+}

@@ -1,0 +1,28 @@
+import { running } from "../../arguments/running-options.ts";
+import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { readInput } from "../../arguments/values.ts";
+import { callTools } from "../../call-tools.ts";
+import { toolNames } from "../../../runtime/tool.ts";
+import { defineCommand } from "../../command.ts";
+
+export const command = defineCommand({
+  usage: "call TOOL [INPUT] [options]",
+  positionals: { name: "TOOL", minimum: 1, maximum: 2, values: toolNames },
+  options: { ...roots, ...running, cwd },
+  examples: ["call list_skills", `call describe_skill '{"name": "pdf"}'`, "call run_code @input.json"],
+  notes: [
+    "INPUT is the tool's input as JSON, @FILE for a file that contains it, or - for stdin. Default: {}.",
+    "Prints the result as JSON, even if a run failed. If the tool refuses, prints the error as JSON on stderr and exits with 1.",
+    "acp-skills tools prints the tools and their parameters.",
+    notes.sandbox,
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options, positionals: [tool = "", text] }, terminal) {
+    const input = await readInput(text, "INPUT", terminal.stdin);
+    return await callTools(options, terminal, { json: true }, async ({ call }) => {
+      await terminal.printJson(await call(tool, input));
+      return 0;
+    });
+  },
+});

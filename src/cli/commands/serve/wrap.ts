@@ -1,0 +1,43 @@
+import { closeSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { exitAs } from "../../../acp/process/start-agent.ts";
+import { wrapAgentCommand } from "../../../acp/process/wrap-command.ts";
+import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
+import { defineCommand, usageError } from "../../command.ts";
+
+/** Ends this process like the agent: with its exit code, or by its signal. */
+export const command = defineCommand({
+  usage: "[options] -- AGENT [ARG…]",
+  takesRest: true,
+  options: session,
+  examples: [
+    "-- npx @agentclientprotocol/claude-agent-acp",
+    "--skills ./skills --grant deploy:network -- gemini --acp",
+  ],
+  notes: [
+    "Everything after -- is the agent's command. Exits as the agent does; 127: command not found, 126: not executable.",
+    ...sessionNotes,
+  ],
+  async run({ options: given, rest }, terminal) {
+    const [command, ...args] = rest ?? [];
+    if (command === undefined) throw usageError("missing agent; write: acp-skills [options] -- AGENT [ARG…]");
+    if (command === "") throw usageError("the agent's command is empty");
+    // Each list of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
+    setFlagsFromString("--heap-growing-percent=20");
+    const options = createSessionOptions(given, terminal);
+    if (options === undefined) return 2;
+    // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
+    setInterval(() => undefined, 2 ** 30);
+    const status = await wrapAgentCommand({
+      command,
+      args,
+      input: process.stdin,
+      output: process.stdout,
+      // Node does not close stdout when the stream ends.
+      endOutput: () => closeSync(1),
+      options,
+    });
+    exitAs(status);
+    process.exit();
+  },
+});

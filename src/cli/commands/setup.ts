@@ -1,0 +1,233 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { findCommand } from "../../runtime/sandbox/find.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { json } from "../arguments/shared-options.ts";
+import { oneOf } from "../arguments/values.ts";
+import { defineCommand, usageError } from "../command.ts";
+import { dataDirectory } from "../data-directory.ts";
+import { homePath } from "../../base/paths/shown-path.ts";
+import { describeChange, toJson } from "./setup/describe-change.ts";
+import type { SettingsFileChange } from "./setup/describe-change.ts";
+import type { Editor, NewAgent, Plan, SetupEnvironment } from "./setup/editor.ts";
+import { editorNames } from "./setup/editor-names.ts";
+import { editorNamed } from "./setup/editors.ts";
+import { settingsFilesOf, planFor, planFound } from "./setup/plan-files.ts";
+import type { Context } from "./setup/plan-files.ts";
+import {
+  dropRecord,
+  createBackup,
+  readRecords,
+  removeTemporaryFile,
+  isOurs,
+  isUntouched,
+  textBefore,
+} from "./setup/records.ts";
+import { writeSettingsFile, readPlace, withoutMark } from "./setup/settings-file.ts";
+import type { SettingsFile } from "./setup/settings-file.ts";
+import { isTransient, ownWords } from "./setup/wrapper.ts";
+import type { SetupRecord } from "./setup/records.ts";
+
+export const command = defineCommand({
+  usage: "setup EDITOR [options] [-- AGENT [ARG…]]",
+  positionals: { name: `EDITOR: ${oneOf(editorNames)}`, minimum: 1, maximum: 1, values: editorNames },
+  takesRest: true,
+  options: {
+    write: { type: "boolean", help: "Make the change that is shown, after a backup." },
+    undo: { type: "boolean", help: "Restore what there was before." },
+    name: { type: "string", value: "NAME", help: "The name of the agent that is added." },
+    json,
+  },
+  examples: [
+    "setup zed",
+    "setup zed --write",
+    "setup jetbrains --write -- npx -y @agentclientprotocol/claude-agent-acp",
+    "setup zed --undo",
+  ],
+  notes: [
+    `EDITOR is ${oneOf(editorNames)}.`,
+    "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
+    "For VS Code, its forks, code-server and its servers on other machines, and the project's .vscode/settings.json; where no agent is configured, adds each known one that is on PATH.",
+    "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept; links are followed, but none that came with the project.",
+    "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
+    "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
+    "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
+    "Exits with 1 if there is nothing to set up, or a file cannot be read or written.",
+  ],
+  async run({ positionals: [given = ""], options, rest }, terminal) {
+    const { name, editor } = editorNamed(given);
+    const [program, ...args] = rest ?? [];
+    if (program === undefined && rest !== undefined) throw usageError("missing agent after --");
+    if (program === undefined && options.name !== undefined)
+      throw usageError("--name is the name of an agent to add; write: -- AGENT [ARG…]");
+    if (options.undo === true && (options.write === true || program !== undefined))
+      throw usageError("--undo takes neither --write nor an agent");
+    const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
+    if (agent !== undefined && editor.add === undefined)
+      throw usageError(
+        `${editor.title} takes no agents from here: configure the agent there, then run this without --`,
+      );
+    const where = {
+      home: terminal.home,
+      cwd: terminal.cwd,
+      platform: process.platform,
+      env: process.env,
+      exists: existsSync,
+      read: readIfThere,
+      find: findCommand,
+    };
+    const context = {
+      name,
+      editor,
+      where: { ...where, wrapper: ownWords(process) },
+      terminal,
+      json: options.json === true,
+    };
+    return options.undo === true ? await undo(context) : await setUp(context, agent, options.write === true);
+  },
+});
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {
+  const { name, editor, where, terminal } = context;
+  const files = settingsFilesOf(editor, where, agent);
+  if (files.length === 0) throw notThere(name, editor, where);
+  const found = files.map((file) => ({ file, ...planFor(context, file, agent) }));
+  const added = found.every(({ agents }) => agents.length === 0) ? planFound(context) : undefined;
+  const planned = added === undefined ? found : [added];
+  const changes: SettingsFileChange[] = [];
+  for (const { file, text, agents } of planned) {
+    if (agents.length === 0) continue;
+    const changed = text !== file.text;
+    const backup = write && changed ? writeWithBackup(context, { file, text, agents }) : undefined;
+    changes.push({
+      file,
+      text,
+      agents,
+      written: write && changed,
+      backup: file.text === undefined ? undefined : backup,
+    });
+  }
+  if (changes.length === 0) return await sayNoAgents(context, files);
+  if (isTransient(where.wrapper))
+    terminal.tell("this runs from the cache of npx, which may be emptied; install it first: npm install -g acp-skills");
+  await report(context, changes);
+  const isPending = changes.some(({ file, text, written }) => text !== file.text && !written);
+  if (isPending) terminal.tell(`nothing is written yet; to do it, repeat the command with --write`);
+  else if (changes.some(({ written }) => written)) terminal.tell(editor.next);
+  return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? 1 : 0;
+}
+
+/** Returns where the backup is. If the file cannot be written, there is no trace of a change that could be undone. */
+function writeWithBackup(
+  { name, where }: Context,
+  { file, text, agents }: Plan & { readonly file: SettingsFile },
+): string {
+  const { backup, temporary, revert } = createBackup(dataDirectory(where), { editor: name, file, text, agents });
+  try {
+    writeSettingsFile(file, text, temporary);
+  } catch (error) {
+    revert();
+    throw error;
+  }
+  return backup;
+}
+
+function notThere(name: string, editor: Editor, where: SetupEnvironment): SkillsError {
+  const looked = (editor.marks?.(where) ?? editor.places(where)).map((place) => homePath(place, where.home));
+  const advice =
+    editor.add === undefined
+      ? "Install it and start it once."
+      : `If it is installed, add an agent: acp-skills setup ${name} --write -- AGENT [ARG…]`;
+  return new SkillsError(
+    "UNREADABLE",
+    `${editor.title} has no configuration here (looked for ${looked.join(", ")}). ${advice}`,
+  );
+}
+
+/** The agent of the entry to paste. */
+const usual: NewAgent = { name: undefined, words: ["npx", "-y", "@agentclientprotocol/claude-agent-acp"] };
+
+async function sayNoAgents(
+  { name, editor, where, terminal, json }: Context,
+  files: readonly SettingsFile[],
+): Promise<number> {
+  const places = files.map(({ place }) => homePath(place, where.home)).join(", ");
+  const sample = editor.sample?.(usual, where);
+  if (json) await terminal.printJson({ editor: name, files: [] });
+  else if (sample !== undefined) await terminal.print([`${sample}\n`]);
+  terminal.tell(
+    `${editor.title} has no agents in ${places}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
+  );
+  return 1;
+}
+
+async function undo(context: Context): Promise<number> {
+  const { name, editor, where, terminal } = context;
+  const records = readRecords(dataDirectory(where), name);
+  if (records.length === 0) {
+    const reason = `acp-skills setup ${name} --write has not changed anything here, or it has been undone`;
+    throw new SkillsError("UNREADABLE", `There is nothing to undo: ${reason}.`);
+  }
+  const changes: SettingsFileChange[] = [];
+  let isComplete = true;
+  for (const record of records) {
+    try {
+      removeTemporaryFile(record);
+      const { file, text, exact } = planUndo(editor, record, where);
+      const { temporary } = record;
+      if (text !== (file.text ?? null)) writeSettingsFile(file, text, temporary && path.basename(temporary));
+      dropRecord(record);
+      changes.push({ file, text, agents: [], written: true, backup: undefined, undone: exact ? "exactly" : "in part" });
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      isComplete = false;
+      terminal.tell(error.message);
+    }
+  }
+  await report(context, changes);
+  return isComplete ? 0 : 1;
+}
+
+async function report({ name, terminal, json }: Context, changes: readonly SettingsFileChange[]): Promise<void> {
+  if (json) await terminal.printJson({ editor: name, files: changes.map(toJson) });
+  else await terminal.print(changes.flatMap((change) => [...describeChange(change, terminal)]));
+}
+
+/** What `--undo` makes of a file: null deletes it. */
+interface Undoing {
+  readonly file: SettingsFile;
+  readonly text: string | null;
+  /** Whether this is exactly what there was, rather than what there is without us. */
+  readonly exact: boolean;
+}
+
+/**
+ * Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
+ * if neither is possible.
+ */
+function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment): Undoing {
+  const file = readPlace(record.place, where);
+  const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
+  const { temporary = file.real } = record;
+  if (path.dirname(temporary) !== path.dirname(file.real))
+    throw new SkillsError("UNREADABLE", `${record.place} leads to ${file.real} now, which was not set up${kept}.`);
+  // It was changed back, or never changed.
+  if (record.exact && isUntouched(record, file.text)) return { file, text: file.text ?? null, exact: true };
+  if (file.text === undefined)
+    throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${kept}.`);
+  const before = record.exact && isOurs(record, file.text) ? textBefore(record) : undefined;
+  if (before !== undefined) return { file, text: before, exact: true };
+  const [mark, unmarked = ""] = withoutMark(file.text);
+  const text = editor.takeOut(unmarked, record, where);
+  if (text !== undefined) return { file, text: text === null ? null : mark + text, exact: false };
+  const reason = "has been changed since, and what was set up is not in it any more, so there is nothing to undo";
+  throw new SkillsError("UNREADABLE", `${record.place} ${reason}${kept}.`);
+}

@@ -1,0 +1,85 @@
+import path from "node:path";
+import { diskLedger } from "../../../runtime/ledger/disk-ledger.ts";
+import type { ApprovalStore } from "../../../runtime/trust/grants/approvals.ts";
+import { diskApprovals } from "../../../runtime/trust/disk/disk-approvals.ts";
+import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { oneOf } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import type { OptionValues } from "../../command.ts";
+import { dataDirectory } from "../../data-directory.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
+import { listApprovals, showApproval } from "./approvals/list-approvals.ts";
+import { recordChanges } from "./approvals/record-changes.ts";
+import { revokeApprovals } from "./approvals/revoke-approvals.ts";
+import { exportApprovals, importApprovals } from "./approvals/transfer-approvals.ts";
+
+const options = {
+  project: { type: "boolean", help: "grant, revoke: models may read the skills that came with this project." },
+  scope: { type: "string", choices: ["project", "everywhere"], help: "grant: where it holds. Default: see below." },
+  expires: { type: "string", value: "DURATION|DATE", help: "grant: until when, such as 12h, 30d or 2027-01-31." },
+  "called-by": { type: "string", value: "NAME", help: "grant: for calls by the code of this skill." },
+  ...roots,
+  cwd,
+  json,
+} as const;
+
+/** What every action works with. */
+export interface Approving {
+  readonly targets: readonly string[];
+  readonly options: OptionValues<typeof options>;
+  readonly store: ApprovalStore;
+  readonly terminal: Terminal;
+}
+
+/** What can be done, and with how many targets. */
+const actions: Readonly<Record<string, { act(given: Approving): Promise<number>; least: number; most: number }>> = {
+  list: { act: listApprovals, least: 0, most: 0 },
+  show: { act: showApproval, least: 1, most: 1 },
+  grant: { act: grantApproval, least: 0, most: 1 },
+  block: { act: blockSkill, least: 1, most: 1 },
+  revoke: { act: revokeApprovals, least: 0, most: Infinity },
+  export: { act: exportApprovals, least: 0, most: 0 },
+  import: { act: importApprovals, least: 1, most: 1 },
+};
+const choices = oneOf(Object.keys(actions));
+
+export const command = defineCommand({
+  usage: `approvals ${Object.keys(actions).join("|")} [NAME|ID|FILE…] [options]`,
+  positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity, values: Object.keys(actions) },
+  options,
+  examples: [
+    "approvals list",
+    "approvals grant deploy --expires 30d",
+    "approvals grant --project",
+    "approvals block deploy",
+    "approvals revoke deploy",
+    "approvals export > approvals.json",
+  ],
+  notes: [
+    "list: what you allowed and blocked, everywhere and in every project. show NAME|ID: the same of one skill, and what changed since.",
+    "grant NAME or NAME@DIGEST: allow exactly the version that is installed to do all that it requests: everywhere if it is your own and requests no access to the project, else in the project of --cwd.",
+    "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer.",
+    "revoke NAME|ID…: remove grants and blocks; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
+    "Exits with 1 if there is nothing to show or revoke, or if it cannot be granted, blocked or imported.",
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options: given, positionals: [action = "", ...targets] }, terminal) {
+    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (chosen === undefined) throw usageError(`unknown action ${action}; use ${choices}`);
+    const least = given.project === true ? 0 : action === "grant" || action === "revoke" ? 1 : chosen.least;
+    if (targets.length < least) throw usageError(action === "import" ? "missing FILE" : "missing NAME");
+    const surplus = targets[given.project === true ? 0 : chosen.most];
+    if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
+    const { log } = terminal;
+    const directory = dataDirectory(terminal);
+    const ledger = diskLedger(path.join(directory, "ledger"), { log });
+    try {
+      const store = recordChanges(diskApprovals(path.join(directory, "trust"), { log }), ledger);
+      return await chosen.act({ targets, options: given, store, terminal });
+    } finally {
+      ledger.close();
+    }
+  },
+});

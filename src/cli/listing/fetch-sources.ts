@@ -1,0 +1,62 @@
+import { systemClock, withinTime } from "../../base/clock.ts";
+import { silentLog } from "../../base/log.ts";
+import { openSourceCopies } from "../../sources/open-sources.ts";
+import { parseSource } from "../../sources/source.ts";
+import { sayFailure } from "../../sources/store/refresh.ts";
+import { sourceRoot } from "../../sources/store/source-root.ts";
+import type { RemoteRoot } from "../../skills/scan/roots.ts";
+import { reasonOf } from "../arguments/values.ts";
+import { dataDirectory } from "../data-directory.ts";
+import { safeText } from "../report/safe-text.ts";
+import { onInterruption } from "../report/terminal.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+export interface FetchedSources {
+  readonly roots: readonly RemoteRoot[];
+  /** Whether there is a copy of each source, of now or of earlier. */
+  readonly complete: boolean;
+}
+
+const patienceMs = 20_000;
+const problemsTold = 3;
+
+/** Looks at sources once, and says where what is listed is a copy of earlier. */
+export async function fetchSources(
+  { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
+  terminal: Pick<Terminal, "tell" | "progress" | "home">,
+): Promise<FetchedSources> {
+  const place = dataDirectory(terminal);
+  const sources = texts.map(parseSource);
+  const roots = sources.map((source) => sourceRoot(place, source));
+  const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
+  const copies = openSourceCopies(given);
+  const { signal, stop } = onInterruption();
+  terminal.progress.show("fetching skills");
+  let complete = true;
+  try {
+    const outcomes = await withinTime(copies.refresh(signal), systemClock, patienceMs);
+    if (outcomes === undefined) {
+      const names = sources.map(({ label }) => safeText(label)).join(", ");
+      terminal.tell(`${names}: not read within ${patienceMs / 1_000} s; the last good copies are used`);
+    }
+    for (const { state, failure } of outcomes ?? []) {
+      if (failure !== undefined) terminal.tell(`${safeText(state.label)}: ${safeText(sayFailure(state))}`);
+      if (failure !== undefined && state.lastGood === undefined) complete = false;
+      const { problems } = state;
+      if (failure !== undefined) continue;
+      for (const problem of problems.slice(0, problemsTold))
+        terminal.tell(`${safeText(state.label)}: ${safeText(problem)}`);
+      if (problems.length > problemsTold)
+        terminal.tell(`${safeText(state.label)}: … and ${problems.length - problemsTold} more problems`);
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    terminal.tell(`skills of others cannot be fetched: ${reasonOf(error)}`);
+    complete = false;
+  } finally {
+    terminal.progress.done();
+    stop();
+    await copies.close();
+  }
+  return { roots, complete };
+}

@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Standings } from "../../runtime/runs/authorize/find-standings.ts";
+import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
+import type { OfferedSkill } from "../../skills/skill.ts";
+import { hasPolicies } from "../../runtime/trust/policy/policy-places.ts";
+import { givenPolicy } from "../arguments/values.ts";
+import { dataDirectory } from "../data-directory.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+const none: Standings = new Map();
+
+/** The skills that cannot be used in a directory now. Where nothing could forbid one, what decides about that is not loaded. */
+export async function findStates(
+  skills: readonly OfferedSkill[],
+  directory: string,
+  terminal: Pick<Terminal, "home" | "log">,
+): Promise<Standings> {
+  const isWanting = skills.some(
+    ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
+  );
+  const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
+  if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
+  const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
+    import("../../runtime/app.ts"),
+    import("../../runtime/caller.ts"),
+    import("../../runtime/options.ts"),
+    import("../../runtime/runs/authorize/find-standings.ts"),
+  ]);
+  const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
+  try {
+    const { source, hasher } = app;
+    const asker = { owner: localOwner, directory };
+    const { signal } = new AbortController();
+    return await findStandings(skills, { trust: await app.trust(), source, hasher, asker, signal });
+  } finally {
+    await app.close();
+  }
+}

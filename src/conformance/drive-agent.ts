@@ -1,0 +1,198 @@
+import { type AgentCommand, startAgent } from "../acp/process/start-agent.ts";
+import type { Clock } from "../base/clock.ts";
+import { version } from "../base/version.ts";
+import { fieldsOf } from "../client/json.ts";
+import { initialize, sessionClose, sessionNew, sessionPrompt } from "../wire/methods.ts";
+import { quote } from "./rule.ts";
+import { commandUpdates, skillUpdates } from "./rules/skill-lists.ts";
+import { readExchange } from "./exchange.ts";
+import type { TranscriptEntry } from "./transcript.ts";
+import { createRecording, type Recorder } from "./transcript/recorder.ts";
+import { type AgentConnection, type AgentResponse, connectToAgent } from "./drive-agent/agent-connection.ts";
+import { type Fixture, makeFixture } from "./drive-agent/fixture.ts";
+import { toInitializeParams, type Variant, variants } from "./drive-agent/variants.ts";
+
+export interface DriveOptions {
+  readonly agent: AgentCommand;
+  /** The directory of the sessions; otherwise a temporary project with one skill, which is edited and removed. */
+  readonly cwd?: string | undefined;
+  /** Sent in the first connection; it may cost money. */
+  readonly prompt?: string | undefined;
+  /** For each answer, in milliseconds; ten times as much for a prompt. */
+  readonly timeout: number;
+  /** For each update, in milliseconds. */
+  readonly patience: number;
+  readonly clock: Clock;
+  /** Ends early. */
+  readonly signal?: AbortSignal;
+  /** Called before each connection. Must not throw. */
+  readonly onVariant?: (variant: Variant) => void;
+}
+
+/** One connection to the agent. */
+interface DrivenConnection {
+  readonly name: string;
+  readonly about: string;
+  readonly entries: readonly TranscriptEntry[];
+  /** What could not be done, in sentences without full stop. Faults make an agent fail, notes do not. */
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface Driven {
+  readonly entries: readonly TranscriptEntry[];
+  readonly connections: readonly DrivenConnection[];
+  /** The sessions' directories. */
+  readonly directories: readonly string[];
+}
+
+/** How long an agent is silent after it has said everything. */
+const silence = 400;
+
+/**
+ * Connects to an agent as several editors, one after the other, and records everything. Rejects with AGENT_NOT_FOUND or
+ * AGENT_NOT_EXECUTABLE; whatever a started agent does becomes a fault or a note.
+ */
+export async function driveAgent(options: DriveOptions): Promise<Driven> {
+  const recording = createRecording();
+  const connections: DrivenConnection[] = [];
+  const directories: string[] = [];
+  for (const variant of variants) {
+    if (options.signal?.aborted === true) break;
+    options.onVariant?.(variant);
+    const fixture = options.cwd === undefined ? await makeFixture() : undefined;
+    try {
+      const directory = fixture?.directory ?? options.cwd ?? "";
+      directories.push(directory);
+      connections.push(await driveOnce(variant, recording.open(variant.name), directory, fixture, options));
+    } finally {
+      await fixture?.close();
+    }
+  }
+  return { entries: recording.entries, connections, directories };
+}
+
+async function driveOnce(
+  variant: Variant,
+  recorder: Recorder,
+  cwd: string,
+  fixture: Fixture | undefined,
+  options: DriveOptions,
+): Promise<DrivenConnection> {
+  const { name, about } = variant;
+  const faults: string[] = [];
+  const notes: string[] = [];
+  const agent = await startAgent(options.agent);
+  const connection = connectToAgent(agent, recorder, options);
+  try {
+    const { timeout } = options;
+    const initialized = await connection.request(initialize, toInitializeParams(variant, version), timeout);
+    const result = resultOf(initialized);
+    if (result === undefined) (variant.protocol === 2 ? notes : faults).push(`initialize: ${reasonOf(initialized)}`);
+    else if (variant.protocol === 2 && result["protocolVersion"] !== 2) notes.push("the agent does not speak ACP v2");
+    else {
+      const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeout);
+      const sessionId = resultOf(opened)?.["sessionId"];
+      if (typeof sessionId === "string")
+        await driveSession({
+          connection,
+          recorder,
+          sessionId,
+          fixture,
+          options,
+          variant,
+          initialized: result,
+          faults,
+          notes,
+        });
+      else faults.push(`session/new: ${"result" in opened ? "the response has no sessionId" : reasonOf(opened)}`);
+    }
+  } finally {
+    await connection.close();
+  }
+  return { name, about, entries: recorder.entries, faults, notes };
+}
+
+interface OpenSession {
+  readonly connection: AgentConnection;
+  readonly recorder: Recorder;
+  readonly sessionId: string;
+  readonly fixture: Fixture | undefined;
+  readonly options: DriveOptions;
+  readonly variant: Variant;
+  readonly initialized: Readonly<Record<string, unknown>>;
+  readonly faults: string[];
+  readonly notes: string[];
+}
+
+async function driveSession(session: OpenSession): Promise<void> {
+  const { connection, sessionId, options, variant, faults } = session;
+  await watchSkills(session);
+  if (options.prompt !== undefined && variant === variants[0]) {
+    const params = { sessionId, prompt: [{ type: "text", text: options.prompt }] };
+    const answer = await connection.request(sessionPrompt, params, options.timeout * 10);
+    if (!("result" in answer)) faults.push(`session/prompt: ${reasonOf(answer)}`);
+    await connection.quiet(silence);
+  }
+  if (!canClose(session)) return;
+  const closed = await connection.request(sessionClose, { sessionId }, options.timeout);
+  if (!("result" in closed)) faults.push(`session/close: ${reasonOf(closed)}`);
+  await connection.quiet(silence);
+}
+
+/** Waits for the list of skills, and for its changes. */
+async function watchSkills({ connection, recorder, fixture, options, notes }: OpenSession): Promise<void> {
+  const { patience } = options;
+  const lastList = openLastList(recorder);
+  if (fixture === undefined) {
+    await connection.until(() => lastList() !== "{}", patience);
+    await connection.quiet(silence);
+    return;
+  }
+  const [first, second] = fixture.descriptions;
+  const isListed = await connection.until(() => lastList().includes(first), patience);
+  await connection.quiet(silence);
+  if (!isListed) {
+    notes.push("the skill in .agents/skills and .claude/skills of the session's directory was not listed");
+    return;
+  }
+  await fixture.edit();
+  if (!(await connection.until(() => lastList().includes(second), patience)))
+    notes.push("an edited skill was not sent again");
+  await connection.quiet(silence);
+  const before = lastList();
+  await fixture.remove();
+  if (!(await connection.until(() => lastList() !== before, patience))) notes.push("a removed skill was not sent");
+  await connection.quiet(silence);
+}
+
+/** The last list that the agent sent, as JSON; only new entries are read each time. */
+function openLastList(recorder: Recorder): () => string {
+  let read = 0;
+  let last = "{}";
+  return () => {
+    const exchange = readExchange(recorder.entries.slice(read));
+    read = recorder.entries.length;
+    const lists = [...skillUpdates(exchange), ...commandUpdates(exchange)].sort((a, b) => a.line - b.line);
+    const update = lists.at(-1)?.update;
+    if (update !== undefined) last = JSON.stringify(update);
+    return last;
+  };
+}
+
+function canClose({ initialized }: OpenSession): boolean {
+  if (initialized["protocolVersion"] === 2) return fieldsOf(initialized["capabilities"])?.["session"] !== undefined;
+  const capabilities = fieldsOf(initialized["agentCapabilities"]);
+  return fieldsOf(fieldsOf(capabilities?.["sessionCapabilities"])?.["close"]) !== undefined;
+}
+
+function resultOf(answer: AgentResponse): Readonly<Record<string, unknown>> | undefined {
+  return "result" in answer ? fieldsOf(answer.result) : undefined;
+}
+
+function reasonOf(answer: AgentResponse): string {
+  if ("failed" in answer) return answer.failed;
+  if ("result" in answer) return `the result is ${quote(answer.result)}; it must be an object`;
+  const { code, message } = fieldsOf(answer.error) ?? {};
+  return `the agent refuses it: ${typeof message === "string" ? message.slice(0, 200) : quote(answer.error)} (${quote(code)})`;
+}

@@ -1,0 +1,162 @@
+import { fieldsOf } from "../client/json.ts";
+import { checkTranscript, type ConformanceFinding } from "./check-transcript.ts";
+import { advertisedIn, readExchange, type Exchange } from "./exchange.ts";
+import { type RuleOrigin, origins } from "./rule.ts";
+import { commandsIn, commandUpdates, isMarkedAsSkill, skillUpdates } from "./rules/skill-lists.ts";
+import type { TranscriptEntry, Side } from "./transcript.ts";
+import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
+
+export { junitReport } from "./report/junit-report.ts";
+export { textReport } from "./report/text-report.ts";
+
+/** What is reported of one connection. */
+export interface ConnectionReport {
+  readonly name: string;
+  readonly about?: string;
+  readonly messages: number;
+  /** The protocol version of the initialize response. */
+  readonly protocol?: number;
+  readonly agent?: string;
+  readonly client?: string;
+  /** What the client declared about skills; absent if nothing. */
+  readonly optIn?: { readonly notification: boolean; readonly deltas: boolean; readonly commands: boolean };
+  /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
+  readonly advertised?: unknown;
+  readonly forms: readonly SentForm[];
+  /** The client's requests and notifications, and how often it sent each. */
+  readonly clientMethods: Readonly<Record<string, number>>;
+  readonly findings: readonly ConformanceFinding[];
+  /** What could not be done. */
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+  /** Why the check ended early; absent if it did not. */
+  readonly unfinished?: string;
+}
+
+/** The verdict of the rules of one origin. */
+interface ProfileReport {
+  readonly origin: RuleOrigin;
+  /** Whether the connections had anything that these rules are about. */
+  readonly checked: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export interface ConformanceReport {
+  /** Whose rules were checked. */
+  readonly subject: Side | "both";
+  /** By the chosen profiles; null if nothing of skills was checked, or not all of it: then there is no verdict. */
+  readonly conformant: boolean | null;
+  /** The profiles that decide, and the faults. */
+  readonly profiles: readonly RuleOrigin[];
+  readonly errors: number;
+  readonly warnings: number;
+  /** Of every origin, chosen or not. */
+  readonly verdicts: readonly ProfileReport[];
+  readonly connections: readonly ConnectionReport[];
+}
+
+/** Every rule but ours. */
+const defaultProfiles: readonly RuleOrigin[] = ["rfd", "acp", "json-rpc"];
+
+interface Checked {
+  readonly name: string;
+  readonly about?: string;
+  readonly entries: readonly TranscriptEntry[];
+  readonly faults?: readonly string[];
+  readonly notes?: readonly string[];
+  readonly unfinished?: string;
+}
+
+/** Checks every connection. Pure. */
+export function makeReport(
+  subject: ConformanceReport["subject"],
+  connections: readonly Checked[],
+  profiles: readonly RuleOrigin[] = defaultProfiles,
+): ConformanceReport {
+  const exchanges = connections.map(({ entries }) => readExchange(entries));
+  const reports = connections.map((connection, index) => reportOn(subject, connection, exchanges[index]));
+  const findings = reports.flatMap((report) => report.findings);
+  const verdicts = origins.map((origin): ProfileReport => {
+    const own = findings.filter((finding) => finding.origin === origin);
+    const errors = own.filter(({ severity }) => severity === "error").length;
+    const checked = exchanges.some((exchange) => isAbout(origin, subject, exchange));
+    return { origin, checked: checked || own.length > 0, errors, warnings: own.length - errors };
+  });
+  const chosen = verdicts.filter(({ origin }) => profiles.includes(origin));
+  const sum = (count: (verdict: ProfileReport) => number): number =>
+    chosen.reduce((total, verdict) => total + count(verdict), 0);
+  const errors = sum((verdict) => verdict.errors) + reports.flatMap(({ faults }) => faults).length;
+  const isOpen = !hasSkills(subject, profiles, exchanges) || reports.some(({ unfinished }) => unfinished !== undefined);
+  const conformant = errors > 0 ? false : isOpen ? null : true;
+  const warnings = sum((verdict) => verdict.warnings);
+  return { subject, conformant, profiles, errors, warnings, verdicts, connections: reports };
+}
+
+/** Whether an exchange has what the rules of an origin are about. */
+function isAbout(origin: RuleOrigin, subject: ConformanceReport["subject"], exchange: Exchange): boolean {
+  switch (origin) {
+    case "rfd":
+      return subject !== "client" && skillUpdates(exchange).length > 0;
+    case "acp":
+      return exchange.initialize?.response !== undefined;
+    case "json-rpc":
+      return exchange.lastOfClient > 0;
+    case "acp-skills":
+      return exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange);
+  }
+}
+
+/** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
+function hasSkills(
+  subject: ConformanceReport["subject"],
+  profiles: readonly RuleOrigin[],
+  exchanges: readonly Exchange[],
+): boolean {
+  if (!profiles.some((origin) => origin === "rfd" || origin === "acp-skills")) return exchanges.length > 0;
+  return exchanges.some((exchange) =>
+    subject === "client" ? exchange.lastOfClient > 0 : skillUpdates(exchange).length > 0 || listsSkills(exchange),
+  );
+}
+
+function listsSkills(exchange: Exchange): boolean {
+  return commandUpdates(exchange).some((update) => commandsIn(update).some(({ command }) => isMarkedAsSkill(command)));
+}
+
+function reportOn(
+  subject: ConformanceReport["subject"],
+  { name, about, entries, faults = [], notes = [], unfinished }: Checked,
+  exchange = readExchange(entries),
+): ConnectionReport {
+  const { negotiation, initialize, requests, notifications } = exchange;
+  const params = fieldsOf(initialize?.params);
+  const result = fieldsOf(initialize?.response?.result);
+  const agent = implementationOf(result?.["agentInfo"] ?? result?.["info"]);
+  const client = implementationOf(params?.["clientInfo"] ?? params?.["info"]);
+  const advertised = advertisedIn(exchange);
+  const methods = new Map<string, number>();
+  for (const { from, method } of [...requests, ...notifications])
+    if (from === "client") methods.set(method, (methods.get(method) ?? 0) + 1);
+  return {
+    name,
+    ...(about !== undefined && { about }),
+    messages: entries.length,
+    ...(negotiation && { protocol: negotiation.protocol }),
+    ...(agent !== undefined && { agent }),
+    ...(client !== undefined && { client }),
+    ...(negotiation?.optIn && { optIn: negotiation.optIn }),
+    ...(advertised !== undefined && { advertised }),
+    forms: summariseForms(exchange),
+    clientMethods: Object.fromEntries(methods),
+    findings: checkTranscript(entries).filter(({ appliesTo }) => subject === "both" || appliesTo === subject),
+    faults,
+    notes,
+    ...(unfinished !== undefined && { unfinished }),
+  };
+}
+
+function implementationOf(value: unknown): string | undefined {
+  const { name, version } = fieldsOf(value) ?? {};
+  if (typeof name !== "string") return undefined;
+  return typeof version === "string" ? `${name} ${version}` : name;
+}

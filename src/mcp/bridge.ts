@@ -1,0 +1,48 @@
+import { connect } from "node:net";
+import { dirname } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { Log } from "../base/log.ts";
+import { whenParentGone } from "../base/processes/live-process.ts";
+import type { ParentOptions } from "../base/processes/live-process.ts";
+import { privacyFault } from "./session-servers/private-directory.ts";
+
+export interface BridgeOptions extends ParentOptions {
+  /** From the agent. */
+  readonly input: Readable;
+  /** To the agent. */
+  readonly output: Writable;
+  /** The socket of the acp-skills process. */
+  readonly path: string;
+  readonly log: Log;
+  readonly platform?: NodeJS.Platform;
+}
+
+/**
+ * Pipes bytes between stdio and the socket of the acp-skills process (A-11). Resolves when either end closes or the agent exits; false if
+ * the socket cannot be used.
+ */
+export async function runBridge(options: BridgeOptions): Promise<boolean> {
+  const { input, output, path, log, platform = process.platform } = options;
+  const fault = platform === "win32" ? undefined : privacyFault(dirname(path));
+  if (fault !== undefined) {
+    log("error", `The socket ${path} was not used: its directory is not private: ${fault}.`);
+    return false;
+  }
+  const socket = connect({ path, allowHalfOpen: true });
+  const end = (): void => void socket.destroy();
+  const stopLooking = whenParentGone(options, end);
+  input.on("error", end);
+  output.once("error", end).once("close", end);
+  input.pipe(socket).pipe(output, { end: false });
+  socket.once("end", () => socket.end());
+  const seen: { isConnected: boolean; failure?: Error } = { isConnected: false };
+  socket.once("connect", () => void (seen.isConnected = true)).on("error", (error) => void (seen.failure ??= error));
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  stopLooking();
+  output.off("close", end);
+  input.unpipe(socket).destroy();
+  // A connection that breaks later means that the session, or the process that served it, ended.
+  if (seen.isConnected || seen.failure === undefined) return true;
+  log("error", `Could not connect to the skills server: ${seen.failure.message}`);
+  return false;
+}

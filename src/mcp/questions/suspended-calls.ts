@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { inputRequired } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import { type Clock, timeWaited } from "../../base/clock.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
+import type { RunListener } from "../../runtime/run-event.ts";
+import { asPerson } from "../../runtime/question.ts";
+import type { Ask, Question, Reply } from "../../runtime/question.ts";
+import { answerTime, toForm, fromElicitResult } from "./elicit.ts";
+
+/** A request: the first of a call, or one that continues it. */
+type Leg = Pick<ServerContext["mcpReq"], "signal" | "requestState"> & {
+  /** Untrusted. */
+  readonly inputResponses: Readonly<Record<string, unknown>> | undefined;
+  /** Told of the run while this request is open. */
+  readonly onEvent: RunListener;
+};
+
+type Perform = (given: {
+  readonly ask: Ask;
+  readonly signal: AbortSignal;
+  readonly onEvent: RunListener;
+}) => Promise<CallToolResult>;
+
+/** A call that goes on while its client is asked. */
+interface SuspendedCall {
+  readonly result: Promise<CallToolResult>;
+  readonly controller: AbortController;
+  readonly waiting: OpenQuestion[];
+  /** That of the request that is open. */
+  listener: RunListener | undefined;
+  /** Resolves with the next question. */
+  asked: ReturnType<typeof createDeferred<undefined>>;
+}
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly shown: (() => void) | undefined;
+  readonly settle: (reply: Reply) => void;
+}
+
+/**
+ * Asks by results (2026-07-28): a call that has a question is answered with it, goes on in the background, and the client sends the same
+ * request again with the person's answer. The state that it sends along is an id that nobody else can guess and that counts once; the
+ * request's other contents are ignored then.
+ */
+export class SuspendedCalls {
+  readonly #clock: Clock;
+  readonly #open = new Map<string, { readonly call: SuspendedCall; readonly asked: OpenQuestion; at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Starts a call, or goes on with the one that the request belongs to. */
+  async answer(leg: Leg, perform: Perform): Promise<CallToolResult | InputRequiredResult> {
+    const state = leg.requestState();
+    if (state === undefined) return await this.#next(this.#start(perform), leg);
+    const open = typeof state === "string" ? this.#open.get(state) : undefined;
+    if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
+    this.#close(open.call, open.asked);
+    const reply = fromElicitResult(leg.inputResponses?.["answer"], open.asked.question);
+    open.asked.settle(asPerson(reply, timeWaited(this.#clock) - open.at));
+    return await this.#next(open.call, leg);
+  }
+
+  #start(perform: Perform): SuspendedCall {
+    const controller = new AbortController();
+    const waiting: OpenQuestion[] = [];
+    const ask: Ask = (question, signal, shown) => this.#ask(call, { question, shown }, signal);
+    const { signal } = controller;
+    const onEvent: RunListener = (event) => call.listener?.(event);
+    const call: SuspendedCall = {
+      controller,
+      waiting,
+      listener: undefined,
+      asked: createDeferred<undefined>(),
+      // Later, when `call` is there.
+      result: Promise.resolve().then(() => perform({ ask, signal, onEvent })),
+    };
+    // If the client never comes back, nobody waits for it.
+    call.result.catch(() => undefined);
+    return call;
+  }
+
+  /** The result of the call, or the next question. */
+  async #next(call: SuspendedCall, { signal, onEvent }: Leg): Promise<CallToolResult | InputRequiredResult> {
+    call.listener = onEvent;
+    const abort = (): void => call.controller.abort(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      for (;;) {
+        const result = await Promise.race([call.result, call.asked.promise]);
+        if (result !== undefined) return result;
+        call.asked = createDeferred();
+        // It may be closed already.
+        const asked = call.waiting[0];
+        if (asked !== undefined) return this.#suspend(call, asked);
+      }
+    } finally {
+      call.listener = undefined;
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  #suspend(call: SuspendedCall, asked: OpenQuestion): InputRequiredResult {
+    const requestState = randomUUID();
+    this.#open.set(requestState, { call, asked, at: timeWaited(this.#clock) });
+    asked.shown?.();
+    return inputRequired({ inputRequests: { answer: inputRequired.elicit(toForm(asked.question)) }, requestState });
+  }
+
+  async #ask(
+    call: SuspendedCall,
+    question: Pick<OpenQuestion, "question" | "shown">,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    signal.throwIfAborted();
+    const { promise, resolve: settle } = createDeferred<Reply>();
+    const asked: OpenQuestion = { ...question, settle };
+    const stopTimer = this.#clock.after(answerTime, () => settle({ missing: "timeout" }));
+    const abort = (): void => settle({ missing: "cancelled" });
+    signal.addEventListener("abort", abort, { once: true });
+    call.waiting.push(asked);
+    call.asked.resolve(undefined);
+    try {
+      const reply = await promise;
+      signal.throwIfAborted();
+      return reply;
+    } finally {
+      stopTimer();
+      signal.removeEventListener("abort", abort);
+      this.#close(call, asked);
+    }
+  }
+
+  #close(call: SuspendedCall, asked: OpenQuestion): void {
+    const place = call.waiting.indexOf(asked);
+    if (place >= 0) call.waiting.splice(place, 1);
+    if (call.waiting.length > 0) call.asked.resolve(undefined);
+    for (const [state, open] of this.#open) if (open.asked === asked) this.#open.delete(state);
+  }
+}
+
+const notOpen = "This question is no longer open. Call the tool again.";

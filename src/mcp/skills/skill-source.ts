@@ -1,0 +1,237 @@
+import { isUtf8 } from "node:buffer";
+import { ProtocolError } from "@modelcontextprotocol/server";
+import type { ListResourcesResult, ServerContext } from "@modelcontextprotocol/server";
+import {
+  DIRECTORY_MIME_TYPE,
+  SkillCatalogError,
+  SKILL_LIMITS,
+  skillEntry,
+} from "@modelcontextprotocol/server/ext/skills";
+import type {
+  DirectoryResource,
+  Skill as SkillEntry,
+  SkillReadResult,
+  SkillSource as ExtensionSource,
+} from "@modelcontextprotocol/server/ext/skills";
+import { isSkillsError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { hasTags } from "../../base/text/invisible-characters.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { fromCursor, toCursor } from "../../runtime/tools/list_skills.ts";
+import { guideSkill } from "../../runtime/tools/guide/guide.ts";
+import { maxReadFileBytes } from "../../runtime/tools/input/limits.ts";
+import { locateSkillFile, skillPathFault } from "../../skills/hash.ts";
+import type { SkillSource } from "../../skills/files.ts";
+import { toVisibleSource, viewSkills, visibleTo } from "../../runtime/tools/view/skill-view.ts";
+import type { SkillView } from "../../runtime/tools/view/skill-view.ts";
+import { toWireError } from "../../wire/error-table.ts";
+import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import type { HashedFile } from "../../skills/hash.ts";
+import { toMimeType } from "../../skills/files/mime-type.ts";
+import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
+import type { SkillUri } from "./skill-uri.ts";
+
+/** The library's port has no pagination for resources. */
+export interface PagedSource extends Omit<ExtensionSource, "listResources"> {
+  /** The SKILL.md of each skill. */
+  listResources(params: { readonly cursor?: string | undefined }, context: ServerContext): Promise<ListResourcesResult>;
+}
+
+/** Skills read for one page of `skills/list` or `resources/list`: each is read and hashed. */
+const pageSize = 50;
+
+/**
+ * The caller's skills as resources `skill://<slug>/<path>` of the MCP Skills extension. The extension publishes frontmatter unchanged, so
+ * skills that violate the Agent Skills rules or exceed its limits are available through the tools only. Of several versions it serves the
+ * newest.
+ */
+export function createSkillResources(
+  door: Pick<McpDoor, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
+  caller: McpCaller,
+): PagedSource {
+  const { hasher, log, toolbox } = door;
+  const leftOut = new WeakSet<Skill>();
+
+  async function look(): Promise<Seen> {
+    const { skills } = caller;
+    await skills.ready;
+    const { snapshot } = skills;
+    const policy = door.policyFor(caller.project);
+    const visible = visibleTo("mcp", snapshot, { visible: caller.visible, policy });
+    return { view: viewSkills(snapshot, visible), source: toVisibleSource(door.source, snapshot, visible) };
+  }
+
+  async function toEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
+    try {
+      return await readEntry(source, skill, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!isSkillsError(error) && !(error instanceof SkillCatalogError) && !(error instanceof URIError)) throw error;
+      const why = error instanceof SkillCatalogError ? error.problems.map(({ message }) => message) : [error.message];
+      if (!leftOut.has(skill))
+        log("info", `The skill ${skill.name} is not served over the MCP Skills extension: ${why.join("; ")}.`);
+      leftOut.add(skill);
+      return undefined;
+    }
+  }
+
+  async function readEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry> {
+    const { slug, directory } = skill;
+    const { files, digest } = await hasher.hash(source, directory, signal, { maxBytes: SKILL_LIMITS.bytes });
+    if (digest === undefined || files.length > SKILL_LIMITS.files) {
+      throw new SkillCatalogError([{ path: slug, message: "too many files or bytes" }]);
+    }
+    // Clients compare this frontmatter with what they parse themselves, with the same library.
+    const skillMd = readWhole(source, skill, "SKILL.md") ?? new Uint8Array();
+    if (hasTags(Buffer.from(skillMd).toString("utf8"))) {
+      throw new SkillCatalogError([{ path: slug, message: "SKILL.md contains invisible Unicode tags" }]);
+    }
+    const { uri, frontmatter } = await skillEntry(slug, { "SKILL.md": skillMd });
+    const resources = files.map((file) => ({
+      uri: toSkillUri({ slug, path: file.path }),
+      digest: `sha256:${file.sha256}`,
+      size: file.size_bytes,
+    }));
+    return { uri, frontmatter, resources };
+  }
+
+  /** Names and descriptions are free; files of skills that came with a project may have to be allowed by a person. */
+  async function untilAllowed(skill: Skill, signal: AbortSignal): Promise<void> {
+    const turn = caller.turn?.();
+    // Copied for each call: the session id may be known only after the server was opened.
+    await toolbox.mayRead(skill, { ...caller }, turn === undefined ? signal : AbortSignal.any([signal, turn]));
+  }
+
+  /** Undefined for a file that read_skill_file would refuse or that cannot be read. */
+  function readIfServed(source: SkillSource, { skill, path }: FoundFile): Uint8Array | undefined {
+    try {
+      return readWhole(source, skill, path);
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      log("warning", `${path} of the skill ${skill.name} is not served as a resource: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  async function readPage(cursor: string | undefined, signal: AbortSignal): Promise<SkillPage> {
+    const after = cursor === undefined ? undefined : fromCursor(cursor, {}).name;
+    const skills: SkillEntry[] = [];
+    let last = "";
+    let looked = 0;
+    const { view, source } = await look();
+    for (const skill of view.after(after, undefined)) {
+      if (looked++ === pageSize) return { skills, nextCursor: toCursor({}, { name: last }) };
+      last = skill.name;
+      const entry = skill === guideSkill.skill ? undefined : await toEntry(source, skill, signal);
+      if (entry !== undefined) skills.push(entry);
+    }
+    return { skills };
+  }
+
+  return {
+    list: ({ cursor }, { mcpReq: { signal } }) => answer(log, signal, () => readPage(cursor, signal)),
+    get: (uri, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { view, source } = await look();
+        const found = findSkill(view, uri, "SKILL.md");
+        return found === undefined ? undefined : await toEntry(source, found.skill, signal);
+      }),
+    read: (uri, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { view, source } = await look();
+        const found = findSkill(view, uri);
+        if (found === undefined) return undefined;
+        await untilAllowed(found.skill, signal);
+        const bytes = readIfServed(source, found);
+        return bytes && toReadResult(bytes, found.path);
+      }),
+    readDirectory: (uri, _page, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { view, source } = await look();
+        // With or without a trailing slash.
+        const found = findSkill(view, uri.replace(/\/$/, ""));
+        if (found === undefined) return undefined;
+        await untilAllowed(found.skill, signal);
+        const { files } = await hasher.hash(source, found.skill.directory, signal, { maxBytes: SKILL_LIMITS.bytes });
+        const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
+        return resources && { resources };
+      }),
+    listResources: ({ cursor }, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { skills, nextCursor } = await readPage(cursor, signal);
+        const resources = skills.map(({ uri, frontmatter: { name, description } }) => ({
+          uri,
+          name,
+          description,
+          mimeType: toMimeType(uri),
+        }));
+        return { resources, ...(nextCursor !== undefined && { nextCursor }) };
+      }),
+  };
+}
+
+type SkillPage = Awaited<ReturnType<ExtensionSource["list"]>>;
+
+/** The skills that the caller sees now. */
+interface Seen {
+  readonly view: SkillView;
+  readonly source: SkillSource;
+}
+
+interface FoundFile {
+  readonly skill: Skill;
+  readonly path: string;
+}
+
+/** The skill and path that a URI names; undefined for an unknown skill or an invalid path. */
+function findSkill(view: SkillView, uri: string, only?: string): FoundFile | undefined {
+  const named = fromSkillUri(uri);
+  if (named === undefined || (only !== undefined && named.path !== only)) return undefined;
+  if (named.path !== "" && skillPathFault(named.path) !== undefined) return undefined;
+  try {
+    const { skill } = view.find(named.slug);
+    return skill.slug === named.slug && skill !== guideSkill.skill ? { skill, path: named.path } : undefined;
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "SKILL_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array | undefined {
+  const real = path === "" ? undefined : locateSkillFile(source, skill, path);
+  const part = real === undefined ? undefined : source.bytes.head(real, maxReadFileBytes);
+  return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
+}
+
+/** Resources are verified by digest, so nothing is removed; text with Unicode tags, which people cannot see, is sent as bytes. */
+function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
+  const mimeType = toMimeType(path);
+  const text = isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : undefined;
+  return text === undefined || hasTags(text) ? { bytes, mimeType } : { text, mimeType };
+}
+
+/** Converts our errors to protocol errors (CONTRACT C-2.3). */
+async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message, data } = toWireError(error, { log });
+    throw new ProtocolError(code, message, data);
+  }
+}
+
+/** The direct children of a directory of a skill; undefined if it has none. Pure. */
+function listDirectory(files: readonly HashedFile[], { slug, path }: SkillUri): DirectoryResource[] | undefined {
+  const prefix = path === "" ? "" : `${path}/`;
+  const children = new Map<string, DirectoryResource>();
+  for (const file of files) {
+    if (!file.path.startsWith(prefix)) continue;
+    const [name = "", ...below] = file.path.slice(prefix.length).split("/");
+    const uri = toSkillUri({ slug, path: prefix + name });
+    const kind =
+      below.length > 0 ? { mimeType: DIRECTORY_MIME_TYPE } : { mimeType: toMimeType(file.path), size: file.size_bytes };
+    children.set(name, { uri, name, ...kind });
+  }
+  return children.size === 0 ? undefined : [...children.values()];
+}

@@ -1,0 +1,176 @@
+import { type RequestListener, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { App } from "../runtime/app.ts";
+import type { Clock } from "../base/clock.ts";
+import { SkillsError } from "../base/errors.ts";
+import type { AdmissionRules } from "./admission/admit.ts";
+import type { ServerLimits } from "./config.ts";
+import type { HttpLog } from "./telemetry.ts";
+import { followAnswers } from "./listen/open-answers.ts";
+import { type PeerOf, createPeerIdentifier, shareConnections } from "./listen/share-connections.ts";
+import { toErrorBody } from "./http-door.ts";
+
+const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
+
+/** Whether only this machine can connect to what listens on a host. */
+export function isLoopbackListenHost(host: string): boolean {
+  return loopbackHosts.includes(host);
+}
+
+export interface ListenOptions {
+  /** Default: 127.0.0.1. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly requestEnded?: HttpLog["requestEnded"] | undefined;
+  /** Default: as the system tells. */
+  readonly peerOf?: PeerOf;
+}
+
+const connectionsCheckingInterval = 1_000;
+const keepAliveTimeout = 5_000;
+/** For the answer to a bad client to arrive, and for the client to leave. */
+const leaveWithinMs = 1_000;
+/** Clients that open a connection for each of 1,500 artifacts must not wait for one of them. */
+const backlog = 4_096;
+
+/** A server that listens, and its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
+export async function listen(
+  { host, port, peerOf = createPeerIdentifier() }: ListenOptions,
+  {
+    limits,
+    app,
+    answer,
+  }: { readonly limits: ServerLimits; readonly app: Pick<App, "clock" | "log">; readonly answer: RequestListener },
+): Promise<{ readonly server: Server; readonly port: number; readonly url: string }> {
+  const server = createServer({
+    headersTimeout: limits.headerSeconds * 1_000,
+    requestTimeout: limits.requestSeconds * 1_000,
+    maxHeaderSize: limits.headerBytes,
+    keepAliveTimeout,
+    connectionsCheckingInterval,
+  });
+  followAnswers(server, answer, limits.requestSeconds * 1_000, app.clock);
+  shareConnections(server, limits.connections, peerOf);
+  server.on("clientError", (error, socket) => {
+    answerClientError(error, socket, app.clock);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      reject(cannotListen(error, host, port));
+    });
+    server.listen({ host, port, backlog }, resolve);
+  });
+  server.removeAllListeners("error").on("error", (error) => {
+    app.log("warning", `The HTTP server could not accept a connection: ${String(error)}`);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return { server, port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}` };
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): SkillsError {
+  const why =
+    error.code === "EADDRINUSE"
+      ? `port ${port} is in use; choose another one with --port, or 0 for any free one`
+      : error.code === "EACCES"
+        ? `port ${port} needs more rights; choose one above 1023 with --port`
+        : `the address cannot be bound (${error.code ?? String(error)})`;
+  return new SkillsError("INVALID_OPTIONS", `Cannot listen on ${host}:${port}: ${why}.`, { cause: error });
+}
+
+/** The values of Host that are ours, and the origins of pages that may call. */
+export function hostsOf(
+  host: string,
+  port: number,
+  publicUrl: string | undefined,
+): Pick<AdmissionRules, "hosts" | "origins"> {
+  const names = new Set(
+    [...loopbackHosts, host].map((name) => (name.includes(":") ? `[${name}]` : name.toLowerCase())),
+  );
+  const hosts = [...names].flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
+  if (publicUrl === undefined) return { hosts, origins: [] };
+  const { host: publicHost, origin } = new URL(publicUrl);
+  return { hosts: [...hosts, publicHost.toLowerCase()], origins: [origin.toLowerCase()] };
+}
+
+/** What Node refuses before there is a request: without a body of its own, clients would see an empty answer. */
+function answerClientError(error: NodeJS.ErrnoException, connection: Duplex, clock: Clock): void {
+  // One that is only ended stays until the client leaves, too.
+  if (!connection.writable) {
+    connection.destroy();
+    return;
+  }
+  connection.once(
+    "close",
+    clock.after(leaveWithinMs, () => connection.destroy()),
+  );
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  const body = toErrorBody({ code: "INVALID_REQUEST", message: `${status.slice(4)}.` });
+  connection.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+const closeIdleEveryMs = 100;
+
+/** For the answers of requests that were cancelled. */
+const lastAnswersMs = 500;
+
+/**
+ * Stops accepting, waits until all requests and held work have ended or `seconds` are over, then calls `cancel` and closes what is left. Resolves with
+ * the number of those that were cancelled.
+ */
+export async function closeServer(
+  server: Server,
+  {
+    clock,
+    seconds,
+    running,
+    held,
+    cancel,
+  }: {
+    readonly clock: Clock;
+    readonly seconds: number;
+    readonly running: ReadonlySet<ServerResponse>;
+    readonly held: ReadonlySet<Promise<void>>;
+    readonly cancel: () => void;
+  },
+): Promise<number> {
+  const ended = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  // A connection whose request ended after `close` would stay open until its timeout.
+  const stopClosingIdle = every(clock, closeIdleEveryMs, () => {
+    server.closeIdleConnections();
+  });
+  let cancelled = 0;
+  const stopWaiting = clock.after(seconds * 1_000, () => {
+    cancelled = running.size + held.size;
+    cancel();
+    clock.after(lastAnswersMs, () => {
+      server.closeAllConnections();
+    });
+  });
+  await Promise.all([ended, ...held]);
+  stopWaiting();
+  stopClosingIdle();
+  return cancelled;
+}
+
+function every(clock: Clock, ms: number, work: () => void): () => void {
+  let stop = (): void => undefined;
+  const again = (): void => {
+    work();
+    stop = clock.after(ms, again);
+  };
+  again();
+  return () => stop();
+}

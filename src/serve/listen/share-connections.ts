@@ -1,0 +1,128 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { canIdentifyPeerUsers, createPeerUsers } from "../../base/network/peer-users.ts";
+import { networkOf } from "../../base/network/network-of.ts";
+
+/** Who is at the other end of a connection: `ownPeer`, or a name that tells others apart. Never rejects. */
+export type PeerOf = (socket: Socket) => Promise<string> | string;
+
+/** This user and root, on this machine. */
+export const ownPeer = "own";
+
+/** Reading from a connection starts in turns for a peer that has more, so that others need not wait for all of them. */
+const atOnce = 32;
+
+/** Of a peer that is connected; mapped where a server listens for both versions of IP. A list of blocks would cost more than the rest. */
+const loopback = /^(?:(?:::ffff:)?127\.|::1$)/i;
+
+/** Of connections within this machine the user counts, where the system reveals it; of others the network. */
+export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeerUsers() : undefined): PeerOf {
+  async function userOf(socket: Socket): Promise<string> {
+    const user = await users?.userOf(socket).catch(() => undefined);
+    return user === 0 || user === process.geteuid?.() ? ownPeer : `user ${user ?? "unknown"}`;
+  }
+  return (socket) => {
+    const { remoteAddress = "" } = socket;
+    if (!loopback.test(remoteAddress)) return networkOf(remoteAddress);
+    return users === undefined ? ownPeer : userOf(socket);
+  };
+}
+
+/**
+ * Closes connections of peers that have more than their share, before anything is read from them: half of `most` for one peer, and three
+ * quarters for all but this user, who always finds room. Peers are looked up only while more than a quarter is in use. Until its peer is
+ * known a connection takes up nobody's share: a limit on these would close those of this user, too.
+ */
+export function shareConnections(server: Server, most: number, peerOf: PeerOf): void {
+  const ofPeer = Math.ceil(most / 2);
+  const ofOthers = Math.ceil((most * 3) / 4);
+  const start = server.listeners("connection") as ((socket: Socket) => void)[];
+  const started = new WeakSet<Socket>();
+  /** With the peer, where it is known. */
+  const open = new Map<Socket, string | undefined>();
+  /** Nobody has asked yet who they are. */
+  const unknown = new Set<Socket>();
+  /** Of peers that have many, or are being looked up. */
+  const waiting: Socket[] = [];
+  const byPeer = new Map<string, number>();
+  let known = 0;
+
+  function countOf(peer: string): number {
+    return byPeer.get(peer) ?? 0;
+  }
+
+  function add(peer: string, change: 1 | -1): void {
+    known += change;
+    byPeer.set(peer, countOf(peer) + change);
+    if (countOf(peer) === 0) byPeer.delete(peer);
+  }
+
+  function follow(socket: Socket): void {
+    if (open.has(socket)) return;
+    open.set(socket, undefined);
+    socket.on("error", ignore).on("close", forget);
+  }
+
+  function forget(this: Socket): void {
+    const peer = open.get(this);
+    if (peer !== undefined) add(peer, -1);
+    open.delete(this);
+    unknown.delete(this);
+  }
+
+  function look(socket: Socket): void {
+    const peer = peerOf(socket);
+    if (typeof peer === "string") admit(socket, peer);
+    else {
+      follow(socket);
+      readInTurn(socket);
+      void peer.then((found) => admit(socket, found));
+    }
+  }
+
+  function admit(socket: Socket, peer: string): void {
+    if (socket.destroyed) return;
+    const isOver = peer === ownPeer ? known >= most : known - countOf(ownPeer) >= ofOthers || countOf(peer) >= ofPeer;
+    if (isOver) {
+      socket.destroy();
+      return;
+    }
+    follow(socket);
+    open.set(socket, peer);
+    add(peer, 1);
+    if (peer === ownPeer || countOf(peer) <= atOnce) read(socket);
+    else readInTurn(socket);
+  }
+
+  function readInTurn(socket: Socket): void {
+    if (waiting.push(socket) === 1) setImmediate(readSome);
+  }
+
+  /** The latest first: one that is alone does not wait behind a thousand of another peer. */
+  function readSome(): void {
+    for (const socket of waiting.splice(-atOnce)) read(socket);
+    if (waiting.length > 0) setImmediate(readSome);
+  }
+
+  function read(socket: Socket): void {
+    if (socket.destroyed || started.has(socket)) return;
+    started.add(socket);
+    for (const listener of start) listener.call(server, socket);
+  }
+
+  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+    if (open.size < most / 4) {
+      unknown.add(socket);
+      follow(socket);
+      read(socket);
+      return;
+    }
+    for (const one of unknown) look(one);
+    unknown.clear();
+    look(socket);
+  });
+}
+
+function ignore(): void {
+  // Node closes the connection.
+}

@@ -1,0 +1,46 @@
+import type { App } from "../runtime/app.ts";
+import type { SessionSkills } from "../skills/skillset.ts";
+import type { ServeConfig } from "./config.ts";
+import type { MountRoutes } from "./http-door.ts";
+import { mountAgentSkills } from "./publish/agent-skills/mount-agent-skills.ts";
+import { type Artifacts, createArtifacts } from "./publish/agent-skills/artifacts.ts";
+import { type Shares, createShares } from "./publish/audience.ts";
+import { mountPlugins } from "./publish/plugins/mount-plugins.ts";
+import type { Publication } from "./publish/publication.ts";
+import { createPublications } from "./publish/publications.ts";
+import { mountInvocation } from "./publish/sharing/invocation.ts";
+import { type Listings, createListings } from "./publish/sharing/listing.ts";
+import { mountSharing } from "./publish/sharing/mount-sharing.ts";
+
+export { isArtifactPath } from "./publish/agent-skills/artifact-path.ts";
+export { answerIndex, indexPath } from "./publish/sharing/answer-index.ts";
+export { executionParameters } from "./publish/sharing/invocation.ts";
+
+/** What others find of the skills, and who they are. */
+export interface Published {
+  /** What is published now. */
+  readonly publication: () => Publication;
+  /** What can be downloaded of the published skills. */
+  readonly artifacts: Artifacts;
+  readonly shares: Shares;
+  /** The indexes of Skill Sharing. */
+  readonly listings: Listings;
+}
+
+/** `baseUrl`: where links point. */
+export function createPublished(
+  app: App,
+  session: SessionSkills,
+  { config, baseUrl }: { readonly config: ServeConfig; readonly baseUrl: () => string },
+): Published {
+  const publication = createPublications(app, session, config);
+  return {
+    publication,
+    artifacts: createArtifacts(app),
+    shares: createShares(config),
+    listings: createListings(publication, () => ({ provider: config.provider, baseUrl: baseUrl() })),
+  };
+}
+
+/** The routes of everything that is published. */
+export const publishedRoutes: readonly MountRoutes[] = [mountSharing, mountInvocation, mountAgentSkills, mountPlugins];

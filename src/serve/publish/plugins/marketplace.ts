@@ -1,0 +1,81 @@
+import type { ServeConfig } from "../../config.ts";
+import type { PublishedSkill } from "../publication.ts";
+import { shorten } from "../shorten.ts";
+
+/** A marketplace of plugins, each of one skill, as Claude Code, Copilot and Codex read it. */
+export interface MarketplaceManifest {
+  readonly name: string;
+  readonly description: string;
+  readonly owner: { readonly name: string };
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly source: string | { readonly source: "git-subdir"; readonly url: string; readonly path: string };
+    readonly description: string;
+    readonly category: "skills";
+  }[];
+}
+
+/** Where the repository has the plugin of a skill. */
+export function pluginPath(slug: string): string {
+  return `plugins/${slug}`;
+}
+
+/** Of descriptions. Readers refuse longer ones than the first; the others are for catalogs of thousands of skills. */
+const limits = [1_024, 256, 64] as const;
+/** Claude Code reads at most 5 MiB. */
+const maxBytes = 4.75 * 1024 * 1024;
+/** Of an entry, besides names, descriptions and URLs. */
+const entryBytes = 130;
+
+/**
+ * The catalog of some skills. `repository`: its URL, for readers that have fetched only this document; absent in the repository itself. No
+ * versions: readers would not update a skill whose files changed and whose version did not. Pure.
+ */
+export function toMarketplaceManifest(
+  skills: readonly Pick<PublishedSkill, "skill">[],
+  {
+    provider,
+    share,
+    repository,
+  }: Pick<ServeConfig, "provider"> & { readonly share?: string | undefined; readonly repository?: string },
+): MarketplaceManifest {
+  const bytes = (limit: number): number =>
+    skills.reduce(
+      (sum, { skill: { slug, description } }) => sum + slug.length * 2 + Buffer.byteLength(shorten(description, limit)),
+      skills.length * (entryBytes + (repository?.length ?? 0)),
+    );
+  const limit = limits.find((characters) => bytes(characters) <= maxBytes) ?? limits[2];
+  return {
+    name: marketplaceName(provider.domain, share),
+    description: `Skills of ${provider.name}`,
+    owner: { name: provider.name },
+    plugins: skills.map(({ skill: { slug, description } }) => ({
+      name: slug,
+      source:
+        repository === undefined
+          ? `./${pluginPath(slug)}`
+          : { source: "git-subdir", url: repository, path: pluginPath(slug) },
+      description: shorten(description, limit),
+      category: "skills",
+    })),
+  };
+}
+
+/** Some names that start with the name of a company or product are reserved; none that start with `skills-`. */
+function marketplaceName(domain: string, share: string | undefined): string {
+  const host = domain.split(".").reverse();
+  const name = ["skills", ...host, ...(share === undefined ? [] : [share])].join("-").toLowerCase();
+  return name.replace(/[^a-z0-9]+/g, "-").replace(/-+$/, "");
+}
+
+/**
+ * The manifest of a skill's plugin: version 1.0.0 of Agent Plugins, because Codex refuses a plugin with a newer one. Its name has to be
+ * that of the catalog's entry.
+ */
+export function toPluginManifest({ slug, description }: PublishedSkill["skill"]): object {
+  return {
+    $schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
+    name: slug,
+    description: shorten(description, limits[0]),
+  };
+}

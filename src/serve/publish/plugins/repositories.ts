@@ -1,0 +1,140 @@
+import type { App } from "../../../runtime/app.ts";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises/slices.ts";
+import type { SkillFile } from "../../../sources/skill-bytes.ts";
+import type { ServeConfig } from "../../config.ts";
+import type { Audience } from "../audience.ts";
+import { createMadeOfSkills } from "../made-of-skills.ts";
+import type { Publication, PublishedSkill } from "../publication.ts";
+import type { NotPublished } from "../read-contents.ts";
+import { toCommit, toGitObject } from "./git-object.ts";
+import type { GitObject } from "./git-object.ts";
+import { toPack } from "./git-pack.ts";
+import type { GitPack } from "./git-pack.ts";
+import { pluginPath, toMarketplaceManifest } from "./marketplace.ts";
+import { toGitTree, toPluginTree } from "./plugin-tree.ts";
+import type { GitTree } from "./plugin-tree.ts";
+
+/** A repository of one commit: the skills of an audience as plugins, and a catalog of them. */
+interface Repository {
+  readonly commit: string;
+  readonly pack: GitPack;
+}
+
+/** Repositories of published skills. Nothing is made before it is asked for; what did not change is not made again. */
+export interface PublishedRepositories {
+  /** The skills that are in the repository. */
+  skillsFor(publication: Publication, audience: Audience): Promise<readonly PublishedSkill[]>;
+  current(publication: Publication, audience: Audience): Promise<Repository>;
+  /** The current repository, or the one that it replaced a short time ago: a client asks for the commit that it was told of. */
+  withCommit(publication: Publication, audience: Audience, commit: string): Promise<Repository | undefined>;
+}
+
+/** Of all objects, packed: they are in memory. Skills that do not fit are left out. */
+const maxBytes = 256 * 1024 * 1024;
+/** Views that are kept. */
+const maxViews = 16;
+/** How long a client may take from being told of a commit to asking for it. */
+export const commitGraceMs = 10 * 60 * 1_000;
+
+interface KeptView {
+  readonly trees: ReadonlyMap<string, GitTree>;
+  readonly made: Promise<Repository>;
+  readonly before?: { readonly view: Pick<KeptView, "trees" | "made">; readonly replacedAt: number };
+}
+
+export function createPublishedRepositories(
+  app: Pick<App, "source" | "log" | "clock">,
+  { provider }: Pick<ServeConfig, "provider">,
+): PublishedRepositories {
+  const { clock } = app;
+  /** By slug. */
+  const sizes = new Map<string, number>();
+  let total = 0;
+  const made = createMadeOfSkills<GitTree>(app, { what: "plugin", make: toTree });
+  const views = new LimitedMap<string, KeptView>(maxViews);
+
+  function* toTree(files: readonly SkillFile[], published: PublishedSkill): Steps<GitTree | NotPublished> {
+    const tree = yield* toPluginTree(files, published);
+    const { slug } = published.skill;
+    drop(slug);
+    if (total + tree.size > maxBytes)
+      return { why: `does not fit: all plugins together have at most ${maxBytes / 1024 / 1024} MiB` };
+    total += tree.size;
+    sizes.set(slug, tree.size);
+    return tree;
+  }
+
+  function drop(slug: string): void {
+    total -= sizes.get(slug) ?? 0;
+    sizes.delete(slug);
+  }
+
+  async function treesOf(publication: Publication, audience: Audience): Promise<ReadonlyMap<string, GitTree>> {
+    for (const slug of sizes.keys()) if (!publication.bySlug.has(slug)) drop(slug);
+    return await made.ofAll(publication, audience);
+  }
+
+  const skillsOf = (trees: ReadonlyMap<string, GitTree>, { bySlug }: Publication): readonly PublishedSkill[] =>
+    [...trees.keys()].flatMap((slug) => bySlug.get(slug) ?? []);
+
+  function* make(
+    trees: ReadonlyMap<string, GitTree>,
+    publication: Publication,
+    { share }: Audience,
+  ): Steps<Repository> {
+    const catalog = JSON.stringify(
+      toMarketplaceManifest(skillsOf(trees, publication), { provider, share }),
+      undefined,
+      2,
+    );
+    const file = { path: ".claude-plugin/marketplace.json", bytes: Buffer.from(`${catalog}\n`), executable: false };
+    const plugins = [...trees].map(([slug, { id }]) => ({ path: pluginPath(slug), id }));
+    const root = yield* toGitTree([file], plugins);
+    const commit = yield* toGitObject("commit", toCommit(root.id, "Skills"));
+    // Skills share files, such as licenses; a pack has each once.
+    const objects = new Map<string, GitObject>([[commit.id, commit]]);
+    for (const tree of [root, ...trees.values()]) {
+      for (const object of tree.objects) objects.set(object.id, object);
+      yield;
+    }
+    return { commit: commit.id, pack: yield* toPack([...objects.values()]) };
+  }
+
+  async function viewOf(publication: Publication, audience: Audience): Promise<KeptView> {
+    const { view } = audience;
+    const trees = await treesOf(publication, audience);
+    const known = views.get(view);
+    if (known?.trees === trees) return known;
+    const kept: KeptView = {
+      trees,
+      made: runInSlices(make(trees, publication, audience)),
+      ...(known && { before: { view: { trees: known.trees, made: known.made }, replacedAt: clock.now() } }),
+    };
+    kept.made.catch(() => views.delete(view));
+    views.delete(view);
+    views.set(view, kept);
+    return kept;
+  }
+
+  return {
+    skillsFor: async (publication, audience) => skillsOf(await treesOf(publication, audience), publication),
+    current: async (publication, audience) => await (await viewOf(publication, audience)).made,
+    async withCommit(publication, audience, commit) {
+      const { made: current, before } = await viewOf(publication, audience);
+      const repository = await current;
+      if (repository.commit === commit) return repository;
+      if (before === undefined || clock.now() - before.replacedAt >= commitGraceMs) return undefined;
+      const { view } = before;
+      const older = await view.made;
+      if (older.commit !== commit) return undefined;
+      // What has been withdrawn meanwhile is not handed out.
+      const isAllowed = (slug: string): boolean => {
+        const published = publication.bySlug.get(slug);
+        return published !== undefined && audience.mayHave(published);
+      };
+      return [...view.trees.keys()].every(isAllowed) ? older : undefined;
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { mountInvocation } from "./invocation/mount-invocation.ts";
+export { executionParameters } from "./invocation/executions.ts";

@@ -1,0 +1,145 @@
+import type { App } from "../../../../runtime/app.ts";
+import { SkillsError } from "../../../../base/errors.ts";
+import type { RunListener } from "../../../../runtime/run-event.ts";
+import { type Execution, toExecution } from "./to-execution.ts";
+import type { HttpCaller } from "../../../http-door.ts";
+
+/** Of `execute_skill`, what an invocation may say. */
+export const executionParameters: readonly string[] = ["args", "version", "timeout_ms"];
+
+/** An execution that is asked for. */
+export interface ExecutionRequest {
+  readonly caller: HttpCaller;
+  readonly slug: string;
+  /** Only `executionParameters`. */
+  readonly input: object;
+  /** Whose executions count together, and how many of them may run at a time. */
+  readonly share: { readonly key: string; readonly limit: number };
+  /** Aborted if the client leaves before it was told the id. */
+  readonly signal: AbortSignal;
+}
+
+/** What names an execution: callers find only their own. */
+interface Key {
+  readonly caller: HttpCaller;
+  readonly slug: string;
+  readonly id: string;
+}
+
+/** Runs that outlive the request that started them (CONTRACT C-6.4). */
+export interface Executions {
+  /**
+   * Starts a run; resolves with its id once it runs, or has a place behind others, and its record survives this process. Throws what is
+   * wrong until then as `execute_skill` does, RATE_LIMITED above the limit, and RUNTIME_BUSY if it cannot be recorded.
+   */
+  start(request: ExecutionRequest): Promise<string>;
+  /** Undefined where the caller has no such execution. Those of earlier processes are found in the run store. */
+  find(key: Key): Promise<Execution | undefined>;
+  /** Cancels an execution, if it still runs here; otherwise as `find`. */
+  cancel(key: Key): Promise<Execution | undefined>;
+}
+
+interface Running {
+  readonly owner: string;
+  readonly slug: string;
+  state: "accepted" | "running";
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
+const idForm = /^run_[A-Za-z0-9]{10,64}$/;
+
+/** `stopped` cancels what still runs; `hold` is told of each execution, until it has ended. */
+export function createExecutions({
+  app,
+  stopped,
+  hold,
+}: {
+  readonly app: Pick<App, "toolbox" | "runRecords">;
+  readonly stopped: AbortSignal;
+  readonly hold: (work: Promise<void>) => void;
+}): Executions {
+  const running = new Map<string, Running>();
+  const counts = new Map<string, number>();
+
+  function count(key: string, change: 1 | -1): number {
+    const now = (counts.get(key) ?? 0) + change;
+    if (now === 0) counts.delete(key);
+    else counts.set(key, now);
+    return now;
+  }
+
+  async function start({ caller, slug, input, share, signal }: ExecutionRequest): Promise<string> {
+    if (count(share.key, 1) > share.limit) {
+      count(share.key, -1);
+      const message = `The limit of ${share.limit} executions at a time is reached; read the results of others first.`;
+      throw new SkillsError("RATE_LIMITED", message);
+    }
+    const { owner } = caller.tools;
+    const controller = new AbortController();
+    const cancel = (): void => controller.abort(new Error("The execution was cancelled."));
+    let id = "";
+    let isAccepted: () => void = () => undefined;
+    const accepted = new Promise<void>((resolve) => (isAccepted = resolve));
+    const onEvent: RunListener = (event) => {
+      caller.tools.onEvent?.(event);
+      // The first event is of the run itself, not of a skill that it calls.
+      if (id === "") id = event.runId;
+      if (event.runId !== id) return;
+      // Where it has its turn at once, a missing secret or sandbox is known at once, too.
+      if (event.type !== "started" && !(event.type === "queued" && event.behind > 0)) return;
+      const state = event.type === "started" ? "running" : "accepted";
+      const known = running.get(id);
+      if (known !== undefined) known.state = state;
+      else running.set(id, { owner, slug, state, controller, ended: work });
+      isAccepted();
+    };
+    const outcome = app.toolbox.call(
+      "execute_skill",
+      { ...input, name: slug },
+      { ...caller.tools, onEvent },
+      controller.signal,
+    );
+    // How it ended is in its record.
+    const work = Promise.allSettled([outcome]).then(() => {
+      running.delete(id);
+      count(share.key, -1);
+      stopped.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", cancel);
+    });
+    stopped.addEventListener("abort", cancel, { once: true });
+    signal.addEventListener("abort", cancel, { once: true });
+    if (stopped.aborted || signal.aborted) cancel();
+    hold(work);
+    await Promise.race([accepted, outcome]);
+    if (await (await app.runRecords()).stored(id)) return id;
+    cancel();
+    throw new SkillsError("RUNTIME_BUSY", "The execution cannot be recorded; try again later.");
+  }
+
+  async function find({ caller, slug, id }: Key): Promise<Execution | undefined> {
+    if (!idForm.test(id)) return undefined;
+    const { owner } = caller.tools;
+    const isOwn = (one: { readonly owner: string; readonly slug: string }): boolean =>
+      one.owner === owner && one.slug === slug;
+    const current = running.get(id);
+    if (current !== undefined) return isOwn(current) ? { id, state: current.state } : undefined;
+    const record = await (await app.runRecords()).read(id);
+    if (record === undefined || !isOwn({ owner: record.spec.owner, slug: record.spec.skill?.slug ?? "" }))
+      return undefined;
+    return toExecution(record);
+  }
+
+  return {
+    start,
+    find,
+    async cancel(key) {
+      const found = await find(key);
+      const current = running.get(key.id);
+      if (found === undefined || current === undefined) return found;
+      current.controller.abort(new Error("The execution was cancelled."));
+      await current.ended;
+      return await find(key);
+    },
+  };
+}

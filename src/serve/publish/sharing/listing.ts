@@ -1,0 +1,110 @@
+import { SkillsError } from "../../../base/errors.ts";
+import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { type CapabilityType, capabilityTypes } from "../../../wire/skill-sharing.ts";
+import { type CachedResponse, toCachedResponse } from "../../cached-response.ts";
+import type { Publication, PublishedSkill } from "../publication.ts";
+import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./to-entry.ts";
+import type { HttpCaller } from "../../http-door.ts";
+
+/** Entries of one page; a larger catalog has several. */
+export const maxEntries = 1_000;
+
+/** What is asked of an index. */
+export interface ListingQuery {
+  /** Of an unknown type there is nothing. */
+  readonly type?: string | undefined;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+/** `index` names its provider (seed, 5.2); `registry` is the answer of a registry (5.4). */
+type Form = "index" | "registry";
+
+type Viewer = Pick<HttpCaller, "view" | "discovers">;
+
+/** The indexes of what is published. First pages are kept ready for each view, until what is published changes. */
+export interface Listings {
+  /** Throws VALIDATION_ERROR or INVALID_CURSOR. */
+  page(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse;
+}
+
+export function createListings(publication: () => Publication, publisher: () => Publisher): Listings {
+  let of: Publication | undefined;
+  /** By form, type and view: as many as there are views of callers, which are configured. */
+  const kept = new Map<string, CachedResponse>();
+  const entries = new Map<PublishedSkill, string>();
+
+  function entryOf(published: PublishedSkill): string {
+    let entry = entries.get(published);
+    if (entry === undefined) entries.set(published, (entry = JSON.stringify(toIndexEntry(published, publisher()))));
+    return entry;
+  }
+
+  function write(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse {
+    const { skills, next } = selectPage(publication().skills, query, viewer.discovers);
+    const head =
+      form === "index"
+        ? { protocol: sharingProtocol, provider: providerOf(publisher()) }
+        : { protocol: sharingProtocol };
+    const tail = next === undefined ? "" : `,"next_cursor":${JSON.stringify(next)}`;
+    return toCachedResponse(`${JSON.stringify(head).slice(0, -1)},"skills":[${skills.map(entryOf).join(",")}]${tail}}`);
+  }
+
+  return {
+    page(form, query, viewer) {
+      const now = publication();
+      if (of !== now) {
+        of = now;
+        kept.clear();
+        entries.clear();
+      }
+      const { type = "", cursor, limit } = query;
+      if (cursor !== undefined || limit !== undefined) return write(form, query, viewer);
+      const key = `${form} ${query.type === undefined ? "all" : isType(type) ? type : "unknown"} ${viewer.view}`;
+      let page = kept.get(key);
+      if (page === undefined) kept.set(key, (page = write(form, query, viewer)));
+      return page;
+    },
+  };
+}
+
+function isType(type: string): type is CapabilityType {
+  return (capabilityTypes as readonly string[]).includes(type);
+}
+
+/** The skills of one page, and the cursor of the next one. The filter comes after access, so that it never loosens it. Pure. */
+export function selectPage(
+  published: readonly PublishedSkill[],
+  { type, cursor, limit }: ListingQuery,
+  discovers: Viewer["discovers"],
+): { readonly skills: readonly PublishedSkill[]; readonly next: string | undefined } {
+  const size = limit === undefined ? maxEntries : toSize(limit);
+  const after = cursor === undefined ? undefined : fromCursor(cursor);
+  const found: PublishedSkill[] = [];
+  for (const one of published) {
+    if (after !== undefined && byCodePoint(one.skill.slug, after) <= 0) continue;
+    if (!discovers(one) || (type !== undefined && one.type !== type)) continue;
+    const last = found.at(-1);
+    if (last !== undefined && found.length === size) return { skills: found, next: toCursor(last.skill.slug) };
+    found.push(one);
+  }
+  return { skills: found, next: undefined };
+}
+
+function toSize(limit: string): number {
+  const size = /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
+  if (size >= 1) return Math.min(size, maxEntries);
+  throw new SkillsError("VALIDATION_ERROR", `limit must be a whole number from 1 to ${maxEntries}.`);
+}
+
+/** "After this skill", whether or not there still is one of that name. It protects nothing: access is checked at every page. */
+function toCursor(slug: string): string {
+  return Buffer.from(`after ${slug}`).toString("base64url");
+}
+
+function fromCursor(cursor: string): string {
+  const slug = /^after ([a-z0-9-]{1,64})$/.exec(Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1"))?.[1];
+  if (slug !== undefined && toCursor(slug) === cursor) return slug;
+  throw new SkillsError("INVALID_CURSOR", "The cursor is not one of this index; omit it to start from the first page.");
+}

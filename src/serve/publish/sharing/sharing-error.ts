@@ -1,0 +1,79 @@
+import { isSkillsError } from "../../../base/errors.ts";
+import type { SkillsErrorCode } from "../../../base/errors.ts";
+import { toInternalError } from "../../../base/failures/internal-error.ts";
+import type { Log } from "../../../base/log.ts";
+import { sharingErrors } from "../../../wire/skill-sharing.ts";
+import type { HttpContext } from "../../http-door.ts";
+
+type SharingCode = keyof typeof sharingErrors;
+
+/** The codes of Skill Sharing (CONTRACT C-6.4) for ours; of others, INTERNAL. */
+const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
+  PARSE_ERROR: "VALIDATION_ERROR",
+  INVALID_REQUEST: "VALIDATION_ERROR",
+  VALIDATION_ERROR: "VALIDATION_ERROR",
+  INVALID_CURSOR: "VALIDATION_ERROR",
+  NOT_EXECUTABLE: "VALIDATION_ERROR",
+  UNSUPPORTED_LANGUAGE: "VALIDATION_ERROR",
+  BLOB_NOT_FOUND: "VALIDATION_ERROR",
+  AUTH_REQUIRED: "AUTH_REQUIRED",
+  PERMISSION_DENIED: "PERMISSION_DENIED",
+  // The tool is not one of this caller's.
+  METHOD_NOT_FOUND: "PERMISSION_DENIED",
+  SKILL_NOT_FOUND: "SKILL_NOT_FOUND",
+  VERSION_NOT_FOUND: "VERSION_INCOMPATIBLE",
+  VERSION_INCOMPATIBLE: "VERSION_INCOMPATIBLE",
+  RATE_LIMITED: "RATE_LIMITED",
+  QUOTA_EXCEEDED: "RATE_LIMITED",
+  RUNTIME_BUSY: "ENDPOINT_UNREACHABLE",
+  SANDBOX_UNAVAILABLE: "ENDPOINT_UNREACHABLE",
+  SECRET_MISSING: "ENDPOINT_UNREACHABLE",
+  SKILL_NOT_READY: "ENDPOINT_UNREACHABLE",
+  ENDPOINT_UNREACHABLE: "ENDPOINT_UNREACHABLE",
+  EXECUTION_TIMEOUT: "EXECUTION_TIMEOUT",
+};
+
+/** Those that the same request may get past later, and after how many seconds to try again. */
+const retryAfter: Partial<Record<SkillsErrorCode, number>> = { RATE_LIMITED: 1, QUOTA_EXCEEDED: 60, RUNTIME_BUSY: 1 };
+
+/** Facts of our errors that help a caller, and are meant for it. */
+const told = ["hint", "available", "violations"] as const;
+
+/** A handler whose errors are answered in the form of Skill Sharing. */
+export function withSharingErrors(
+  log: Log,
+  handler: (context: HttpContext) => Promise<Response> | Response,
+): (context: HttpContext) => Promise<Response> {
+  return async (context) => {
+    try {
+      return await handler(context);
+    } catch (error) {
+      return answerError(error, log);
+    }
+  };
+}
+
+/** The details of a failure of ours are only in the log. */
+function answerError(given: unknown, log: Log): Response {
+  const known = isSkillsError(given) && codes[given.code] !== undefined ? given : toInternalError(given, { log });
+  const code = codes[known.code] ?? "INTERNAL";
+  const facts = Object.fromEntries(told.flatMap((name) => (name in known.facts ? [[name, known.facts[name]]] : [])));
+  // Ours is more exact where several of our codes have one there.
+  const details = { ...(known.code !== code && code !== "INTERNAL" && { reason: known.code }), ...facts };
+  const after = retryAfter[known.code];
+  const error = {
+    code,
+    message: known.message,
+    ...(Object.keys(details).length > 0 && { details }),
+    ...(after !== undefined && { retry: { after_seconds: after } }),
+  };
+  return new Response(JSON.stringify({ error }), {
+    status: sharingErrors[code],
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...(after !== undefined && { "retry-after": String(after) }),
+      ...(code === "AUTH_REQUIRED" && { "www-authenticate": "Bearer" }),
+    },
+  });
+}

@@ -1,0 +1,139 @@
+import { chmodSync, existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { runCli } from "../../run-cli.ts";
+import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+
+const project = useTemporaryProject();
+
+/** Runs `env` with only these programs on PATH, outside of the project. */
+async function env(args: readonly string[], programs: Readonly<Record<string, string>> = {}) {
+  for (const [name, text] of Object.entries(programs))
+    chmodSync(project.write(`bin/${name}`, `#!/bin/sh\necho '${text}'\n`), 0o755);
+  project.write("work/keep", "");
+  return await runCli(["env", ...args], {
+    cwd: project.at("work"),
+    env: { PATH: project.at("bin"), HOME: project.at("home"), ACP_SKILLS_HOME: project.at("data") },
+  });
+}
+
+function skill(name: string, frontmatter: string): void {
+  const text = skillText(name).replace("\n---\n", `\n${frontmatter}\n---\n`);
+  project.write(`work/.agents/skills/${name}/SKILL.md`, text);
+}
+
+interface Shown {
+  readonly counts: unknown;
+  readonly skills: readonly {
+    readonly name: string;
+    readonly status: string | null;
+    readonly requirements: readonly Record<string, unknown>[];
+  }[];
+}
+
+test("prints a summary first, then each requirement with its evidence, what is missing first", async () => {
+  skill("plain", "license: MIT");
+  skill("met", "compatibility: Requires git");
+  skill("lacks", "compatibility: Requires git and Python 3.10+. Requires a token.");
+  const { code, stdout, stderr } = await env([], { git: "git version 2.39.5", python3: "Python 3.9.2" });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines[0]).toBe(
+    "3 skills: 1 without something that they require, 0 unknown, 1 with all that they require, 1 without requirements",
+  );
+  expect(lines.slice(2).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
+    ["STATUS", "SKILL", "REQUIRES"],
+    ["missing", "lacks", "Python >=3.10"],
+    ["unknown", "lacks", "not understood"],
+    ["met", "lacks", "Git"],
+    ["met", "met", "Git"],
+  ]);
+  expect(stdout).toContain(`3.9.2 at ${project.at("bin/python3")}, not >=3.10. Install Python >=3.10.`);
+  expect(stdout).toContain('"Requires a token"');
+});
+
+test("exits with 0 if nothing is missing, also when something is unknown or optional", async () => {
+  skill("a", "compatibility: 'Requires a token. Optional: git'");
+  const { code, stdout } = await env(["a"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/missing \(optional\) +a +Git/);
+});
+
+test("--json names the place, the certainty and the advice of each requirement", async () => {
+  skill("a", "metadata:\n  requires:\n    bins: [uv]");
+  const { code, stdout } = await env(["a", "--json"]);
+  expect(code).toBe(1);
+  const { counts, skills } = JSON.parse(stdout) as Shown;
+  expect(counts).toEqual({ skills: 1, missing: 1, unknown: 0, met: 0, nothing: 0 });
+  expect(skills).toMatchObject([
+    {
+      name: "a",
+      status: "missing",
+      requirements: [
+        {
+          kind: "program",
+          name: "uv",
+          status: "missing",
+          evidence: "uv is not on PATH",
+          advice: "Install uv.",
+          certainty: "declared",
+          optional: false,
+          where: { file: "SKILL.md", field: "metadata.requires.bins", text: "uv" },
+        },
+      ],
+    },
+  ]);
+});
+
+test("compares secrets, packages and other skills of an action", async () => {
+  const files = "work/.agents/skills/rows.clean";
+  project.write(`${files}/SKILL.md`, skillText("rows.clean"));
+  project.write(`${files}/code/main.py`, "def main():\n    pass\n");
+  project.write(`${files}/code/requirements.txt`, "requests>=2\n");
+  project.write(
+    `${files}/skill.toml`,
+    [
+      'name = "rows.clean"\nversion = "1.0.0"\ndescription = "Cleans rows."\nkind = "action"',
+      '[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"',
+      '[permissions]\nsecrets = ["ABSENT_KEY", "FILED_KEY"]',
+      '[dependencies]\nskills = ["rows.count@^1"]\n',
+    ].join("\n"),
+  );
+  const secrets = project.write("secrets.env", "FILED_KEY=s3cr3t-value\n");
+  const { stdout } = await env(["rows.clean", "--json", "--secrets-file", secrets]);
+  const [shown] = (JSON.parse(stdout) as Shown).skills;
+  const found = shown?.requirements.map(({ name, status }) => `${String(name)}: ${String(status)}`);
+  expect(found).toEqual(
+    expect.arrayContaining([
+      "secret ABSENT_KEY: missing",
+      "secret FILED_KEY: met",
+      "skill rows.count@^1: missing",
+      "Python packages requests>=2: missing",
+    ]),
+  );
+  expect(stdout).not.toContain("s3cr3t-value");
+});
+
+test("does not run a program of the project", async () => {
+  skill("a", "compatibility: Requires Python 3.10+");
+  chmodSync(project.write("work/bin/python3", `#!/bin/sh\necho ran > '${project.at("ran")}'\n`), 0o755);
+  const { code, stdout } = await runCli(["env", "a"], {
+    cwd: project.at("work"),
+    env: { PATH: project.at("work/bin"), HOME: project.at("home") },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain("it is not run, because it is inside a project");
+  expect(existsSync(project.at("ran"))).toBe(false);
+});
+
+test("names a skill that does not exist, and still shows the others", async () => {
+  skill("a", "license: MIT");
+  const { code, stdout, stderr } = await env(["a", "b"]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "nothing is required\n" });
+  expect(stderr).toContain("b");
+});
+
+test("show has one line about it", async () => {
+  skill("a", "compatibility: Requires git and a token");
+  const { stdout } = await runCli(["show", "a"], { cwd: project.at("work"), env: { PATH: project.at("bin") } });
+  expect(stdout).toMatch(/^environment +missing: Git; unknown: "a token"$/m);
+});

@@ -1,0 +1,218 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { runCli } from "../../run-cli.ts";
+import type { CliRun } from "../../run-cli.ts";
+import { useTemporaryProject } from "../../temporary-project.ts";
+
+const project = useTemporaryProject();
+
+async function cli(...args: string[]): Promise<CliRun> {
+  const env = { ACP_SKILLS_HOME: project.at("data"), HOME: project.at("home") };
+  return await runCli(args, { cwd: project.directory, env });
+}
+
+async function approvals(...args: string[]): Promise<CliRun> {
+  return await cli("approvals", ...args, "--skills", "own");
+}
+
+async function listed(): Promise<Record<string, unknown>[]> {
+  const { stdout } = await approvals("list", "--json");
+  return (JSON.parse(stdout) as { approvals: Record<string, unknown>[] }).approvals;
+}
+
+const manifest = (name: string, permissions: string) =>
+  `name = "${name}"\nversion = "1.0.0"\ndescription = "Does ${name}."\nkind = "action"\n[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n[permissions]\n${permissions}\n`;
+
+beforeEach(() => {
+  project.write("own/deploy/SKILL.md", "---\nname: deploy\n---\n");
+  project.write("own/deploy/skill.toml", manifest("deploy", 'network = ["https://api.example"]'));
+  project.write("own/deploy/main.py", "def main(): return 1\n");
+  project.write("own/plain/SKILL.md", "---\nname: plain\ndescription: Nothing beyond the sandbox.\n---\n");
+});
+
+describe("acp-skills approvals", () => {
+  test("grants exactly the installed version, lists it, and revokes it", async () => {
+    const granted = await approvals("grant", "deploy", "--json");
+    expect(granted).toMatchObject({ code: 0 });
+    expect(granted.stderr).toMatch(
+      /^acp-skills: granted grant_[0-9a-f]{16}: Host api\.example: run deploy 1\.0\.0 \([0-9a-f]{12}\)\n$/,
+    );
+    const { id, digest } = JSON.parse(granted.stdout) as { id: string; digest: string };
+    expect(await listed()).toMatchObject([
+      {
+        type: "grant",
+        id,
+        skill: "deploy",
+        digest,
+        scope: "everywhere",
+        capabilities: { network: ["https://api.example"] },
+        via: "cli",
+      },
+    ]);
+    expect((await approvals("list")).stdout).toMatch(/^deploy +1\.0\.0 +[0-9a-f]{12} +everywhere .*may connect to/m);
+    expect(await approvals("revoke", "deploy")).toMatchObject({
+      code: 0,
+      stderr: `acp-skills: revoked ${id} of deploy\n`,
+    });
+    expect(await listed()).toEqual([]);
+    expect((await cli("ledger")).stdout).toMatch(/grant +deploy[^]*revoke +deploy/);
+  });
+
+  test("blocks every version of a skill, until that is revoked", async () => {
+    await approvals("grant", "deploy");
+    expect(await approvals("block", "deploy")).toMatchObject({ code: 0, stderr: "acp-skills: blocked deploy\n" });
+    project.write("own/deploy/main.py", "def main(): return 2\n");
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ type: "block", skill: "deploy", from: "own", scope: "everywhere", via: "cli" }),
+    );
+    const refused = await approvals("grant", "deploy");
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("The user blocked the skill deploy") as string,
+    });
+    expect((await cli("ledger")).stdout).toMatch(/deploy.*block/);
+    expect((await approvals("revoke", "deploy")).stderr).toContain("revoked the block of deploy");
+    expect(await approvals("grant", "deploy")).toMatchObject({ code: 0 });
+  });
+
+  test("blocks a skill of the project in the project only, and one that needs no approval", async () => {
+    project.write(".agents/skills/plain/SKILL.md", "---\nname: plain\ndescription: Of the project.\n---\n");
+    expect(await cli("approvals", "block", "plain", "--json")).toMatchObject({ code: 0 });
+    expect(await listed()).toMatchObject([
+      { type: "block", skill: "plain", from: "project", project: project.directory },
+    ]);
+    expect(await approvals("block", "deploi")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("deploy") as string,
+    });
+    expect(await approvals("block")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("missing NAME") as string,
+    });
+  });
+
+  test("a grant names bytes: it is shown as another version after a change, with what changed", async () => {
+    await approvals("grant", "deploy");
+    expect((await approvals("show", "deploy")).stdout).toMatch(/^installed +yes$/m);
+    project.write("own/deploy/main.py", "def main(): return 2\n");
+    const { stdout } = await approvals("show", "deploy");
+    expect(stdout).toMatch(/^installed +another version, or none$/m);
+    expect(stdout).toMatch(/^changed +main\.py$/m);
+  });
+
+  test("NAME@DIGEST is granted only while the installed bytes are those", async () => {
+    const { stdout } = await approvals("grant", "deploy", "--json");
+    const { digest } = JSON.parse(stdout) as { digest: string };
+    await approvals("revoke", "deploy");
+    project.write("own/deploy/main.py", "def main(): return 2\n");
+    expect(await approvals("grant", `deploy@${digest}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the installed deploy is another version") as string,
+    });
+    expect(await listed()).toEqual([]);
+  });
+
+  test("--scope, --expires and --called-by narrow a grant", async () => {
+    project.write("own/report/SKILL.md", "---\nname: report\n---\n");
+    project.write("own/report/skill.toml", manifest("report", "").replace("[permissions]\n", ""));
+    project.write("own/report/main.py", "def main(): return 1\n");
+    await approvals("grant", "deploy", "--scope", "project", "--expires", "30d", "--called-by", "report");
+    expect(await listed()).toMatchObject([
+      { scope: "project", project: project.directory, called_by: { skill: "report" } },
+    ]);
+    const [{ expires } = {}] = await listed();
+    expect(Date.parse(String(expires))).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+  });
+
+  test("a skill that requests nothing needs no approval", async () => {
+    expect(await approvals("grant", "plain")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "acp-skills: plain 0.0.0 requests nothing beyond its sandbox: it needs no approval\n",
+    });
+  });
+
+  test("--json tells also that nothing is to be approved, or that a policy is against it", async () => {
+    expect(JSON.parse((await approvals("grant", "plain", "--json")).stdout)).toMatchObject({
+      allowed: true,
+      id: null,
+      skill: "plain",
+    });
+    project.write("acp-skills.policy.json", '{ "approvals": "session" }');
+    const { code, stdout } = await approvals("grant", "deploy", "--json");
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { allowed: false, skill: "deploy", why: expect.stringContaining("only when it asks") as string },
+    ]);
+  });
+
+  test("--project lets models read the skills of the project, until that is revoked", async () => {
+    expect(await approvals("grant", "--project")).toMatchObject({ code: 0 });
+    expect(await listed()).toMatchObject([{ type: "trusted-project", project: project.directory }]);
+    expect((await cli("ledger")).stdout).toMatch(/grant .*models may read the skills that came with/);
+    expect(await approvals("revoke", "--project")).toMatchObject({
+      code: 0,
+      stderr: `acp-skills: models may no longer read the skills that came with ${project.directory}\n`,
+    });
+    expect(await approvals("revoke", "--project")).toMatchObject({ code: 1 });
+    expect(await listed()).toEqual([]);
+  });
+
+  test("what one machine exports another one imports, without what expired and projects that are not there", async () => {
+    await approvals("grant", "deploy");
+    await approvals("grant", "--project");
+    const { stdout } = await approvals("export");
+    const value = JSON.parse(stdout) as { scopes: { project?: string; grants: { expires?: string }[] }[] };
+    await approvals("revoke", "deploy");
+    await approvals("revoke", "--project");
+    project.write("all.json", stdout);
+    expect(await approvals("import", "all.json")).toMatchObject({ code: 0 });
+    expect(await listed()).toHaveLength(2);
+    await approvals("revoke", "deploy");
+    for (const scope of value.scopes) {
+      if (scope.project !== undefined) scope.project = project.at("elsewhere");
+      for (const grant of scope.grants) grant.expires = "2026-01-01T00:00:00.000Z";
+    }
+    project.write("old.json", JSON.stringify(value));
+    const old = await approvals("import", "old.json");
+    expect(old.code).toBe(1);
+    expect(old.stderr).toContain("elsewhere does not exist here; its approvals were not imported");
+    expect(old.stderr).toContain("1 answer expired, not imported");
+    expect(await listed()).toHaveLength(1);
+  });
+
+  test("an approval that cannot be stored is not blamed on a policy", async () => {
+    project.write("data/trust", "not a directory");
+    const { code, stderr } = await approvals("grant", "deploy");
+    expect(code).toBe(1);
+    expect(stderr).toContain("acp-skills: The approval of deploy could not be stored: nothing was granted.");
+    expect(stderr).not.toContain("policy");
+  });
+
+  test.each([
+    [["grant"], "missing NAME"],
+    [["grant", "deploi"], "unknown skill deploi; did you mean deploy?"],
+    [["grant", "deploy@abc"], "a digest has 64 hexadecimal digits"],
+    [["grant", "deploy", "--expires", "2020-01-01"], "--expires 2020-01-01 is past"],
+    [["revoke"], "missing NAME"],
+    [["revoke", "deploy"], "no approval of deploy"],
+    [["show", "deploy"], "no approval of deploy"],
+    [["import"], "missing FILE"],
+    [["import", "none.json"], "none.json: no such file; nothing was imported"],
+    [["import", "a".repeat(300)], "it cannot be read (ENAMETOOLONG); nothing was imported"],
+    [["import", "own/deploy/main.py"], "not JSON"],
+    [["allow", "deploy"], "unknown action allow"],
+  ])("%j is refused with a precise message", async (args, message) => {
+    const { code, stderr } = await approvals(...args);
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).toContain(message);
+  });
+
+  test("a file of another format grants nothing", async () => {
+    project.write("foreign.json", '{"format":"acp-skills exported approvals 9","exported":"2026-01-01T00:00:00Z"}');
+    const { code, stderr } = await approvals("import", "foreign.json");
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("not exported by acp-skills approvals export (/format"),
+    ]);
+  });
+});
