@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { manifestSchema } from "../dist/skills/manifest.js";
+import { manifestSchema } from "../dist/skills/manifest/manifest-schema.js";
 import { conformanceIndexSchema } from "../dist/conformance/index-schema.js";
 import { configSchema } from "../dist/serve/config/config-schema.js";
-import { problemSchema } from "../dist/skills/problem.js";
+import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/runtime/tools.js";
 import { policySchema } from "../dist/runtime/trust/policy/policy-schema.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";

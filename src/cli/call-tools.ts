@@ -8,7 +8,7 @@ import { isSkillsError, SkillsError } from "../base/errors.ts";
 import { readOptions } from "../runtime/options.ts";
 import type { Replay } from "../runtime/runs/replay/replay-run.ts";
 import type { RunEvent } from "../runtime/run-event.ts";
-import type { Catalog } from "../skills/catalog.ts";
+import type { Catalog } from "../skills/skillset.ts";
 import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.ts";
 import type { running } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";

@@ -16,19 +16,15 @@ import type { Copies } from "../sources/store/open-copies.ts";
 import { sourceRoot } from "../sources/store/source-root.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store/run-store.ts";
-import type { FoundSandbox } from "../skills/environment.ts";
-import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import type { SkillSource } from "../skills/files.ts";
-import { createSkillHasher } from "../skills/hash.ts";
-import type { SkillHasher } from "../skills/hash.ts";
-import { openSkillset } from "../skills/skillset.ts";
-import type { Skillset } from "../skills/skillset.ts";
+import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
+import { type SkillHasher, createSkillHasher } from "../skills/hash.ts";
+import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/grants/approvals.ts";
 import { inShort } from "../skills/permissions.ts";
-import { createPolicies } from "./trust/policy/open-policies.ts";
-import type { Policies } from "./trust/policy/open-policies.ts";
+import { type Policies, createPolicies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust.ts";
+import type { FoundSandbox } from "../skills/environment.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */
 export interface App extends Pick<Skillset, "openSession"> {

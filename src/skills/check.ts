@@ -1,13 +1,54 @@
-import type { CheckOptions, CheckReport } from "./check/check-skills.ts";
+import type { Problem } from "./rules/problem.ts";
+import type { Level, RuleSettings } from "./rules.ts";
+import type { SkillCounts } from "./skill.ts";
+import type { SkillFiles } from "./files.ts";
+import type { FixedFile } from "./check/fix-files.ts";
+
+export interface CheckOptions {
+  /** Base of relative paths. Default: the current directory. */
+  readonly cwd?: string;
+  /** Which rules apply. Default: `agents`. */
+  readonly level?: Level;
+  /** Severities that override those of the level. */
+  readonly rules?: RuleSettings;
+  /** Whether to apply unambiguous repairs to files in place first. */
+  readonly fix?: boolean;
+  readonly files?: SkillFiles;
+  /** Called before a directory is read. */
+  readonly onDirectory?: (directory: string) => void;
+}
+
+/** The result of a check. */
+export interface CheckReport {
+  /** Sorted by file, then by position. */
+  readonly problems: readonly Problem[];
+  /** Number of checked skills. */
+  readonly checked: number;
+  /** The counts of all skills found. */
+  readonly counts: SkillCounts;
+  /** The repaired files. */
+  readonly fixed: readonly FixedFile[];
+  /** Number of problems that `fix` would repair. */
+  readonly fixable: number;
+  /** Requests that could not be fulfilled, such as a path without skills. */
+  readonly complaints: readonly string[];
+  /** Changes whenever a checked file changes. */
+  readonly stamp: string;
+}
+
+/** Checks the skills at paths. What it needs is loaded here, not with what imports this. */
+export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckReport> {
+  const { checkSkillPaths } = await import("./check/check-skills.ts");
+  return await checkSkillPaths(paths, options);
+}
 
 /**
  * Validates the skills at paths as `acp-skills check` does: each is a SKILL.md, a skill's directory, or a directory that contains skills.
- * Problems are returned, not thrown. What it needs is loaded here, not with the package.
+ * Problems are returned, not thrown.
  */
 export async function checkSkills(
   paths: readonly string[],
   options: Pick<CheckOptions, "cwd" | "level" | "rules" | "fix"> = {},
 ): Promise<Omit<CheckReport, "stamp">> {
-  const check = await import("./check/check-skills.ts");
-  return await check.checkSkillPaths(paths, options);
+  return await checkPaths(paths, options);
 }

@@ -1,7 +1,181 @@
-import { describeDemand, describeProgram, systemNames } from "./environment/requirement.ts";
-import type { Machine } from "./environment/machine.ts";
-import type { ProgramDemand, Requirement } from "./environment/requirement.ts";
-import { fitOf } from "./environment/version-range.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { OfferedSkill, Skill } from "./skill.ts";
+import { matchRequirement, summarise } from "./environment/match-requirement.ts";
+import {
+  sandboxNeeds,
+  sandboxRequirement,
+  statedRequirements,
+  statesRequirements,
+} from "./environment/requirements-of.ts";
+import type { Requirement, System } from "./environment/requirement.ts";
+
+export { hostMachine, projectsAround } from "./environment/host-machine.ts";
+export { matchSkill } from "./environment/match-skill.ts";
+export { describeDemand } from "./environment/requirement.ts";
+export { summarise } from "./environment/match-requirement.ts";
+export { readFileRequirements } from "./environment/file-requirements.ts";
+export { statedRequirements } from "./environment/requirements-of.ts";
+
+export interface SkillEnvironmentsOptions {
+  /** Called when skills first require something, and again to look whether what was missing is there now. */
+  readonly openMachine: (signal: AbortSignal) => Machine;
+  /** Called when a skill first requires what not every sandbox supports. */
+  readonly findSandbox?: NonNullable<EnvironmentProbes["findSandbox"]> | undefined;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
+
+/** What was missing is looked for again, at the earliest, after this time, when skills are prepared. */
+const missingFor = 60_000;
+/** Nothing is told of skills with further, different requirements. */
+const maxEntries = 5_000;
+/** Milliseconds of work before other work gets a turn. */
+const slice = 3;
+
+/** Skills that ask for the same. */
+interface Entry {
+  readonly skill: Skill;
+  /** Undefined if nothing is asked for, and as long as it is not known. */
+  summary: Summary | undefined;
+}
+
+/**
+ * What the frontmatter of skills, and their permissions, ask of this machine, found out in the background: nobody waits for it. One for a process, so that each
+ * program is looked up once.
+ */
+export class SkillEnvironments {
+  readonly #options: SkillEnvironmentsOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #knownListeners = new Set<() => void>();
+  readonly #closing = new AbortController();
+  #machine: Machine | undefined;
+  #bySkill = new WeakMap<Skill, Entry>();
+  #byText = new Map<string, Entry>();
+  #waiting: Entry[] = [];
+  #isWorking = false;
+  #missingSince: number | undefined;
+
+  constructor(options: SkillEnvironmentsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
+  of(skill: Skill): Summary | undefined {
+    if (!statesRequirements(skill) && this.#needsOf(skill).length === 0) return undefined;
+    return (this.#bySkill.get(skill) ?? this.#add(skill))?.summary;
+  }
+
+  /** Not all that was asked for is known. */
+  get isWorking(): boolean {
+    return this.#isWorking;
+  }
+
+  /** Starts finding out, before anybody asks. */
+  prepare(skills: readonly OfferedSkill[]): void {
+    if (this.#missingSince !== undefined && this.#options.clock.now() - this.#missingSince >= missingFor) {
+      this.#machine = undefined;
+      this.#bySkill = new WeakMap();
+      this.#byText = new Map();
+      this.#missingSince = undefined;
+    }
+    for (const { skill } of skills) this.of(skill);
+  }
+
+  /** Calls back when something turned out to be missing. Must not throw. Returns a function that ends this. */
+  onMissing(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Calls back when all that was asked for is known. Must not throw. Returns a function that ends this. */
+  onKnown(listener: () => void): () => void {
+    this.#knownListeners.add(listener);
+    return () => void this.#knownListeners.delete(listener);
+  }
+
+  /** Ends what is under way. Idempotent. */
+  close(): void {
+    this.#closing.abort();
+    this.#listeners.clear();
+    this.#knownListeners.clear();
+  }
+
+  /** Of its sandbox. That of others is not opened: this is asked for every skill of a list. */
+  #needsOf(skill: Skill): readonly string[] {
+    return this.#options.findSandbox === undefined ? [] : sandboxNeeds(skill);
+  }
+
+  #add(skill: Skill): Entry | undefined {
+    const text = JSON.stringify([skill.compatibility, skill.requires, this.#needsOf(skill)]);
+    let entry = this.#byText.get(text);
+    if (entry === undefined) {
+      if (this.#byText.size >= maxEntries) return undefined;
+      entry = { skill, summary: undefined };
+      this.#byText.set(text, entry);
+      this.#waiting.push(entry);
+    }
+    this.#bySkill.set(skill, entry);
+    if (!this.#isWorking && this.#waiting.length > 0) {
+      this.#isWorking = true;
+      this.#work().catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
+        this.#options.log("warning", `What skills require of this machine is not known: ${String(error)}`);
+      });
+    }
+    return entry;
+  }
+
+  async #work(): Promise<void> {
+    let isMissing = false;
+    let pauseAt = 0;
+    for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift()) {
+      const matches: Match[] = [];
+      const sandbox = this.#needsOf(entry.skill).length > 0 ? sandboxRequirement(entry.skill) : undefined;
+      for (const requirement of [...statedRequirements(entry.skill), ...(sandbox === undefined ? [] : [sandbox])]) {
+        if (this.#options.clock.now() >= pauseAt) {
+          await new Promise((resolve) => setImmediate(resolve));
+          pauseAt = this.#options.clock.now() + slice;
+        }
+        if (this.#closing.signal.aborted) return;
+        const machine = (this.#machine ??= this.#options.openMachine(this.#closing.signal));
+        const { findSandbox } = this.#options;
+        matches.push(await matchRequirement(requirement, { machine, ...(findSandbox && { findSandbox }) }));
+      }
+      entry.summary = summarise(matches);
+      isMissing ||= entry.summary?.status === "missing";
+    }
+    this.#isWorking = false;
+    for (const listener of [...this.#knownListeners]) listener();
+    if (!isMissing) return;
+    this.#missingSince ??= this.#options.clock.now();
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** A command on PATH. */
+export interface FoundCommand {
+  readonly path: string;
+  /** It only offers to install the program: whether that is there is not known. */
+  readonly isPlaceholder?: true;
+  /** It starts different versions in different directories; its version is that outside of projects. */
+  readonly isShim?: true;
+}
+
+/**
+ * The port to the machine that skills are matched to. It answers for one moment: answers are kept. It runs no program that a skill names,
+ * only known ones, for their version; it never uses the network.
+ */
+export interface Machine {
+  /** Undefined for one that skills have no name for. */
+  readonly system: System | undefined;
+  /** The first command of this name on PATH; undefined if there is none, or if the name cannot be one. */
+  find(command: string): FoundCommand | undefined;
+  /** The version of what `find` found, or why it is not known. Never rejects. */
+  version(command: string): Promise<{ readonly version: string } | { readonly reason: string }>;
+  /** Whether an environment variable has a value. */
+  hasVariable(name: string): boolean;
+}
 
 /** `missing` and `met` are facts; whatever is not certain is `unknown`. */
 export type Status = "met" | "missing" | "unknown";
@@ -15,8 +189,6 @@ export interface Match {
   /** What a person can do. */
   readonly advice?: string;
 }
-
-type Finding = Omit<Match, "requirement">;
 
 /** What only the caller can find out; what is absent is not looked into. */
 export interface EnvironmentProbes {
@@ -39,144 +211,9 @@ interface SandboxAbilities {
   readonly remedy?: string;
 }
 
-/** Matches one requirement. Rejects only as the functions of `surroundings` do. */
-export async function matchRequirement(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Match> {
-  const finding = await find(requirement, surroundings);
-  if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
-  // What is only probably required is not reported as missing.
-  const { evidence, advice } = finding;
-  if (requirement.kind === "program") return { requirement, ...unknown(`${evidence}; it may have another name`) };
-  return { requirement, ...unknown(evidence, advice) };
-}
-
-async function find(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Finding> {
-  const { machine, hasSecret, findSkill, hasPackages, findSandbox } = surroundings;
-  switch (requirement.kind) {
-    case "program":
-      return await findAnyProgram(requirement.anyOf, machine);
-    case "system": {
-      if (machine.system === undefined) return unknown("this system has another name");
-      const evidence = `this is ${systemNames[machine.system]}`;
-      return requirement.anyOf.includes(machine.system)
-        ? { status: "met", evidence }
-        : { status: "missing", evidence, advice: `Use it on ${describeDemand(requirement)}.` };
-    }
-    case "network":
-      return unknown(
-        "not tested; code that acp-skills runs has no network unless the skill requests it and it is granted",
-      );
-    case "agent":
-      return unknown("depends on the agent that uses the skill");
-    case "variable":
-      return machine.hasVariable(requirement.variable)
-        ? { status: "met", evidence: "set in this environment" }
-        : unknown("not set in this environment; the agent may get it elsewhere", `Set ${requirement.variable}.`);
-    case "secret":
-      if (hasSecret === undefined) return unlooked;
-      return (await hasSecret(requirement.secret))
-        ? { status: "met", evidence: "configured" }
-        : {
-            status: "missing",
-            evidence: "not configured",
-            advice: `Set ${requirement.secret} in the environment, in --secrets-file, or in the system's keychain.`,
-          };
-    case "packages":
-      if (hasPackages === undefined) return unlooked;
-      return (await hasPackages())
-        ? { status: "met", evidence: "installed" }
-        : { status: "missing", evidence: "not installed", advice: "Run acp-skills install with the skill's name." };
-    case "skill": {
-      if (findSkill === undefined) return unlooked;
-      const version = findSkill(requirement.skill);
-      return version === undefined
-        ? { status: "missing", evidence: "no such skill", advice: `Install the skill ${requirement.skill}.` }
-        : { status: "met", evidence: `version ${version}` };
-    }
-    case "sandbox": {
-      if (findSandbox === undefined) return unlooked;
-      return matchSandbox(requirement.needs, await findSandbox());
-    }
-    case "text":
-      return unknown("not understood; read it yourself");
-  }
-}
-
-function unknown(evidence: string, advice?: string): Finding {
-  return { status: "unknown", evidence, ...(advice !== undefined && { advice }) };
-}
-
-function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
-  const doctor = "Run acp-skills doctor.";
-  if ("reason" in found) return { status: "missing", evidence: found.reason, advice: doctor };
-  const lacking = needs.filter((need) => found.lacks[need] !== undefined);
-  if (lacking.length === 0) return { status: "met", evidence: found.tier };
-  return {
-    status: "missing",
-    evidence: `${found.tier}, without ${lacking.join(", ")}`,
-    advice: found.remedy ?? doctor,
-  };
-}
-
-const unlooked = unknown("not looked into");
-
-/** One of several programs suffices. */
-async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machine): Promise<Finding> {
-  const findings: Finding[] = [];
-  for (const program of programs) {
-    const finding = await findProgram(program, machine);
-    if (finding.status === "met") return finding;
-    findings.push(finding);
-  }
-  const evidence = findings.map((finding) => finding.evidence).join("; ");
-  const advice = `Install ${programs.map(describeProgram).join(" or ")}.`;
-  return findings.every(({ status }) => status === "missing")
-    ? { status: "missing", evidence, advice }
-    : unknown(evidence);
-}
-
-/** Any of its commands is the program; a version that does not fit can still be that of another command. */
-async function findProgram({ commands, range }: ProgramDemand, machine: Machine): Promise<Finding> {
-  const misfits: string[] = [];
-  const doubts: string[] = [];
-  for (const command of commands) {
-    const found = machine.find(command);
-    if (found === undefined) continue;
-    if (found.isPlaceholder) {
-      doubts.push(`${found.path} may only offer to install it`);
-      continue;
-    }
-    if (range === undefined) return { status: "met", evidence: found.path };
-    const answer = await machine.version(command);
-    if ("reason" in answer) {
-      doubts.push(`${found.path} is there, but its version is not known: ${answer.reason}`);
-      continue;
-    }
-    const fit = fitOf(answer.version, range);
-    const evidence = `${answer.version} at ${found.path}`;
-    if (fit === "yes") return { status: "met", evidence: found.isShim ? `${evidence}, outside of projects` : evidence };
-    if (fit === "newer") doubts.push(`${evidence} is newer than the ${range} that is named`);
-    else if (found.isShim) doubts.push(`${evidence}, outside of projects, is not ${range}`);
-    else misfits.push(evidence);
-  }
-  if (doubts.length > 0) return unknown([...doubts, ...misfits].join("; "));
-  if (misfits.length > 0) return { status: "missing", evidence: `${misfits.join("; ")}, not ${range ?? ""}` };
-  return { status: "missing", evidence: `${commands.join(", ")} is not on PATH` };
-}
-
 /** What is known of all requirements of a skill. */
 export interface Summary {
   readonly status: Status;
   /** What is missing, in words; what is optional is left out. */
   readonly missing: readonly string[];
-}
-
-/** Undefined if nothing is asked for. */
-export function summarise(matches: readonly Match[]): Summary | undefined {
-  const needed = matches.filter(({ requirement }) => requirement.optional === undefined);
-  if (needed.length === 0) return undefined;
-  const missing = needed
-    .filter(({ status }) => status === "missing")
-    .map(({ requirement }) => describeDemand(requirement));
-  const isKnown = needed.every(({ status }) => status === "met");
-  return { status: missing.length > 0 ? "missing" : isKnown ? "met" : "unknown", missing };
 }

@@ -12,6 +12,8 @@ import { identifyText } from "./licenses/identify-text.ts";
 import type { IdentifiedText } from "./licenses/identify-text.ts";
 import { readLicense } from "./licenses/read-license.ts";
 
+export { readLicense } from "./licenses/read-license.ts";
+
 /** The license of a skill, and how we know. */
 export interface SkillLicense {
   /**

@@ -1,160 +1,82 @@
-import * as z from "zod";
-import { maxDescriptionLength } from "./rules/check-frontmatter.ts";
-import type { RuleCode } from "./rules.ts";
-import { countCodePoints } from "../base/text/code-points.ts";
-import { endpointUrl, networkEntry, secretName } from "./permissions.ts";
+import { byCodePoint } from "../base/text/code-point-order.ts";
+import type { Manifest } from "./manifest/manifest-schema.ts";
 
-const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
-/** The regular expression in the FAQ of Semantic Versioning 2.0.0. */
-const semver =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
-/** A canonical name with an optional version range: `a.b`, `a.b@1.2.3`, `a.b@^1`, `a.b@~1.2`. */
-const dependency = /^[a-z0-9]+(\.[a-z0-9]+)*(@[\^~]?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)?$/;
+export { findFrontmatter, isYaml } from "./manifest/frontmatter.ts";
+export type { Manifest } from "./manifest/manifest-schema.ts";
+export { readYaml } from "./manifest/yaml.ts";
 
-const argumentSchema = z.looseObject({
-  type: z.enum(["string", "integer", "number", "boolean", "object", "array", "blob"]),
-  description: z.string().optional(),
-  required: z.boolean().optional(),
-  default: z.unknown().optional(),
-  enum: z.array(z.unknown()).optional(),
-});
+const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
+const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-const runtimeSchema = z.looseObject({
-  language: z.enum(["python"]),
-  entrypoint: z.string().min(1),
-  export: z.string().min(1).default("main"),
-});
-
-/** In lower case; none of a connection's or a body's, and no cookie. */
-const credentialHeader =
-  /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
-
-/** Where a skill runs that another machine offers (CONTRACT C-6.4). */
-const remoteSchema = z.looseObject({
-  endpoint: z.string().regex(endpointUrl),
-  /** The secret that is sent as credentials. */
-  secret: z.string().regex(secretName).optional(),
-  /** The header that carries it. Default: authorization. */
-  header: z.string().regex(credentialHeader).optional(),
-  /** What comes before it in the header. Default: Bearer in authorization, else nothing. */
-  scheme: z
-    .string()
-    .regex(/^[A-Za-z0-9-]{1,32}$/)
-    .optional(),
-});
-
-const permissionsSchema = z.looseObject({
-  network: z.array(z.string().regex(networkEntry)).optional(),
-  secrets: z.array(z.string().regex(secretName)).optional(),
-  project: z.enum(["none", "read", "write"]).optional(),
-  isolation: z.enum(["none"]).optional(),
-});
-
-const limitsSchema = z.looseObject({ timeout_ms: z.int().min(1).optional(), memory_mb: z.int().min(1).optional() });
-
-const dependenciesSchema = z.looseObject({ skills: z.array(z.string().regex(dependency)).optional() });
-
-/** `skill.toml` of the Skills Protocol dialect (CONTRACT C-1.4). Unknown keys are kept. */
-export const manifestSchema = z
-  .looseObject({
-    name: z.string().max(64).regex(dottedName),
-    version: z.string().regex(semver),
-    description: z
-      .string()
-      .trim()
-      .min(1)
-      .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
-      .meta({ maxLength: maxDescriptionLength, pattern: "\\S" }),
-    kind: z.enum(["action", "instruction"]),
-    namespace: z.string().regex(dottedName).optional(),
-    tags: z.array(z.string()).max(20).optional(),
-    runtime: runtimeSchema.optional(),
-    remote: remoteSchema.optional(),
-    inputs: z.record(z.string(), argumentSchema).optional(),
-    outputs: z.record(z.string(), argumentSchema).optional(),
-    permissions: permissionsSchema.optional(),
-    limits: limitsSchema.optional(),
-    dependencies: dependenciesSchema.optional(),
-  })
-  .superRefine((manifest, context) => {
-    checkManifest(manifest, (rule, path, message, fix) => {
-      context.addIssue({ code: "custom", path: [...path], message, params: { rule, fix } });
-    });
-  })
-  .meta({
-    if: { properties: { kind: { const: "action" } } },
-    then: {
-      oneOf: [
-        { properties: { runtime: true, remote: false }, required: ["runtime"] },
-        { properties: { remote: true, runtime: false, permissions: false }, required: ["remote"] },
-      ],
-    },
-    else: { properties: { runtime: false, remote: false } },
-  });
-
-/** The known keys of a manifest, by table; `*` stands for any name. */
-export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
-  "": Object.keys(manifestSchema.shape),
-  runtime: Object.keys(runtimeSchema.shape),
-  remote: Object.keys(remoteSchema.shape),
-  "inputs.*": Object.keys(argumentSchema.shape),
-  "outputs.*": Object.keys(argumentSchema.shape),
-  permissions: Object.keys(permissionsSchema.shape),
-  limits: Object.keys(limitsSchema.shape),
-  dependencies: Object.keys(dependenciesSchema.shape),
-};
-
-export type Manifest = z.infer<typeof manifestSchema>;
-
-interface Checked {
-  readonly name: string;
-  readonly kind: "action" | "instruction";
-  readonly namespace?: string | undefined;
-  readonly runtime?: { readonly entrypoint: string } | undefined;
-  readonly remote?: object | undefined;
-  readonly permissions?: object | undefined;
+/** Whether a directory with this name contains one version of the skill in its parent directory (C-1.6). */
+export function isVersion(name: string): boolean {
+  return semver.test(name);
 }
 
-type Report = (
-  rule: Extract<RuleCode, `manifest-${string}`>,
-  path: readonly string[],
-  message: string,
-  fix: string,
-) => void;
+export function isPrerelease(version: string): boolean {
+  return version.includes("-") && loose.exec(version.trim())?.[4] !== undefined;
+}
 
-/** The rules of C-1.4 that involve several keys. */
-function checkManifest(manifest: Checked, report: Report): void {
-  const { name, kind, namespace, runtime, remote, permissions } = manifest;
-  if (kind === "action" && runtime === undefined && remote === undefined) {
-    const fix = 'Add a [runtime] table with language = "python" and an entrypoint.';
-    report("manifest-runtime-missing", ["kind"], "an action needs a [runtime] or [remote] table", fix);
+/**
+ * Sorts newest first by Semantic Versioning precedence; `1.2` and `v1` count as `1.2.0` and `1.0.0`. Invalid versions
+ * come last. Equal precedence is sorted by text, so that the order does not depend on the disk.
+ */
+export function byNewestVersion(a: string, b: string): number {
+  const [left, right] = [loose.exec(a.trim()), loose.exec(b.trim())];
+  if (!left || !right) return left ? -1 : right ? 1 : byCodePoint(a, b);
+  for (let part = 1; part <= 3; part++) {
+    const order = compareNumbers(right[part] ?? "0", left[part] ?? "0");
+    if (order !== 0) return order;
   }
-  for (const table of ["runtime", "remote"] as const) {
-    if (kind !== "instruction" || manifest[table] === undefined) continue;
-    const fix = `Remove the [${table}] table, or write kind = "action".`;
-    report("manifest-runtime-refused", [table], `an instruction cannot have a [${table}] table`, fix);
+  return comparePrereleases(right[4], left[4]) || byCodePoint(a, b);
+}
+
+function comparePrereleases(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  const [left, right] = [a.split("."), b.split(".")];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const order = compareIdentifiers(left[index] ?? "", right[index] ?? "");
+    if (order !== 0) return order;
   }
-  if (runtime !== undefined && remote !== undefined) {
-    const fix = "Remove one of the two.";
-    report("manifest-runtime-refused", ["remote"], "an action has either a [runtime] or a [remote] table", fix);
-  }
-  if (remote !== undefined && permissions !== undefined) {
-    const fix = "Remove [permissions]: remote.endpoint and remote.secret are what the skill may use.";
-    report("manifest-field-invalid", ["permissions"], "a skill with [remote] has no [permissions]", fix);
-  }
-  if (runtime !== undefined && !staysInside(runtime.entrypoint)) {
-    const message = `entrypoint \`${runtime.entrypoint}\` is not a relative path inside the skill`;
-    const fix = "Use a path relative to the skill's directory, with / as separator and without . and .. segments.";
-    report("manifest-entrypoint-outside", ["runtime", "entrypoint"], message, fix);
-  }
-  if (namespace !== undefined && namespace !== name && !name.startsWith(`${namespace}.`)) {
-    const message = `namespace \`${namespace}\` is not a dotted prefix of the name \`${name}\``;
-    const fix = `Use the first segments of the name, such as ${name.split(".", 1)[0] ?? name}.`;
-    report("manifest-namespace-mismatch", ["namespace"], message, fix);
+  return left.length - right.length;
+}
+
+/** Numeric identifiers are compared as numbers and precede alphanumeric ones. */
+function compareIdentifiers(a: string, b: string): number {
+  const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (left && right) return compareNumbers(a, b);
+  if (left !== right) return left ? -1 : 1;
+  return byCodePoint(a, b);
+}
+
+/** Compares digit strings of any length exactly. */
+function compareNumbers(a: string, b: string): number {
+  const [left, right] = [a.replace(/^0+(?=\d)/, ""), b.replace(/^0+(?=\d)/, "")];
+  return left.length - right.length || byCodePoint(left, right);
+}
+
+/** An argument declared in a manifest. */
+export type DeclaredArgument = NonNullable<Manifest["inputs"]>[string];
+
+/** Whether a value has the type of an argument. A blob is passed as its id, a string. */
+export function isOfType(value: unknown, type: DeclaredArgument["type"]): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "blob":
+      return typeof value === "string";
+    case "string":
+    case "number":
+    case "boolean":
+      return typeof value === type;
   }
 }
 
-function staysInside(path: string): boolean {
-  if (/[\\\0]|^[A-Za-z]:|^~/.test(path)) return false;
-  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
+/** Whether a value is one of the allowed values of an argument. */
+export function isChoice(value: unknown, { enum: choices }: DeclaredArgument): boolean {
+  return choices?.some((choice) => JSON.stringify(choice) === JSON.stringify(value)) ?? true;
 }

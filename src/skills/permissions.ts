@@ -1,7 +1,7 @@
 import { counted } from "../base/text/counted.ts";
 import { quoted } from "../base/text/quoted.ts";
 import type { Skill } from "./skill.ts";
-import type { ValueFault } from "./rules/check-frontmatter.ts";
+import type { ValueFault } from "./manifest/check-frontmatter.ts";
 
 /** What the code of a skill requests beyond the defaults of its sandbox (C-1.4). */
 export interface Permissions {
@@ -264,4 +264,16 @@ export function listed(names: readonly string[], most = Infinity): string {
   if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
+type Requested = Omit<Permissions, "isolation"> & { readonly isolation?: "none" | undefined };
+
+/** Each permission that a skill requests, as it declares it: `network https://api.example.com`, `secret API_KEY`, `project read`. */
+export function permissionWords({ network, secrets, project, isolation }: Requested): string[] {
+  return [
+    ...network.map((host) => `network ${host}`),
+    ...secrets.map((name) => `secret ${name}`),
+    ...(project === "none" ? [] : [`project ${project}`]),
+    ...(isolation === undefined ? [] : ["isolation none: runs without a sandbox"]),
+  ];
 }

@@ -1,7 +1,9 @@
 import type { FileFault } from "../base/failures/file-problem.ts";
 import { cutCodePoints } from "../base/text/code-points.ts";
 import { hasControls, withoutControls } from "../base/text/control-characters.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./rules/problem.ts";
+
+export type { Problem } from "./rules/problem.ts";
 
 /**
  * `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification alone; `wire`: the

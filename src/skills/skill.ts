@@ -1,8 +1,9 @@
 import type { Requirement } from "./environment/requirement.ts";
-import type { Manifest } from "./manifest.ts";
-import type { Problem } from "./problem.ts";
+import type { Manifest } from "./manifest/manifest-schema.ts";
+import type { Problem } from "./rules/problem.ts";
 import type { RuleCode } from "./rules.ts";
-import type { RemoteOrigin } from "./scan/roots.ts";
+import type { RemoteOrigin } from "./skillset/roots.ts";
+import { nearest } from "../base/text/nearest.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
 export interface Skill {
@@ -86,3 +87,51 @@ export interface Change {
 export function isScript(path: string): boolean {
   return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
 }
+
+/** The most characters a slug may have (C-1.2). */
+export const maxNameLength = 64;
+
+/** Characters beyond these cannot reach a slug, and normalising long runs of accents is slow. */
+export const longestNormalised = 1024;
+
+const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Whether a name is a valid slug (C-1.3). */
+export function isSlug(name: string): boolean {
+  return name.length <= maxNameLength && slug.test(name);
+}
+
+/**
+ * The slug of a name (C-1.2): lower case without accents, with a hyphen for each run of other characters. Undefined if nothing is left,
+ * as for a name in another script.
+ */
+export function toSlug(name: string): string | undefined {
+  if (isSlug(name)) return name;
+  const plain = name
+    .slice(0, longestNormalised)
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase()
+    .replace(/['’]/g, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-/, "");
+  return plain.slice(0, maxNameLength).replace(/-$/, "") || undefined;
+}
+
+/** The message for an unknown skill, with similar names. */
+export function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
+  const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
+  const close = nearest(name, names, { count: 3 });
+  const guess = close.length > 0 ? `did you mean ${close.join(" or ")}?` : "acp-skills list shows all";
+  const leftOut = problems.some(({ severity }) => severity === "error")
+    ? " (skills with errors are left out; acp-skills check shows them)"
+    : "";
+  return `unknown skill ${name}; ${guess}${leftOut}`;
+}
+
+/** Whether a name is SKILL.md, in any case. */
+export function isSkillFileName(name: string): boolean {
+  return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
+}
+
+export const requirementsFile = "code/requirements.txt";

@@ -3,10 +3,19 @@ import type { Clock } from "../base/clock.ts";
 import { pinDirectory } from "../base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { Log } from "../base/log.ts";
-import { type Catalog, openCatalog } from "./catalog.ts";
+import { type Catalog, openCatalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
-import { nativeWatchers, type NativeWatcherOptions } from "./watch/native-watcher.ts";
-import { type RemoteRoot, type Root, sessionRoots } from "./scan/roots.ts";
+import { nativeWatchers, type NativeWatcherOptions } from "./skillset/native-watcher.ts";
+import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
+
+export { createProblemLog, logProblemsOf, logPublishedProblems } from "./skillset/log-problems.ts";
+export { declaresSame } from "./skillset/declares-same.ts";
+export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
+export type { OpenSkillWatcher } from "./skillset/watch.ts";
+export { unreadPlace } from "./skillset/assemble.ts";
+export { type Catalog, openCatalog } from "./skillset/catalog.ts";
+export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
+export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 
 /** Where sessions look for skills, besides their own directories. */
 export interface SkillsetSettings {

@@ -2,16 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { SourceReader } from "./reader.ts";
 import { parseSource } from "./source.ts";
-import { openCopies } from "./store/open-copies.ts";
-import type { Copies } from "./store/open-copies.ts";
+import { type Copies, openCopies } from "./store/open-copies.ts";
 import type { SkillReading } from "./store/skill-store.ts";
-import { diskSkillBytes, diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import type { SkillSource } from "../skills/files.ts";
-import { createSkillHasher, isHiddenName } from "../skills/hash.ts";
-import type { SkillHasher } from "../skills/hash.ts";
-import { toSlug } from "../skills/names.ts";
-import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/scan/read-directory.ts";
-import { describeSkillText } from "../skills/text/describe-skill.ts";
+import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
+import { type SkillHasher, createSkillHasher, isHiddenName } from "../skills/hash.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/skillset.ts";
+import { toSlug } from "../skills/skill.ts";
+import { describeSkillText } from "../skills/document.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;

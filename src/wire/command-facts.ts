@@ -1,7 +1,7 @@
-import type { Summary } from "../skills/environment.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
+import type { Summary } from "../skills/environment.ts";
 
 /** What is known of a skill on this machine, besides the skill. */
 export interface KnownFacts {

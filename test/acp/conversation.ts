@@ -4,7 +4,7 @@ import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { Interceptor } from "../../src/acp/interceptor.ts";
 import type { Instructions } from "../../src/acp/prompt/read-instructions.ts";
 import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/runtime/options.ts";
-import type { SkillEnvironments } from "../../src/skills/environment/skill-environments.ts";
+import type { SkillEnvironments } from "../../src/skills/environment.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";

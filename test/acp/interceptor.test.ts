@@ -6,7 +6,7 @@ import { readOptions } from "../../src/runtime/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
 import { fakeService } from "./fake-service.ts";
-import { SkillEnvironments } from "../../src/skills/environment/skill-environments.ts";
+import { SkillEnvironments } from "../../src/skills/environment.ts";
 import { memoryMachine } from "../skills/environment/memory-machine.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../../src/base/log.ts";

@@ -1,5 +1,5 @@
 import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skills/skillset.ts";
-import type { Problem } from "../../src/skills/problem.ts";
+import type { Problem } from "../../src/skills/rules/problem.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
 
 /** A skill as a catalog offers it, with defaults for all fields. */

@@ -9,7 +9,7 @@ import { type EmitForm, readOptions } from "../../src/runtime/options.ts";
 import { skillsOptIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
 import { toAvailableSkill } from "../../src/wire/command-facts.ts";
-import type { Problem } from "../../src/skills/problem.ts";
+import type { Problem } from "../../src/skills/rules/problem.ts";
 import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";

@@ -5,7 +5,7 @@ import { toMountedSkill } from "../../dist/runtime/runs/execute/prepare-run.js";
 import { findMount } from "../../dist/runtime/runs/plan/plan-run.js";
 import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
 import { layFiles, makePrivateDirectory } from "../../dist/runtime/sandbox/directory/private-directory.js";
-import { openCatalog } from "../../dist/skills/catalog.js";
+import { openCatalog } from "../../dist/skills/skillset/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { createSkillHasher } from "../../dist/skills/hash.js";
 import { systemClock } from "../../dist/base/clock.js";

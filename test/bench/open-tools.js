@@ -1,4 +1,4 @@
-import { openCatalog } from "../../dist/skills/catalog.js";
+import { openCatalog } from "../../dist/skills/skillset/catalog.js";
 import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { systemClock } from "../../dist/base/clock.js";
 import { openApp } from "../../dist/runtime/app.js";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
-import type { OpenSkillWatcher } from "../../src/skills/watch/skill-watcher.ts";
+import type { OpenSkillWatcher } from "../../src/skills/skillset/watch.ts";
 import type { WatchedTree } from "./skill-watcher.ts";
 
 /** A tree in a new temporary directory. */

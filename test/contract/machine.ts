@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Machine } from "../../src/skills/environment/machine.ts";
+import type { Machine } from "../../src/skills/environment.ts";
 
 /** A machine with `python3` 3.11.2, `unlisted`, which is no known program, and the variable A_KEY. */
 export type OpenMachine = () => Machine | Promise<Machine>;

@@ -8,8 +8,8 @@ import type { LoopbackServer } from "../../src/mcp/session-servers/loopback-serv
 import { openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
 import type { SocketServer } from "../../src/mcp/session-servers/socket-server.ts";
 import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
-import { openCatalog } from "../../src/skills/catalog.ts";
-import type { Catalog } from "../../src/skills/catalog.ts";
+import { openCatalog } from "../../src/skills/skillset/catalog.ts";
+import type { Catalog } from "../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../src/skills/hash.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { ownedName } from "../../src/base/processes/owned-name.ts";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { openCatalog } from "../../src/skills/catalog.ts";
+import { openCatalog } from "../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { openApp } from "../../src/runtime/app.ts";
 import type { App } from "../../src/runtime/app.ts";

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
 import { configSchema } from "../../src/serve/config/config-schema.ts";
-import { manifestSchema } from "../../src/skills/manifest.ts";
+import { manifestSchema } from "../../src/skills/manifest/manifest-schema.ts";
 import { checkPolicy } from "../../src/runtime/trust/policy/check-policy.ts";
 import { policySchema } from "../../src/runtime/trust/policy/policy-schema.ts";
 import { availableSkillSchema, sessionUpdateSchema } from "../../src/wire/available-skill.ts";

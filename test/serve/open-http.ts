@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { type CallerConfig, type ServeConfig, defaultConfig, localCaller } from "../../src/serve/config.ts";
 import { type HttpServer, serveHttp } from "../../src/serve/serve-http.ts";
 import type { ListenOptions } from "../../src/serve/listen.ts";
-import type { Catalog } from "../../src/skills/catalog.ts";
+import type { Catalog } from "../../src/skills/skillset/catalog.ts";
 import type { SessionSkills } from "../../src/skills/skillset.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";

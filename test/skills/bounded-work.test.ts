@@ -4,9 +4,9 @@ import { factsOf } from "../../src/acp/session/agents.ts";
 import { findInvocation } from "../../src/acp/prompt/amend-prompt.ts";
 import { toIndex } from "../../src/acp/prompt/skill-index.ts";
 import { safeText } from "../../src/cli/report/safe-text.ts";
-import { fixSkill } from "../../src/skills/rules/fix-skill.ts";
+import { fixSkill } from "../../src/skills/check/fix-skill.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
-import { readSkillDocument } from "../../src/skills/text/skill-document.ts";
+import { readSkillDocument } from "../../src/skills/document.ts";
 import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";
 
 vi.mock(import("js-yaml"), async (importOriginal) => {

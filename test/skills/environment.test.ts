@@ -1,121 +1,143 @@
 import { expect, test } from "vitest";
-import { matchRequirement, summarise } from "../../src/skills/environment.ts";
-import type { EnvironmentProbes } from "../../src/skills/environment.ts";
-import { readText } from "../../src/skills/environment/read-text.ts";
-import { describeDemand } from "../../src/skills/environment/requirement.ts";
-import type { Demand, Requirement } from "../../src/skills/environment/requirement.ts";
+import { SkillEnvironments } from "../../src/skills/environment.ts";
+import type { OfferedSkill, Skill } from "../../src/skills/skill.ts";
+import { offer } from "../acp/memory-skillset.ts";
+import { manualClock } from "../manual-clock.ts";
 import { memoryMachine } from "./environment/memory-machine.ts";
 import type { MemoryMachineOptions } from "./environment/memory-machine.ts";
 
-const where = { file: "SKILL.md", field: "compatibility", text: "" };
-
-async function match(text: string, machine: MemoryMachineOptions = {}): Promise<string[]> {
-  const opened = memoryMachine(machine);
-  const found: string[] = [];
-  for (const requirement of readText(text, where)) {
-    const { status, evidence } = await matchRequirement(requirement, { machine: opened });
-    found.push(`${status}: ${evidence}`);
-  }
-  return found;
+function open(machine: MemoryMachineOptions = {}) {
+  const clock = manualClock();
+  const logged: string[] = [];
+  const machines: ReturnType<typeof memoryMachine>[] = [];
+  let told = 0;
+  const environments = new SkillEnvironments({
+    clock,
+    log: (_level, message) => logged.push(message),
+    openMachine() {
+      machines.push(memoryMachine(machine));
+      return machines.at(-1)!;
+    },
+  });
+  environments.onMissing(() => told++);
+  return { environments, clock, machines, logged, told: () => told };
 }
 
-test.each([
-  ["Requires git", { git: "2.39.5" }, "met: /usr/bin/git"],
-  ["Requires git", {}, "missing: git is not on PATH"],
-  ["Requires Python 3.10+", { python3: "3.11.2" }, "met: 3.11.2 at /usr/bin/python3"],
-  ["Requires Python 3.10+", { python3: "3.9.2" }, "missing: 3.9.2 at /usr/bin/python3, not >=3.10"],
-  ["Requires Python 3.10+", { python3: "3.9.2", python: "3.12.0" }, "met: 3.12.0 at /usr/bin/python"],
-  [
-    "Requires Python 3.10+",
-    { python3: { reason: "why" } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: why",
-  ],
-  [
-    "Requires Python 3.10",
-    { python3: "3.11.2" },
-    "unknown: 3.11.2 at /usr/bin/python3 is newer than the 3.10 that is named",
-  ],
-  [
-    "Requires Python 3.10+",
-    { python3: { isShim: true as const } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: it does not print one",
-  ],
-  ["Requires git", { git: { isPlaceholder: true as const } }, "unknown: /usr/bin/git may only offer to install it"],
-  ["Requires docker or podman", { podman: "5.0.0" }, "met: /usr/bin/podman"],
-  ["Requires docker or podman", {}, "missing: docker is not on PATH; podman is not on PATH"],
-  ["Requires the frob CLI", {}, "unknown: frob is not on PATH; it may have another name"],
-  ["Requires the frob CLI", { frob: "1.0.0" }, "met: /usr/bin/frob"],
-  ["git", {}, "unknown: git is not on PATH; it may have another name"],
-  ["Requires Linux", {}, "met: this is Linux"],
-  ["macOS only", {}, "missing: this is Linux"],
-  ["Works on macOS", {}, "unknown: this is Linux"],
-  ["Claude Code only", {}, "unknown: depends on the agent that uses the skill"],
-])("%s, on a machine with %j: %s", async (text, programs, expected) => {
-  expect(await match(text, { programs })).toEqual([expected]);
+const asking = (compatibility: string, name = "a"): OfferedSkill => offer(name, { compatibility });
+const known = async (environments: SkillEnvironments, skill: Skill) => {
+  for (let turn = 0; turn < 20 && environments.of(skill) === undefined; turn++)
+    await new Promise((resolve) => setImmediate(resolve));
+  return environments.of(skill);
+};
+
+test("a skill that asks for nothing costs nothing: no machine is opened", async () => {
+  const { environments, machines, told } = open();
+  environments.prepare([offer("a"), offer("b")]);
+  expect(await known(environments, offer("a").skill)).toBeUndefined();
+  expect({ machines, told: told() }).toEqual({ machines: [], told: 0 });
 });
 
-test("a system without a name that skills use is unknown", async () => {
-  expect(await match("macOS only", { system: undefined })).toEqual(["unknown: this system has another name"]);
+test("looks nothing up while it is asked, and says nothing until it knows", async () => {
+  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const { skill } = asking("Requires git");
+  expect(environments.of(skill)).toBeUndefined();
+  expect(machines).toEqual([]);
+  expect(await known(environments, skill)).toEqual({ status: "met", missing: [] });
 });
 
-test("network access is never reported as met or missing", async () => {
-  const [found] = await match("Requires network access");
-  expect(found).toMatch(/^unknown: not tested/);
+test("tells its listeners once, and only if something is missing", async () => {
+  const { environments, told } = open({ programs: { git: "2.0.0" } });
+  const skills = [asking("Requires git", "a"), asking("Requires network access", "b")];
+  environments.prepare(skills);
+  for (const { skill } of skills) await known(environments, skill);
+  expect(told()).toBe(0);
+  const more = [asking("Requires docker", "c"), asking("Requires podman", "d")];
+  environments.prepare(more);
+  for (const { skill } of more) await known(environments, skill);
+  expect(told()).toBe(1);
+  expect(environments.of(more[0]!.skill)).toEqual({ status: "missing", missing: ["Docker"] });
 });
 
-test("a variable that is not set is unknown, because the agent may get it elsewhere", async () => {
-  expect(await match("A_KEY required")).toEqual([expect.stringMatching(/^unknown: not set/)]);
-  expect(await match("A_KEY required", { variables: ["A_KEY"] })).toEqual(["met: set in this environment"]);
+test("looks for what many skills ask for once, and knows an edited skill at once", async () => {
+  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const skills = Array.from({ length: 1000 }, (_, index) => asking("Requires git", `s${index}`));
+  environments.prepare(skills);
+  const first = await known(environments, skills[0]!.skill);
+  expect(machines[0]?.looked).toEqual(["git"]);
+  const edited = offer("s0", { compatibility: "Requires git", description: "Other." });
+  expect(environments.of(edited.skill)).toBe(first);
 });
 
-const declared = (demand: Demand): Requirement => ({ ...demand, certainty: "declared", where });
-
-const weak = { tier: "landlock", lacks: { "network access": "No network." }, remedy: "Get bubblewrap." };
-
-test("a sandbox that does not support what a skill needs is told with what it is without, and what would help", async () => {
-  const demand = declared({ kind: "sandbox", needs: ["project access", "network access"] });
-  const surroundings = { machine: memoryMachine(), findSandbox: () => Promise.resolve(weak) };
-  const expected = { evidence: "landlock, without network access", advice: "Get bubblewrap." };
-  expect(await matchRequirement(demand, surroundings)).toMatchObject({ status: "missing", ...expected });
-  expect(describeDemand(demand)).toBe("a sandbox with project access and network access");
-  // An agent may run a script itself.
-  const likely = { ...demand, certainty: "likely" as const };
-  expect(await matchRequirement(likely, surroundings)).toMatchObject({ status: "unknown", ...expected });
+test("reads what frontmatter declares besides compatibility", async () => {
+  const { environments } = open();
+  const where = { file: "SKILL.md", field: "metadata.requires.bins", text: "uv" };
+  const requires = [
+    { kind: "program", anyOf: [{ name: "uv", commands: ["uv"] }], certainty: "declared", where },
+  ] as const;
+  expect(await known(environments, offer("a", { requires }).skill)).toEqual({ status: "missing", missing: ["uv"] });
 });
 
-test.each<[Demand, Partial<EnvironmentProbes>, string]>([
-  [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(true) }, "met"],
-  [{ kind: "secret", secret: "KEY" }, { hasSecret: () => Promise.resolve(false) }, "missing"],
-  [{ kind: "secret", secret: "KEY" }, {}, "unknown"],
-  [{ kind: "skill", skill: "a.b@^1" }, { findSkill: () => "1.2.0" }, "met"],
-  [{ kind: "skill", skill: "a.b@^1" }, { findSkill: () => undefined }, "missing"],
-  [{ kind: "skill", skill: "a.b@^1" }, {}, "unknown"],
-  [{ kind: "packages", packages: ["x"] }, { hasPackages: () => Promise.resolve(true) }, "met"],
-  [{ kind: "packages", packages: ["x"] }, { hasPackages: () => Promise.resolve(false) }, "missing"],
-  [{ kind: "packages", packages: ["x"] }, {}, "unknown"],
-  [{ kind: "sandbox", needs: [] }, { findSandbox: () => Promise.resolve(weak) }, "met"],
-  [{ kind: "sandbox", needs: ["project access"] }, { findSandbox: () => Promise.resolve(weak) }, "met"],
-  [{ kind: "sandbox", needs: ["network access"] }, { findSandbox: () => Promise.resolve(weak) }, "missing"],
-  [{ kind: "sandbox", needs: [] }, { findSandbox: () => Promise.resolve({ reason: "no" }) }, "missing"],
-  [{ kind: "sandbox", needs: [] }, {}, "unknown"],
-  [{ kind: "text" }, {}, "unknown"],
-])("%j with what the caller finds out: %#", async (demand, surroundings, status) => {
-  const matched = await matchRequirement(declared(demand), { machine: memoryMachine(), ...surroundings });
-  expect(matched.status).toBe(status);
-  expect(matched.advice === undefined).toBe(status !== "missing");
+test("looks again for what was missing when skills are prepared a minute later", async () => {
+  const programs: Record<string, string> = {};
+  const { environments, clock } = open({ programs });
+  const skills = [asking("Requires git")];
+  environments.prepare(skills);
+  expect((await known(environments, skills[0]!.skill))?.status).toBe("missing");
+  programs["git"] = "2.0.0";
+  clock.pass(59_999);
+  environments.prepare(skills);
+  expect(environments.of(skills[0]!.skill)?.status).toBe("missing");
+  clock.pass(1);
+  environments.prepare(skills);
+  expect((await known(environments, skills[0]!.skill))?.status).toBe("met");
 });
 
-test("a summary names what is missing, and leaves out what is optional", async () => {
-  const machine = memoryMachine({ programs: { jq: "1.6" } });
-  const summary = async (text: string) =>
-    summarise(await Promise.all(readText(text, where).map((one) => matchRequirement(one, { machine }))));
-  expect(await summary("Requires git, Python 3.10+ and jq")).toEqual({
-    status: "missing",
-    missing: ["Git", "Python >=3.10"],
+test("gives other work a turn before it starts, and stops when it is closed", async () => {
+  const { environments, machines, told } = open();
+  const skills = Array.from({ length: 100 }, (_, index) => asking(`Requires the p${index} CLI`, `s${index}`));
+  environments.prepare(skills);
+  environments.close();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect({ machines, told: told() }).toEqual({ machines: [], told: 0 });
+});
+
+test("logs a failure, and nobody else notices it", async () => {
+  const logged: string[] = [];
+  const environments = new SkillEnvironments({
+    clock: manualClock(),
+    log: (_level, message) => logged.push(message),
+    openMachine() {
+      throw new Error("no machine");
+    },
   });
-  expect(await summary("Requires jq")).toEqual({ status: "met", missing: [] });
-  expect(await summary("Requires jq and network access")).toEqual({ status: "unknown", missing: [] });
-  expect(await summary("Requires jq. Optional: git")).toEqual({ status: "met", missing: [] });
-  expect(await summary("Optional: git")).toBeUndefined();
-  expect(await summary("Cross-platform")).toBeUndefined();
+  expect(await known(environments, asking("Requires git").skill)).toBeUndefined();
+  expect(logged).toEqual(["What skills require of this machine is not known: Error: no machine"]);
+});
+
+test("is silent about the skills beyond its limit", async () => {
+  const { environments } = open();
+  const skills = Array.from({ length: 5001 }, (_, index) => asking(`Requires a thing number ${index}`, `s${index}`));
+  environments.prepare(skills);
+  expect((await known(environments, skills[4999]!.skill))?.status).toBe("unknown");
+  expect(environments.of(skills[5000]!.skill)).toBeUndefined();
+});
+
+test("a skill whose permissions not every sandbox supports is matched with the one that is there, which others do not open", async () => {
+  let opened = 0;
+  const environments = new SkillEnvironments({
+    clock: manualClock(),
+    log: () => undefined,
+    openMachine: () => memoryMachine(),
+    findSandbox() {
+      opened++;
+      return Promise.resolve({ tier: "landlock", lacks: { "network access": "It has no network." } });
+    },
+  });
+  const needing = (permission: string) => offer("a", { metadata: permission === "" ? {} : { [permission]: "read" } });
+  expect(await known(environments, needing("").skill)).toBeUndefined();
+  expect(opened).toBe(0);
+  expect(await known(environments, needing("acp-skills-project").skill)).toEqual({ status: "met", missing: [] });
+  const network = offer("b", { metadata: { "acp-skills-network": "https://a.example" } }).skill;
+  const missing = ["a sandbox with network access"];
+  expect(await known(environments, network)).toEqual({ status: "missing", missing });
 });

@@ -1,7 +1,7 @@
-import type { ScanResult, FoundSkill } from "../../src/skills/scan/scan-memory.ts";
+import type { ScanResult, FoundSkill } from "../../src/skills/skillset/scan/scan-memory.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
-import type { DirectoryRecord } from "../../src/skills/scan/read-directory.ts";
-import type { Root } from "../../src/skills/scan/roots.ts";
+import type { DirectoryRecord } from "../../src/skills/skillset/read-directory.ts";
+import type { Root } from "../../src/skills/skillset/roots.ts";
 import { skillText } from "../contract/skill-watcher.ts";
 
 /** The record of a directory that contains this SKILL.md. */

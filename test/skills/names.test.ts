@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isSlug, toSlug } from "../../src/skills/names.ts";
+import { isSlug, toSlug } from "../../src/skills/skill.ts";
 
 test.each([
   ["pdf", "pdf"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemSchema } from "../../src/skills/problem.ts";
+import { problemSchema } from "../../src/skills/rules/problem.ts";
 import { levels, rules, severityAt, toProblems } from "../../src/skills/rules.ts";
 import type { RuleCode } from "../../src/skills/rules.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "../../src/runtime/options.ts";
-import { memoryWatcher } from "./watch/memory-watcher.ts";
-import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
+import { memoryWatcher } from "./skillset/watch/memory-watcher.ts";
+import { openNativeWatcher } from "../../src/skills/skillset/native-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 import { type OpenRoots, openSkillset, rootsOnDisk, type Skillset } from "../../src/skills/skillset.ts";
 import { diskTree } from "../contract/disk-tree.ts";

@@ -1,18 +1,25 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { openSourceCopies } from "../../src/sources/open-sources.ts";
-import { describeSkillText } from "../../src/skills/text/describe-skill.ts";
 import { agentSkillsSchema } from "../../src/sources/indexes/agent-skills.ts";
 import { openSourceReader } from "../../src/sources/reader/open-source-reader.ts";
 import { manualClock } from "../manual-clock.ts";
 import { tarOf } from "./archive/tar-blocks.ts";
-import { answers, gzipOfZeros, openHostileServer, openWorld, publicAddress } from "./hostile-server.ts";
-import type { Answer, HostileServer } from "./hostile-server.ts";
+import {
+  type Answer,
+  type HostileServer,
+  answers,
+  gzipOfZeros,
+  openHostileServer,
+  openWorld,
+  publicAddress,
+} from "./hostile-server.ts";
+import { describeSkillText } from "../../src/skills/document.ts";
 
 const signal = new AbortController().signal;
 const manifest = { name: "SKILL.md", content: "---\nname: rows\ndescription: Counts rows.\n---\nCount.\n" };

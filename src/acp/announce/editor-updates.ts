@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { isSameOnWire } from "../../wire/command-facts.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { availableCommandsUpdate, metaKey, notice, problemsNotification, sessionUpdate } from "../../wire/methods.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";

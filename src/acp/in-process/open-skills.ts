@@ -4,7 +4,7 @@ import { readOptions } from "../../runtime/options.ts";
 import type { OptionRule, SkillsOptions } from "../../runtime/options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../../runtime/tools.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { ReportOptions } from "../tools/report-tool-call.ts";
 import type { AskPerson } from "./remote-skills.ts";
 import type { SkillsChange } from "./serve-skills.ts";

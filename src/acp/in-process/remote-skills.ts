@@ -2,7 +2,7 @@ import { chooseChannel, ThreadClient } from "../../base/processes/threads.ts";
 import { urlOf } from "../../base/paths/url-of.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type Settings, toSettingsData } from "../../runtime/options.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { Answer, Question, Reply } from "../../runtime/question.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type {

@@ -5,9 +5,9 @@ import { createCaller } from "../../runtime/caller.ts";
 import { isSkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import type { Settings, SettingsData } from "../../runtime/options.ts";
 import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
-import { logProblemsOf } from "../../skills/rules/log-problems.ts";
+import { logProblemsOf } from "../../skills/skillset.ts";
 import type { Ask, Question, Reply } from "../../runtime/question.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 
 /** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */

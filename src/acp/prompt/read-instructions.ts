@@ -3,12 +3,10 @@ import { openHandleAtRealPath, openRegularFile } from "../../base/paths/at-real-
 import { hasControls, withoutControls } from "../../base/text/control-characters.ts";
 import { hasInvisible, replaceInvisible } from "../../base/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
-import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import type { DirectoryEntry } from "../../skills/files.ts";
+import { type DirectoryEntry, diskSkillFiles } from "../../skills/files.ts";
 import { walkSkill } from "../../skills/hash.ts";
-import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
-import type { Skill } from "../../skills/skill.ts";
+import { type Skill, isSkillFileName } from "../../skills/skill.ts";
 
 /** A skill's text, read when it is used. */
 export interface Instructions {
@@ -37,7 +35,7 @@ export async function readInstructions(skill: Skill): Promise<Instructions> {
   const [head, listing, { readSkillDocument }] = await Promise.all([
     readHead(openRegularFile(skill.file)),
     listFiles(skill.directory),
-    import("../../skills/text/skill-document.ts"),
+    import("../../skills/document.ts"),
   ]);
   let { text, whole, changedAt } = head;
   let document = readSkillDocument(text);

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import { subjectOfOffered } from "../../runtime/runs/authorize/trust-request.ts";
-import { requirementsFile } from "../../skills/environment/file-requirements.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { RunAnswer } from "./skill-service.ts";
+import { requirementsFile } from "../../skills/skill.ts";
 
 interface AnswerContext {
   readonly app: Pick<App, "policyFor" | "source" | "trust" | "findSandbox">;

@@ -4,7 +4,7 @@ import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { onPrinted } from "../../runtime/run-event.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { servedTools } from "../../runtime/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";

@@ -1,12 +1,11 @@
-import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import path from "node:path";
-import { syncDirectory } from "../paths/sync-directory.ts";
-import { identifyProcess, isRunning } from "./live-process.ts";
-import type { ProcessIdentity } from "./live-process.ts";
+import { type ProcessIdentity, identifyProcess, isRunning } from "./live-process.ts";
 import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../errors.ts";
 import { Tickets, turnThatStages } from "./tickets.ts";
+import { syncDirectory } from "../paths/replace-file.ts";
 
 export interface TurnLockOptions {
   /** Waits; must keep this process alive. */

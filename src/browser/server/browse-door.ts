@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { App } from "../../runtime/app.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
-import type { Machine } from "../../skills/environment/machine.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { CachedResponse } from "../../serve/cached-response.ts";
 import type { AllowedNext } from "./decide/allowed-next.ts";
@@ -10,6 +9,7 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
+import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
 export interface BrowseDoor {

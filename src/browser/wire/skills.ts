@@ -1,5 +1,5 @@
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 
 /** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { grantText } from "../../runtime/options.ts";
 import type { SkillsOptions } from "../../runtime/options.ts";
 import { idleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
-import type { Catalog } from "../../skills/catalog.ts";
+import type { Catalog } from "../../skills/skillset.ts";
 import { parseGrant, permissionNames } from "../../runtime/trust/grants/configured-grants.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";

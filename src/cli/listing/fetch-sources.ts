@@ -4,7 +4,7 @@ import { openSourceCopies } from "../../sources/open-sources.ts";
 import { parseSource } from "../../sources/source.ts";
 import { sayFailure } from "../../sources/store/refresh.ts";
 import { sourceRoot } from "../../sources/store/source-root.ts";
-import type { RemoteRoot } from "../../skills/scan/roots.ts";
+import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
 import { safeText } from "../report/safe-text.ts";

@@ -1,11 +1,8 @@
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { openCatalog } from "../../skills/catalog.ts";
-import type { Catalog } from "../../skills/catalog.ts";
-import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { sessionRoots } from "../../skills/scan/roots.ts";
-import type { RemoteRoot, Root } from "../../skills/scan/roots.ts";
+import { type Catalog, type RemoteRoot, type Root, openCatalog, sessionRoots } from "../../skills/skillset.ts";
+import { diskSkillFiles } from "../../skills/files.ts";
 import { directoryFault } from "../arguments/values.ts";
 import { showReads } from "../report/progress.ts";
 import type { OptionValues } from "../command.ts";

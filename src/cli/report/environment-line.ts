@@ -1,6 +1,4 @@
-import { summarise } from "../../skills/environment.ts";
-import type { Match } from "../../skills/environment.ts";
-import { describeDemand } from "../../skills/environment/requirement.ts";
+import { type Match, describeDemand, summarise } from "../../skills/environment.ts";
 
 /** One line: `missing: git; unknown: network access`. Undefined if nothing is asked for. */
 export function sayEnvironment(matches: readonly Match[]): string | undefined {

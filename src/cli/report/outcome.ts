@@ -1,13 +1,12 @@
-import { toSentences } from "../../base/failures/invalid-input.ts";
-import type { Violation } from "../../base/failures/invalid-input.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { type Violation, toSentences } from "../../base/failures/invalid-input.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { RunFailure, RunResult } from "../../runtime/runs/run-result.ts";
-import type { Catalog } from "../../skills/catalog.ts";
-import { noSuchSkill } from "../../skills/names.ts";
+import type { Catalog } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText, safeLines } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/shown-path.ts";
 import type { Terminal } from "./terminal.ts";
+import { noSuchSkill } from "../../skills/skill.ts";
 
 /** Where the skills of a run are on this machine. */
 interface Places {

@@ -1,11 +1,11 @@
-import type { CheckReport } from "../../skills/check/check-skills.ts";
-import type { Problem } from "../../skills/problem.ts";
+import type { Problem } from "../../skills/rules.ts";
 import { codeFrame } from "./code-frame.ts";
 import { counted } from "../../base/text/counted.ts";
 import { safeText } from "./safe-text.ts";
 import { saySeverities, severityColours } from "./say-counts.ts";
 import { shownPath } from "../../base/paths/shown-path.ts";
 import type { Paint } from "./terminal.ts";
+import type { CheckReport } from "../../skills/check.ts";
 
 const defaultColumns = 100;
 

@@ -1,5 +1,4 @@
-import type { Problem } from "../../skills/problem.ts";
-import type { RuleCode } from "../../skills/rules.ts";
+import type { Problem, RuleCode } from "../../skills/rules.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
 import { counted } from "../../base/text/counted.ts";
 import { plainPaint } from "./terminal.ts";

@@ -21,13 +21,12 @@ import { fromCursor, toCursor } from "../../runtime/tools/list_skills.ts";
 import { guideSkill } from "../../runtime/tools/guide/guide.ts";
 import { maxReadFileBytes } from "../../runtime/tools/input/limits.ts";
 import { locateSkillFile, skillPathFault } from "../../skills/hash.ts";
-import type { SkillSource } from "../../skills/files.ts";
+import { type SkillSource, toMimeType } from "../../skills/files.ts";
 import { toVisibleSource, viewSkills, visibleTo } from "../../runtime/tools/view/skill-view.ts";
 import type { SkillView } from "../../runtime/tools/view/skill-view.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import type { HashedFile } from "../../skills/hash.ts";
-import { toMimeType } from "../../skills/files/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 import type { SkillUri } from "./skill-uri.ts";
 

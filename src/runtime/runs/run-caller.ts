@@ -2,7 +2,7 @@ import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
-import type { RemoteOrigin } from "../../skills/scan/roots.ts";
+import type { RemoteOrigin } from "../../skills/skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Ask } from "../question.ts";
 import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";

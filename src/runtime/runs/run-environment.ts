@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { InvocationEnd } from "../../sources/invoke/invocation-end.ts";
@@ -15,12 +15,12 @@ import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox.ts";
-import type { FoundSandbox } from "../../skills/environment.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { firstOf, memorySecrets } from "../secrets.ts";
 import type { RunsOptions } from "../runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
+import type { FoundSandbox } from "../../skills/environment.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
 export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart"> {

@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import type { Finding } from "../rules.ts";
-import { findFrontmatter } from "../text/frontmatter.ts";
+import { findFrontmatter } from "../manifest/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";
-import { createTextPositions } from "../text/text-positions.ts";
+import { createTextPositions } from "../manifest/text-positions.ts";
 import { endOfText } from "../../base/text/whole-characters.ts";
 
 const checkedBytes = 16 * 1024 * 1024;

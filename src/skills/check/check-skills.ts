@@ -1,57 +1,22 @@
-import { realpathSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
-import type { Problem } from "../problem.ts";
-import type { DirectoryRecord } from "../scan/read-directory.ts";
+import type { Problem } from "../rules/problem.ts";
+import type { DirectoryRecord } from "../skillset/read-directory.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
-import { toProblems } from "../rules.ts";
-import type { Finding, Level, RuleSettings } from "../rules.ts";
-import { isSkillFileName } from "../scan/read-directory.ts";
-import type { Root } from "../scan/roots.ts";
-import { Scan } from "../scan/scan.ts";
-import { isVersion } from "../manifest/skill-version.ts";
-import type { SkillCounts } from "../skill.ts";
-import type { SkillFiles } from "../files.ts";
+import { type Finding, toProblems } from "../rules.ts";
+import type { Root } from "../skillset/roots.ts";
+import { Scan } from "../skillset/scan.ts";
+import { isVersion } from "../manifest.ts";
+import { type SkillCounts, isSkillFileName } from "../skill.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
-import { assemble } from "../catalog/assemble.ts";
+import { assemble } from "../skillset/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
 import { findBodyFaults } from "./body-faults.ts";
-import { fixFiles, replaceFile } from "./fix-files.ts";
-import type { FixableSkill, FixedFile, FixOutcome } from "./fix-files.ts";
-
-export interface CheckOptions {
-  /** Base of relative paths. Default: the current directory. */
-  readonly cwd?: string;
-  /** Which rules apply. Default: `agents`. */
-  readonly level?: Level;
-  /** Severities that override those of the level. */
-  readonly rules?: RuleSettings;
-  /** Whether to apply unambiguous repairs to files in place first. */
-  readonly fix?: boolean;
-  readonly files?: SkillFiles;
-  /** Called before a directory is read. */
-  readonly onDirectory?: (directory: string) => void;
-}
-
-/** The result of a check. */
-export interface CheckReport {
-  /** Sorted by file, then by position. */
-  readonly problems: readonly Problem[];
-  /** Number of checked skills. */
-  readonly checked: number;
-  /** The counts of all skills found. */
-  readonly counts: SkillCounts;
-  /** The repaired files. */
-  readonly fixed: readonly FixedFile[];
-  /** Number of problems that `fix` would repair. */
-  readonly fixable: number;
-  /** Requests that could not be fulfilled, such as a path without skills. */
-  readonly complaints: readonly string[];
-  /** Changes whenever a checked file changes. */
-  readonly stamp: string;
-}
+import { type FixOutcome, type FixableSkill, fixFiles } from "./fix-files.ts";
+import { replaceFile } from "../../base/paths/replace-file.ts";
+import type { CheckOptions, CheckReport } from "../check.ts";
 
 /** Rules whose problems may be fixable. */
 const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;

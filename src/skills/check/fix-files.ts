@@ -1,23 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { writeReasons } from "../../base/failures/write-reasons.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { fixSkill } from "../rules/fix-skill.ts";
-import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import { fixSkill } from "./fix-skill.ts";
+import { openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart } from "../../base/paths/guarded-names.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 import type { RuleCode } from "../rules.ts";
@@ -106,56 +94,5 @@ async function readWhole(file: string): Promise<string | undefined> {
     return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
   } finally {
     await handle.close();
-  }
-}
-
-/**
- * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Keeps
- * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
- * or one of its parent directories. `temporary`: the name of what is written beside it first.
- */
-export function replaceFile(real: string, text: string, temporary = temporaryOf(real)): void {
-  const directory = holdDirectory(path.dirname(real));
-  try {
-    replaceIn(directory.path, path.basename(real), text, temporary);
-  } finally {
-    directory.close();
-  }
-}
-
-/** A new name beside a file. */
-export function temporaryOf(real: string): string {
-  return `.${path.basename(real)}.${randomBytes(6).toString("hex")}.tmp`;
-}
-
-function replaceIn(directory: string, name: string, text: string, temporaryName: string): void {
-  const target = path.join(directory, name);
-  const temporary = path.join(directory, temporaryName);
-  const stats = lstatSync(target);
-  if (!stats.isFile())
-    throw new SkillsError("UNREADABLE", `${name} was replaced by something that is not a regular file.`);
-  const { mode, uid, gid } = stats;
-  const descriptor = openSync(temporary, "wx", 0o600);
-  try {
-    try {
-      writeFileSync(descriptor, text);
-      keepOwner(descriptor, uid, gid);
-      fchmodSync(descriptor, mode & 0o7777);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-}
-
-function keepOwner(descriptor: number, uid: number, gid: number): void {
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch {
-    // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
   }
 }

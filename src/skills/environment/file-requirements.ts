@@ -1,12 +1,11 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
-import type { Skill } from "../skill.ts";
+import { type Skill, requirementsFile } from "../skill.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import type { ProgramDemand, Requirement } from "./requirement.ts";
 
-export const requirementsFile = "code/requirements.txt";
 const longestFile = 64 * 1024;
 const longestFirstLine = 256;
 const maxPackages = 16;

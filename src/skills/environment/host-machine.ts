@@ -6,9 +6,9 @@ import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { followPath } from "../files/follow-path.ts";
 import { isCommandName, versionArguments } from "./known-programs.ts";
-import type { FoundCommand, Machine } from "./machine.ts";
 import type { System } from "./requirement.ts";
 import { findVersion } from "./version-range.ts";
+import type { FoundCommand, Machine } from "../environment.ts";
 
 export interface HostMachineOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -1,9 +1,9 @@
 import { readFileRequirements } from "./file-requirements.ts";
-import { matchRequirement } from "../environment.ts";
-import type { Match, EnvironmentProbes } from "../environment.ts";
+import { matchRequirement } from "./match-requirement.ts";
 import { codeRequirements, statedRequirements } from "./requirements-of.ts";
 import type { SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";
+import type { EnvironmentProbes, Match } from "../environment.ts";
 
 /** Matches everything that a skill asks for, in its frontmatter, its manifest and its files. */
 export async function matchSkill(

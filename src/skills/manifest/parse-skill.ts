@@ -1,18 +1,15 @@
 import type { TextRange } from "../../base/failures/file-problem.ts";
-import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
-import type { ValueFault } from "../rules/check-frontmatter.ts";
-import { toSlug } from "../names.ts";
-import { fitFaults, rules } from "../rules.ts";
-import type { Finding, RuleCode } from "../rules.ts";
-import type { Skill } from "../skill.ts";
+import { type ValueFault, checkFields, checkName, maxDescriptionLength } from "./check-frontmatter.ts";
+import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
+import { type Skill, toSlug } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
-import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
+import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
 import { hasInvisible } from "../../base/text/invisible-characters.ts";
-import { createTextPositions, toTextRange } from "../text/text-positions.ts";
-import { createKeyRanges } from "../text/yaml/yaml-keys.ts";
-import { readYaml } from "../text/yaml/yaml.ts";
-import type { Manifest } from "../manifest.ts";
+import { createTextPositions, toTextRange } from "./text-positions.ts";
+import { createKeyRanges } from "./yaml/yaml-keys.ts";
+import { readYaml } from "./yaml.ts";
+import type { Manifest } from "./manifest-schema.ts";
 import { readMetadataPermissions } from "../permissions.ts";
 import { cleanFields, nonBlank, readDescription, readMetadata, readOptional, readTags } from "./skill-fields.ts";
 

@@ -1,8 +1,7 @@
-import { parse, TomlError } from "smol-toml";
+import { TomlError, parse } from "smol-toml";
 import type { core } from "zod";
-import { isChoice, isOfType } from "./argument-type.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
-import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
+import { maxDescriptionLength } from "./check-frontmatter.ts";
 import {
   cleanValue,
   controlsIn,
@@ -11,13 +10,12 @@ import {
   withoutControls,
 } from "../../base/text/control-characters.ts";
 import { findInvisible, invisibleIn, withoutTags } from "../../base/text/invisible-characters.ts";
-import { manifestKeys, manifestSchema } from "../manifest.ts";
-import type { Manifest } from "../manifest.ts";
+import { type Manifest, manifestKeys, manifestSchema } from "./manifest-schema.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { explainNetworkEntry, withoutSandbox } from "../permissions.ts";
-import { fitFaults, rules } from "../rules.ts";
-import type { Finding, RuleCode } from "../rules.ts";
-import { createTomlPositions } from "../text/toml-positions.ts";
+import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
+import { createTomlPositions } from "./toml-positions.ts";
+import { isChoice, isOfType } from "../manifest.ts";
 
 type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string, part?: "key") => void;

@@ -11,16 +11,13 @@ import { writeFiles } from "../lock/write-files.ts";
 import type { SkillFile } from "../skill-bytes.ts";
 import { needsOf, permissionsOf } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
-import { openCatalog } from "../../skills/catalog.ts";
-import { checkSkillPaths } from "../../skills/check/check-skills.ts";
-import { readFileRequirements } from "../../skills/environment/file-requirements.ts";
-import { describeDemand } from "../../skills/environment/requirement.ts";
-import { statedRequirements } from "../../skills/environment/requirements-of.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { openCatalog } from "../../skills/skillset.ts";
+import { checkPaths } from "../../skills/check.ts";
+import { describeDemand, readFileRequirements, statedRequirements } from "../../skills/environment.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
 import { createSkillHasher } from "../../skills/hash.ts";
 import type { Permissions, Capabilities } from "../../skills/permissions.ts";
-import type { Problem } from "../../skills/problem.ts";
-import type { Level } from "../../skills/rules.ts";
+import type { Level, Problem } from "../../skills/rules.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 
 /** What a skill from elsewhere is and wants, read from its files before they are installed. */
@@ -99,7 +96,7 @@ async function inspect({ skill }: OfferedSkill, directory: string, level: Level)
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hashed = await createSkillHasher().hash(source, directory, new AbortController().signal);
   if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
-  const { problems } = await checkSkillPaths([directory], { cwd: directory, level });
+  const { problems } = await checkPaths([directory], { cwd: directory, level });
   const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
   return {
     slug: skill.slug,

@@ -7,7 +7,7 @@ import { directoryName } from "../lock.ts";
 import type { LockEntry } from "../lock.ts";
 import { readInstalled } from "../lock/read-installed.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
 import { createSkillHasher, invalidName } from "../../skills/hash.ts";
 
 /** How a locked skill is on disk. */

@@ -3,7 +3,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import { readLock } from "../lock/lock-file.ts";
 import { directoryName } from "../lock.ts";
 import { projectPlace } from "../skills-place.ts";
-import { projectsAround } from "../../skills/environment/host-machine.ts";
+import { projectsAround } from "../../skills/environment.ts";
 
 /** The root of the repository that a skill is a part of; undefined for one that was installed into it, whose license is another's. */
 export function licenseRepository(directory: string, home: string): string | undefined {

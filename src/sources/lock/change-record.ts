@@ -1,16 +1,14 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
-import { syncDirectoryNow } from "../../base/paths/sync-directory.ts";
 import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
-import { findSkillsDirectory } from "../skills-place.ts";
-import type { SkillsPlace } from "../skills-place.ts";
+import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";
+import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
 export interface EntryChange {

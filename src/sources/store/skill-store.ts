@@ -4,13 +4,11 @@ import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
-import { syncDirectory } from "../../base/paths/sync-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
-import { skillLimits } from "../skill-bytes.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { copyPlace } from "./store-places.ts";
-import type { StorePlaces } from "./store-places.ts";
+import { type SkillFile, skillLimits } from "../skill-bytes.ts";
+import { type StorePlaces, copyPlace } from "./store-places.ts";
+import { syncDirectory } from "../../base/paths/replace-file.ts";
 
 /** What the store must know about skills, which is of another room. */
 export interface SkillReading {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import type { Problem } from "../../../src/skills/problem.ts";
+import type { Problem } from "../../../src/skills/rules/problem.ts";
 import { clients, converse, type Conversation, converseInSession, type Message } from "../conversation.ts";
 import { printed } from "../../printed.ts";
 import { type FakeTools, fakeTools } from "../fake-tools.ts";

@@ -4,8 +4,8 @@ import {
   closeSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -23,13 +23,13 @@ import {
   openRegularFile,
   openRegularFileSync,
 } from "../../../src/base/paths/at-real-path.ts";
-import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { toMountedSkill } from "../../../src/runtime/runs/execute/prepare-run.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { startSwapping } from "../../swapping.ts";
+import { replaceFile } from "../../../src/base/paths/replace-file.ts";
 
 const stolen = "stolen".padEnd(7919, "!");
 let root = "";

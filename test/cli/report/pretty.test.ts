@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { prettyReporter } from "../../../src/cli/report/pretty.ts";
 import { colourPaint } from "../../../src/cli/report/terminal.ts";
-import type { Problem } from "../../../src/skills/problem.ts";
+import type { Problem } from "../../../src/skills/rules/problem.ts";
 import { exampleContext, exampleReport } from "../commands/authoring/check/example-report.ts";
 
 test("prints each problem with position, code frame and fix, then a summary by rule", () => {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { openCatalog } from "../../../src/skills/catalog.ts";
+import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy.ts";

@@ -6,7 +6,7 @@ import type { Runs } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
 import type { RunStore } from "../../../src/runtime/runs/store/run-store.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
-import { openCatalog } from "../../../src/skills/catalog.ts";
+import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";

@@ -1,7 +1,7 @@
 import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
-import type { Root } from "../../../src/skills/scan/roots.ts";
+import type { Root } from "../../../src/skills/skillset/roots.ts";
 import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { ToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { openCatalog } from "../../../src/skills/catalog.ts";
+import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";

@@ -1,8 +1,8 @@
 import {
   chmodSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replaceFile } from "../../../src/skills/check/fix-files.ts";
+import { replaceFile } from "../../../src/base/paths/replace-file.ts";
 
 let directory: string;
 beforeEach(() => {

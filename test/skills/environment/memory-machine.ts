@@ -1,6 +1,6 @@
 import { isCommandName, versionArguments } from "../../../src/skills/environment/known-programs.ts";
-import type { FoundCommand, Machine } from "../../../src/skills/environment/machine.ts";
 import type { System } from "../../../src/skills/environment/requirement.ts";
+import type { FoundCommand, Machine } from "../../../src/skills/environment.ts";
 
 export interface MemoryMachineOptions {
   readonly system?: System | undefined;

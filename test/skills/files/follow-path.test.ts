@@ -3,7 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { followLast, followPath } from "../../../src/skills/files/follow-path.ts";
-import { openNativeWatcher } from "../../../src/skills/watch/native-watcher.ts";
+import { openNativeWatcher } from "../../../src/skills/skillset/native-watcher.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 
 test("returns the symlinks and the target of a path, or the first missing name", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findFrontmatter } from "../../../src/skills/text/frontmatter.ts";
+import { findFrontmatter } from "../../../src/skills/manifest/frontmatter.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
 import { rules, toProblems } from "../../../src/skills/rules.ts";
 import type { Level } from "../../../src/skills/rules.ts";

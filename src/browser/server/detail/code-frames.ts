@@ -1,6 +1,6 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import type { SkillFiles } from "../../../skills/files.ts";
-import type { Problem } from "../../../skills/problem.ts";
+import type { Problem } from "../../../skills/rules.ts";
 import type { ShownProblem } from "../../wire/skills.ts";
 
 /** Lines before and after the place of a problem. */

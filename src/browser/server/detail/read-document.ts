@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { SkillFiles } from "../../../skills/files.ts";
-import { findFrontmatter, isYaml } from "../../../skills/text/frontmatter.ts";
-import { readSkillDocument } from "../../../skills/text/skill-document.ts";
+import { findFrontmatter, isYaml } from "../../../skills/manifest.ts";
+import { readSkillDocument } from "../../../skills/document.ts";
 import { endOfText } from "../../../base/text/whole-characters.ts";
 
 /** A SKILL.md as it is written: nothing is removed from its text, so that what hides in it can be shown. */

@@ -6,11 +6,10 @@ import { subjectOfOffered, trustRequest } from "../../../runtime/runs/authorize/
 import { needsOf, noCapabilities } from "../../../skills/permissions.ts";
 import { isScript } from "../../../skills/skill.ts";
 import { readPlannedFile } from "../../../runtime/runs/plan/read-planned-file.ts";
-import { matchSkill } from "../../../skills/environment/match-skill.ts";
-import { describeDemand } from "../../../skills/environment/requirement.ts";
+import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { declaresSame } from "../../../skills/scan/declares-same.ts";
+import { declaresSame } from "../../../skills/skillset.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { maxMountedBytes } from "../../../runtime/runs/plan/run-limits.ts";

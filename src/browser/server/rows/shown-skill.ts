@@ -1,5 +1,5 @@
 import type { SkillRow } from "../../wire/skills.ts";
-import type { Problem } from "../../../skills/problem.ts";
+import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** A skill as the page lists it. */

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
-import type { Summary } from "../../../skills/environment.ts";
-import type { Problem } from "../../../skills/problem.ts";
+import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import type { Standing } from "../../../runtime/trust/standings.ts";
 import type { SkillRow, SkillState } from "../../wire/skills.ts";
 import type { ShownSkill } from "./shown-skill.ts";
+import type { Summary } from "../../../skills/environment.ts";
 
 /** Where people say that something is. */
 export interface DisplayDirectories {

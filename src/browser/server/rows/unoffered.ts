@@ -1,7 +1,6 @@
 import path from "node:path";
-import { unreadPlace } from "../../../skills/catalog/assemble.ts";
-import type { Problem } from "../../../skills/problem.ts";
-import type { RuleCode } from "../../../skills/rules.ts";
+import { unreadPlace } from "../../../skills/skillset.ts";
+import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { Snapshot } from "../../../skills/skill.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
 import { rowsAtOnce } from "./row-texts.ts";

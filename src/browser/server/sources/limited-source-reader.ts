@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
-import { describeSkillText } from "../../../skills/text/describe-skill.ts";
+import { describeSkillText } from "../../../skills/document.ts";
 
 /** Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. */
 export interface LimitedSourceReader {

@@ -2,15 +2,15 @@ import { systemClock } from "../../../base/clock.ts";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { type CheckReport, checkSkillPaths } from "../../../skills/check/check-skills.ts";
-import { diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import type { SkillFiles } from "../../../skills/files.ts";
+import { checkPaths } from "../../../skills/check.ts";
+import { type SkillFiles, diskSkillFiles } from "../../../skills/files.ts";
 import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts } from "../../report/say-counts.ts";
 import type { Reporter } from "../../report/pretty.ts";
+import type { CheckReport } from "../../../skills/check.ts";
 
 /** Where each format is; only the chosen one is loaded. */
 const reporters = {
@@ -73,7 +73,7 @@ export const command = defineCommand({
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
       const given = paths.length === 0 ? ["."] : paths;
       const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
-      return await checkSkillPaths(given, checking).finally(terminal.progress.done);
+      return await checkPaths(given, checking).finally(terminal.progress.done);
     };
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);

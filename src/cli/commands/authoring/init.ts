@@ -6,11 +6,11 @@ import { leadsIntoGit, whereItLies } from "../../../base/paths/is-within.ts";
 import { shellWord } from "../../../base/text/shell-word.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
-import { isSlug, toSlug } from "../../../skills/names.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import { actionFiles, instructionFiles, scriptFiles } from "./init/templates.ts";
+import { isSlug, toSlug } from "../../../skills/skill.ts";
 
 /** Where every agent that reads skills looks for them. */
 const usualDirectory = path.join(".agents", "skills");

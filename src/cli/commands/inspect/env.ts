@@ -1,10 +1,6 @@
 import path from "node:path";
-import { summarise } from "../../../skills/environment.ts";
-import type { Match, Status } from "../../../skills/environment.ts";
-import { describeDemand } from "../../../skills/environment/requirement.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
-import { noSuchSkill } from "../../../skills/names.ts";
-import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
+import { type OfferedSkill, type Skill, noSuchSkill } from "../../../skills/skill.ts";
 import { running } from "../../arguments/running-options.ts";
 import { listing } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
@@ -14,8 +10,8 @@ import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { matchSkill } from "../../../skills/environment/match-skill.ts";
 import { openEnvironmentProbes } from "./env/open-surroundings.ts";
+import { type Match, type Status, describeDemand, matchSkill, summarise } from "../../../skills/environment.ts";
 
 export const command = defineCommand({
   usage: "env [NAME…] [options]",

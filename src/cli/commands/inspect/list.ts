@@ -2,7 +2,7 @@ import { shellWord } from "../../../base/text/shell-word.ts";
 import path from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import type { Standings } from "../../../runtime/runs/authorize/find-standings.ts";
-import type { Root } from "../../../skills/scan/roots.ts";
+import type { Root } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { toAvailableSkill } from "../../../wire/command-facts.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";

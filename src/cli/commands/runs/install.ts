@@ -1,11 +1,9 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import { packagesIn } from "../../../runtime/runs/run-environment.ts";
 import { findPython } from "../../../runtime/sandbox/find.ts";
 import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
-import { noSuchSkill } from "../../../skills/names.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
@@ -13,6 +11,7 @@ import { dataDirectory } from "../../data-directory.ts";
 import { createListing } from "../../listing/open-listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
 import { onInterruption } from "../../report/terminal.ts";
+import { noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
 
 const longestFile = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { localOwner } from "../../../runtime/caller.ts";
 import { maxTimeoutMs } from "../../../runtime/runs/plan/run-limits.ts";
 import type { RunResult } from "../../../runtime/runs/run-result.ts";
-import { toMimeType } from "../../../skills/files/mime-type.ts";
+import { toMimeType } from "../../../skills/files.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";

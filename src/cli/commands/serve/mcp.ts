@@ -4,7 +4,7 @@ import { createCaller } from "../../../runtime/caller.ts";
 import { serveMcp } from "../../../mcp/serve-mcp.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logIdleGrants } from "../../../runtime/runs/authorize/idle-grants.ts";
-import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
+import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
-import { logPublishedProblems } from "../../../skills/rules/log-problems.ts";
+import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";

@@ -4,9 +4,9 @@ import path from "node:path";
 import { z } from "zod";
 import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
 import { namesIn } from "../../../base/paths/names-in.ts";
-import { temporaryOf } from "../../../skills/check/fix-files.ts";
 import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";
+import { temporaryOf } from "../../../base/paths/replace-file.ts";
 
 /** What `setup --write` does to one file, written before it does, so that it can be undone at every moment. */
 const recordSchema = z.object({

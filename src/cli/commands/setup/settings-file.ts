@@ -5,8 +5,8 @@ import { writeReasons } from "../../../base/failures/write-reasons.ts";
 import { isWithin, whereItLies } from "../../../base/paths/is-within.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
-import { replaceFile, temporaryOf } from "../../../skills/check/fix-files.ts";
 import type { SetupEnvironment } from "./editor.ts";
+import { replaceFile, temporaryOf } from "../../../base/paths/replace-file.ts";
 
 /** A file that configures an editor. */
 export interface SettingsFile {

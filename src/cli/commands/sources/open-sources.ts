@@ -18,7 +18,7 @@ export async function openCliSources(texts: readonly string[], allowPrivate: rea
     import("../../../sources/fetch/open-fetcher.ts"),
     import("../../../sources/git/git-source.ts"),
     import("../../../sources/reader/read-source.ts"),
-    import("../../../skills/text/describe-skill.ts"),
+    import("../../../skills/document.ts"),
   ]);
   const rules = { allowPrivate, typed: sources.map(({ url }) => url) };
   const fetcher = openFetcher(rules);

@@ -2,8 +2,8 @@ import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { makeDirectories, ownershipFault } from "../../../base/paths/make-directories.ts";
-import { syncDirectory, syncDirectoryNow } from "../../../base/paths/sync-directory.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+import { syncDirectory, syncDirectoryNow } from "../../../base/paths/replace-file.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;

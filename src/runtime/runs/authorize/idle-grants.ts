@@ -1,7 +1,7 @@
 import type { Log } from "../../../base/log.ts";
-import type { Catalog } from "../../../skills/catalog.ts";
-import { noSuchSkill } from "../../../skills/names.ts";
+import type { Catalog } from "../../../skills/skillset.ts";
 import { parseGrant } from "../../trust/grants/configured-grants.ts";
+import { noSuchSkill } from "../../../skills/skill.ts";
 
 /** A grant that has no effect, and why. */
 export interface IdleGrant {

@@ -4,7 +4,7 @@ import type { Steps } from "../../../base/promises/slices.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import type { HashedFile } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses.ts";
-import type { RemoteOrigin } from "../../../skills/scan/roots.ts";
+import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { CopiedFile } from "../../../skills/copied-files.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";

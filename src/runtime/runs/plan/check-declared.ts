@@ -2,7 +2,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
-import { declaresSame } from "../../../skills/scan/declares-same.ts";
+import { declaresSame } from "../../../skills/skillset.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import { readPlannedFile } from "./read-planned-file.ts";
 

@@ -1,15 +1,13 @@
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
-import { isBlobId } from "../../blobs.ts";
-import type { StoredBlob } from "../../blobs.ts";
-import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import { type StoredBlob, isBlobId } from "../../blobs.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
-import type { Skill } from "../../../skills/skill.ts";
+import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { checkDeclared } from "./check-declared.ts";
-import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import {
   defaultRunLimits,
   defaultTimeoutMs,

@@ -1,21 +1,29 @@
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
-import { invalidInput, maxViolations, noSuchParameter, shown } from "../../../base/failures/invalid-input.ts";
-import type { Violation } from "../../../base/failures/invalid-input.ts";
+import {
+  type Violation,
+  invalidInput,
+  maxViolations,
+  noSuchParameter,
+  shown,
+} from "../../../base/failures/invalid-input.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { isBlobId } from "../../blobs.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Json } from "../../sandbox.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { isChoice, isOfType } from "../../../skills/manifest/argument-type.ts";
-import type { DeclaredArgument } from "../../../skills/manifest/argument-type.ts";
-import type { Manifest } from "../../../skills/manifest.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
-import type { Skill } from "../../../skills/skill.ts";
+import { type Skill, isScript } from "../../../skills/skill.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
-import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
-import type { RunArguments, Planning, RequestedLimits } from "./plan-run.ts";
-import { isScript } from "../../../skills/skill.ts";
+import {
+  type Planning,
+  type RequestedLimits,
+  type RunArguments,
+  checkDepth,
+  splitByNeeds,
+  toSpec,
+} from "./plan-run.ts";
+import { type DeclaredArgument, type Manifest, isChoice, isOfType } from "../../../skills/manifest.ts";
 
 export interface SkillRunRequest extends RequestedLimits {
   /** Canonical name or slug. */

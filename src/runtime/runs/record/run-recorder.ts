@@ -2,7 +2,7 @@ import { quotaExceeded, parseBlobKind } from "../../blobs.ts";
 import type { StoredBlob } from "../../blobs.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import type { RunHost } from "../../sandbox.ts";
-import { toMimeType } from "../../../skills/files/mime-type.ts";
+import { toMimeType } from "../../../skills/files.ts";
 import { maxLogBytes } from "../plan/run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunListener, RunStep } from "../../run-event.ts";

@@ -1,11 +1,11 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
-import { requirementsFile } from "../../../skills/environment/file-requirements.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "../run-result.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import type { RanProgram, RunFacts } from "./to-run-result.ts";
+import { requirementsFile } from "../../../skills/skill.ts";
 
 const longestMessage = 2000;
 const longestType = 128;

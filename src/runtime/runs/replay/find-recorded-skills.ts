@@ -1,5 +1,5 @@
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import { byNewestVersion } from "../../../skills/manifest/skill-version.ts";
+import { byNewestVersion } from "../../../skills/manifest.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";

@@ -1,4 +1,4 @@
-import { readLicense } from "../../../skills/licenses/read-license.ts";
+import { readLicense } from "../../../skills/licenses.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import type { Policy, PolicyRefusal } from "../../trust/policy.ts";
 

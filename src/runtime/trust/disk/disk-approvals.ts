@@ -4,18 +4,21 @@ import path from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
 import type { Log } from "../../../base/log.ts";
 import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
-import { syncDirectory } from "../../../base/paths/sync-directory.ts";
 import { systemCode } from "../../../base/failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import { changeApprovals, nothingApproved } from "../grants/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../grants/approvals.ts";
-import type { CopiedFile } from "../../../skills/copied-files.ts";
-import { toCopy } from "../../../skills/copied-files.ts";
-import { ApprovalFiles, maxCopyBytes, maxApprovalFileBytes } from "./approval-files.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+import {
+  type ApprovalScope,
+  type ApprovalStore,
+  type Approvals,
+  changeApprovals,
+  nothingApproved,
+} from "../grants/approvals.ts";
+import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
+import { ApprovalFiles, maxApprovalFileBytes, maxCopyBytes } from "./approval-files.ts";
 import { toApprovalsText, toCopyText } from "./approvals-text.ts";
 import { UnusableFileError } from "./own-file.ts";
-import { TurnLock } from "../../../base/processes/turn-lock.ts";
-import type { Turn } from "../../../base/processes/turn-lock.ts";
+import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
+import { syncDirectory } from "../../../base/paths/replace-file.ts";
 
 export interface DiskApprovalOptions {
   /** Told of each file that is not used, once. */

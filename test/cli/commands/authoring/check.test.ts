@@ -3,10 +3,11 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync, syml
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import type { Problem } from "../../../../src/skills/problem.ts";
-import { fixFiles, replaceFile } from "../../../../src/skills/check/fix-files.ts";
+import type { Problem } from "../../../../src/skills/rules/problem.ts";
+import { fixFiles } from "../../../../src/skills/check/fix-files.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+import { replaceFile } from "../../../../src/base/paths/replace-file.ts";
 
 const project = useTemporaryProject();
 const fixtures = fileURLToPath(new URL("../../../fixtures/skills", import.meta.url));

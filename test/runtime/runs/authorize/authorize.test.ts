@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SandboxRun } from "../../../../src/runtime/sandbox.ts";
-import type { Root } from "../../../../src/skills/scan/roots.ts";
+import type { Root } from "../../../../src/skills/skillset/roots.ts";
 import type { Answer, Ask, Question } from "../../../../src/runtime/question.ts";
 import type { ToolCaller } from "../../../../src/runtime/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";

@@ -1,9 +1,9 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
-import { openCatalog } from "../../../../src/skills/catalog.ts";
+import { openCatalog } from "../../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../../src/skills/hash.ts";
-import type { Root } from "../../../../src/skills/scan/roots.ts";
+import type { Root } from "../../../../src/skills/skillset/roots.ts";
 import { createRuns } from "../../../../src/runtime/runs.ts";
 import { createToolbox } from "../../../../src/runtime/tools/toolbox.ts";
 import type { ToolCaller } from "../../../../src/runtime/tool.ts";

@@ -1,9 +1,8 @@
 import type { Clock } from "../../../../base/clock.ts";
-import { openNativeWatcher } from "../../../../skills/watch/native-watcher.ts";
-import type { OpenSkillWatcher } from "../../../../skills/watch/skill-watcher.ts";
+import { type OpenSkillWatcher, openNativeWatcher } from "../../../../skills/skillset.ts";
 import { counted } from "../../../../base/text/counted.ts";
-import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { Terminal } from "../../../report/terminal.ts";
+import type { CheckReport } from "../../../../skills/check.ts";
 
 /** Saving a file takes several steps: the debounce after the last one. */
 const quietMs = 50;

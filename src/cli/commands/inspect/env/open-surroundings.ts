@@ -1,15 +1,13 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError } from "../../../../base/errors.ts";
 import { readOptions } from "../../../../runtime/options.ts";
-import { requirementsFile } from "../../../../skills/environment/file-requirements.ts";
 import { openRunEnvironment } from "../../../../runtime/runs/run-environment.ts";
-import { hostMachine } from "../../../../skills/environment/host-machine.ts";
-import type { FoundSandbox, EnvironmentProbes } from "../../../../skills/environment.ts";
 import type { SkillSource } from "../../../../skills/files.ts";
 import { locateSkillFile } from "../../../../skills/hash.ts";
-import type { Skill } from "../../../../skills/skill.ts";
+import { type Skill, requirementsFile } from "../../../../skills/skill.ts";
 import type { Listing } from "../../../listing/open-listing.ts";
 import type { Terminal } from "../../../report/terminal.ts";
+import { type EnvironmentProbes, type FoundSandbox, hostMachine } from "../../../../skills/environment.ts";
 
 interface SurroundingsOptions extends Pick<Terminal, "home" | "log"> {
   readonly cwd: string;

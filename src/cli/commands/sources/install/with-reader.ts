@@ -1,9 +1,8 @@
-import { describeSkillText } from "../../../../skills/text/describe-skill.ts";
 import { openSourceReader } from "../../../../sources/reader/open-source-reader.ts";
 import type { SourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
-import { onInterruption } from "../../../report/terminal.ts";
-import type { Terminal } from "../../../report/terminal.ts";
+import { type Terminal, onInterruption } from "../../../report/terminal.ts";
+import { describeSkillText } from "../../../../skills/document.ts";
 
 interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;

@@ -1,13 +1,11 @@
 import path from "node:path";
 import { subjectOf } from "../../../../runtime/runs/authorize/trust-request.ts";
 import { needsOf } from "../../../../skills/permissions.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
-import { noSuchSkill } from "../../../../skills/names.ts";
 import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { Subject } from "../../../../runtime/trust/grants/grant.ts";
-import { explainPolicies } from "../../../../runtime/trust/policy/explain-policy.ts";
-import type { PolicyDecision } from "../../../../runtime/trust/policy/explain-policy.ts";
+import { type PolicyDecision, explainPolicies } from "../../../../runtime/trust/policy/explain-policy.ts";
 import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
 import type { OptionValues } from "../../../command.ts";
 import type { listing } from "../../../arguments/shared-options.ts";
@@ -17,6 +15,7 @@ import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { policiesIn } from "./check-policies.ts";
+import { noSuchSkill } from "../../../../skills/skill.ts";
 
 /** Prints what the policies decide about a skill, and which rules do. */
 export async function explainSkill(

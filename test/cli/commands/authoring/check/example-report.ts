@@ -1,6 +1,6 @@
-import type { CheckReport } from "../../../../../src/skills/check/check-skills.ts";
 import { plainPaint } from "../../../../../src/cli/report/terminal.ts";
 import type { ReportContext } from "../../../../../src/cli/report/pretty.ts";
+import type { CheckReport } from "../../../../../src/skills/check.ts";
 
 const lines = ["---", "name: Foo", "description: 100%, \u001b[31mred", "---"];
 

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { holdDirectory } from "./at-real-path.ts";
+import { SkillsError } from "../errors.ts";
+
+/**
+ * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Keeps
+ * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
+ * or one of its parent directories. `temporary`: the name of what is written beside it first.
+ */
+export function replaceFile(real: string, text: string, temporary = temporaryOf(real)): void {
+  const directory = holdDirectory(path.dirname(real));
+  try {
+    replaceIn(directory.path, path.basename(real), text, temporary);
+  } finally {
+    directory.close();
+  }
+}
+
+/** A new name beside a file. */
+export function temporaryOf(real: string): string {
+  return `.${path.basename(real)}.${randomBytes(6).toString("hex")}.tmp`;
+}
+
+/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
+export async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same synchronously. */
+export function syncDirectoryNow(directory: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(directory, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function replaceIn(directory: string, name: string, text: string, temporaryName: string): void {
+  const target = path.join(directory, name);
+  const temporary = path.join(directory, temporaryName);
+  const stats = lstatSync(target);
+  if (!stats.isFile())
+    throw new SkillsError("UNREADABLE", `${name} was replaced by something that is not a regular file.`);
+  const { mode, uid, gid } = stats;
+  const descriptor = openSync(temporary, "wx", 0o600);
+  try {
+    try {
+      writeFileSync(descriptor, text);
+      keepOwner(descriptor, uid, gid);
+      fchmodSync(descriptor, mode & 0o7777);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function keepOwner(descriptor: number, uid: number, gid: number): void {
+  try {
+    fchownSync(descriptor, uid, gid);
+  } catch {
+    // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
+  }
+}

@@ -1,0 +1,140 @@
+import { type ProgramDemand, type Requirement, describeDemand, describeProgram, systemNames } from "./requirement.ts";
+import { fitOf } from "./version-range.ts";
+import type { EnvironmentProbes, FoundSandbox, Machine, Match, Summary } from "../environment.ts";
+
+type Finding = Omit<Match, "requirement">;
+
+/** Matches one requirement. Rejects only as the functions of `surroundings` do. */
+export async function matchRequirement(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Match> {
+  const finding = await find(requirement, surroundings);
+  if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
+  // What is only probably required is not reported as missing.
+  const { evidence, advice } = finding;
+  if (requirement.kind === "program") return { requirement, ...unknown(`${evidence}; it may have another name`) };
+  return { requirement, ...unknown(evidence, advice) };
+}
+
+async function find(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Finding> {
+  const { machine, hasSecret, findSkill, hasPackages, findSandbox } = surroundings;
+  switch (requirement.kind) {
+    case "program":
+      return await findAnyProgram(requirement.anyOf, machine);
+    case "system": {
+      if (machine.system === undefined) return unknown("this system has another name");
+      const evidence = `this is ${systemNames[machine.system]}`;
+      return requirement.anyOf.includes(machine.system)
+        ? { status: "met", evidence }
+        : { status: "missing", evidence, advice: `Use it on ${describeDemand(requirement)}.` };
+    }
+    case "network":
+      return unknown(
+        "not tested; code that acp-skills runs has no network unless the skill requests it and it is granted",
+      );
+    case "agent":
+      return unknown("depends on the agent that uses the skill");
+    case "variable":
+      return machine.hasVariable(requirement.variable)
+        ? { status: "met", evidence: "set in this environment" }
+        : unknown("not set in this environment; the agent may get it elsewhere", `Set ${requirement.variable}.`);
+    case "secret":
+      if (hasSecret === undefined) return unlooked;
+      return (await hasSecret(requirement.secret))
+        ? { status: "met", evidence: "configured" }
+        : {
+            status: "missing",
+            evidence: "not configured",
+            advice: `Set ${requirement.secret} in the environment, in --secrets-file, or in the system's keychain.`,
+          };
+    case "packages":
+      if (hasPackages === undefined) return unlooked;
+      return (await hasPackages())
+        ? { status: "met", evidence: "installed" }
+        : { status: "missing", evidence: "not installed", advice: "Run acp-skills install with the skill's name." };
+    case "skill": {
+      if (findSkill === undefined) return unlooked;
+      const version = findSkill(requirement.skill);
+      return version === undefined
+        ? { status: "missing", evidence: "no such skill", advice: `Install the skill ${requirement.skill}.` }
+        : { status: "met", evidence: `version ${version}` };
+    }
+    case "sandbox": {
+      if (findSandbox === undefined) return unlooked;
+      return matchSandbox(requirement.needs, await findSandbox());
+    }
+    case "text":
+      return unknown("not understood; read it yourself");
+  }
+}
+
+function unknown(evidence: string, advice?: string): Finding {
+  return { status: "unknown", evidence, ...(advice !== undefined && { advice }) };
+}
+
+function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
+  const doctor = "Run acp-skills doctor.";
+  if ("reason" in found) return { status: "missing", evidence: found.reason, advice: doctor };
+  const lacking = needs.filter((need) => found.lacks[need] !== undefined);
+  if (lacking.length === 0) return { status: "met", evidence: found.tier };
+  return {
+    status: "missing",
+    evidence: `${found.tier}, without ${lacking.join(", ")}`,
+    advice: found.remedy ?? doctor,
+  };
+}
+
+const unlooked = unknown("not looked into");
+
+/** One of several programs suffices. */
+async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machine): Promise<Finding> {
+  const findings: Finding[] = [];
+  for (const program of programs) {
+    const finding = await findProgram(program, machine);
+    if (finding.status === "met") return finding;
+    findings.push(finding);
+  }
+  const evidence = findings.map((finding) => finding.evidence).join("; ");
+  const advice = `Install ${programs.map(describeProgram).join(" or ")}.`;
+  return findings.every(({ status }) => status === "missing")
+    ? { status: "missing", evidence, advice }
+    : unknown(evidence);
+}
+
+/** Any of its commands is the program; a version that does not fit can still be that of another command. */
+async function findProgram({ commands, range }: ProgramDemand, machine: Machine): Promise<Finding> {
+  const misfits: string[] = [];
+  const doubts: string[] = [];
+  for (const command of commands) {
+    const found = machine.find(command);
+    if (found === undefined) continue;
+    if (found.isPlaceholder) {
+      doubts.push(`${found.path} may only offer to install it`);
+      continue;
+    }
+    if (range === undefined) return { status: "met", evidence: found.path };
+    const answer = await machine.version(command);
+    if ("reason" in answer) {
+      doubts.push(`${found.path} is there, but its version is not known: ${answer.reason}`);
+      continue;
+    }
+    const fit = fitOf(answer.version, range);
+    const evidence = `${answer.version} at ${found.path}`;
+    if (fit === "yes") return { status: "met", evidence: found.isShim ? `${evidence}, outside of projects` : evidence };
+    if (fit === "newer") doubts.push(`${evidence} is newer than the ${range} that is named`);
+    else if (found.isShim) doubts.push(`${evidence}, outside of projects, is not ${range}`);
+    else misfits.push(evidence);
+  }
+  if (doubts.length > 0) return unknown([...doubts, ...misfits].join("; "));
+  if (misfits.length > 0) return { status: "missing", evidence: `${misfits.join("; ")}, not ${range ?? ""}` };
+  return { status: "missing", evidence: `${commands.join(", ")} is not on PATH` };
+}
+
+/** Undefined if nothing is asked for. */
+export function summarise(matches: readonly Match[]): Summary | undefined {
+  const needed = matches.filter(({ requirement }) => requirement.optional === undefined);
+  if (needed.length === 0) return undefined;
+  const missing = needed
+    .filter(({ status }) => status === "missing")
+    .map(({ requirement }) => describeDemand(requirement));
+  const isKnown = needed.every(({ status }) => status === "met");
+  return { status: missing.length > 0 ? "missing" : isKnown ? "met" : "unknown", missing };
+}

@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { isVersion } from "../../manifest.ts";
+import type { Finding, RuleCode } from "../../rules.ts";
+import { copied, qualified, shadowed, slugCollision, versionCollision } from "../scan/disk-findings.ts";
+import type { Root } from "../roots.ts";
+import type { FoundSkill } from "../scan/scan-memory.ts";
+import { type Skill, maxNameLength, toSlug } from "../../skill.ts";
+import { byCodePoint } from "../../../base/text/code-point-order.ts";
+
+/** The versions of one skill, under its slug. */
+export interface SkillVersions {
+  readonly slug: string;
+  readonly members: readonly FoundSkill[];
+}
+
+/** The versions of one skill: one directory, or the `<version>/` directories in it. */
+interface Family {
+  readonly directory: string;
+  /** One per version; never empty. */
+  readonly members: readonly FoundSkill[];
+  /** Skills with the same bytes elsewhere below the same root. */
+  readonly copies: readonly FoundSkill[];
+}
+
+const malformedName: ReadonlySet<RuleCode> = new Set([
+  "name-missing",
+  "name-too-long",
+  "name-not-lowercase",
+  "name-invalid-characters",
+  "name-hyphens",
+  "name-not-ascii",
+] satisfies RuleCode[]);
+
+/** Directory names that do not describe the skills in them; used only if no other name is unique. */
+const generic: ReadonlySet<string> = new Set(["skills", "skill", "plugins", "agents", "claude", "src"]);
+const hashLength = 8;
+
+/** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
+export function resolveConflicts(
+  rivals: ReadonlyMap<string, readonly FoundSkill[]>,
+  slugs: Set<string>,
+): { entries: readonly SkillVersions[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
+  const entries: SkillVersions[] = [];
+  const findings = new Map<FoundSkill, Finding[]>();
+  const tell = (found: FoundSkill, finding: Finding): void => {
+    findings.set(found, [...(findings.get(found) ?? []), finding]);
+  };
+  const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
+  // Two slugs can want the same qualified one: the order in which skills were found must not decide which gets it.
+  for (const [slug, all] of [...rivals].sort(([a], [b]) => byCodePoint(a, b))) {
+    /** The versions that keep the slug, from the first root. */
+    let kept: readonly FoundSkill[] = [];
+    for (const found of byRoot(all)) {
+      const families = toFamilies(found, (one, skill, twin) => tell(one, versionCollision(skill, twin)));
+      const otherSlugs = qualifiedSlugs(slug, families, take);
+      const first = families[0]?.members[0]?.record.skill;
+      for (const family of families) {
+        const { members, copies } = family;
+        const original = members[0]?.record.skill;
+        if (original === undefined || first === undefined) continue;
+        for (const copy of copies) if (copy.record.skill) tell(copy, copied(copy.record.skill, original));
+        const own = family === families[0] ? slug : otherSlugs.get(family);
+        const winner = own === slug ? kept[0]?.record.skill : undefined;
+        if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
+        for (const member of members) {
+          const { skill } = member.record;
+          if (skill === undefined) continue;
+          if (own === undefined) tell(member, slugCollision(skill, first));
+          else if (winner !== undefined) tell(member, shadowedOrCopied(member, skill, kept, winner));
+          else if (own !== slug) tell(member, qualified(skill, own, first));
+        }
+      }
+      if (kept.length === 0) kept = families[0]?.members ?? [];
+    }
+  }
+  return { entries, findings };
+}
+
+/** The finding for a skill below a later root than the one that keeps its slug. */
+function shadowedOrCopied({ content }: FoundSkill, skill: Skill, kept: readonly FoundSkill[], winner: Skill): Finding {
+  const original = kept.find((other) => content !== undefined && other.content === content)?.record.skill;
+  return original === undefined ? shadowed(skill, winner) : copied(skill, original);
+}
+
+function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
+  const roots = new Map<Root | undefined, FoundSkill[]>();
+  for (const found of rivals) {
+    const others = roots.get(found.roots[0]);
+    if (others === undefined) roots.set(found.roots[0], [found]);
+    else others.push(found);
+  }
+  return roots.values();
+}
+
+/**
+ * Groups skills of one slug and one root into different skills, in order of precedence: well-formed names, then the shallowest, then by
+ * path (C-1.6). `refuse` is called for a duplicate version, with the first skill that has it.
+ */
+function toFamilies(
+  found: readonly FoundSkill[],
+  refuse: (one: FoundSkill, skill: Skill, twin: Skill) => void,
+): Family[] {
+  const byDirectory = new Map<string, FoundSkill[]>();
+  for (const one of found) {
+    const directory = versionsDirectory(one);
+    const members = byDirectory.get(directory);
+    if (members === undefined) {
+      byDirectory.set(directory, [one]);
+      continue;
+    }
+    const twin = members.find(({ record }) => record.skill?.version === one.record.skill?.version)?.record.skill;
+    if (twin === undefined) members.push(one);
+    else if (one.record.skill !== undefined) refuse(one, one.record.skill, twin);
+  }
+  const order = Array.from(byDirectory, ([directory, members]) => ({
+    directory,
+    members,
+    rank: members.every(isMade) ? 1 : 0,
+    depth: directory.split(path.sep).length,
+  })).sort((a, b) => a.rank - b.rank || a.depth - b.depth || byCodePoint(a.directory, b.directory));
+  const families: (Family & { readonly copies: FoundSkill[] })[] = [];
+  const byContent = new Map<string, FoundSkill[]>();
+  for (const { directory, members } of order) {
+    const content = contentOf(members);
+    const copies = content === undefined ? undefined : byContent.get(content);
+    if (copies !== undefined) {
+      copies.push(...members);
+      continue;
+    }
+    const family = { directory, members, copies: [] };
+    families.push(family);
+    if (content !== undefined) byContent.set(content, family.copies);
+  }
+  return families;
+}
+
+/** Whether the slug was derived from a malformed name. */
+function isMade({ record }: FoundSkill): boolean {
+  return record.findings.some(({ code }) => malformedName.has(code));
+}
+
+/** Equal for copies; undefined where content was not compared. */
+function contentOf(members: readonly FoundSkill[]): string | undefined {
+  const parts = members.map(({ record, content }) => content && `${record.skill?.version ?? ""} ${content}`);
+  return parts.includes(undefined) ? undefined : parts.sort().join("\n");
+}
+
+/** The directory with all versions of a skill: its own, or the parent of `<version>/`. */
+function versionsDirectory({ record }: FoundSkill): string {
+  return isVersion(path.basename(record.path)) ? path.dirname(record.path) : record.path;
+}
+
+/**
+ * Slugs for different skills with the same slug, except the first, which keeps it: prefixed by the nearest directory that contains none
+ * of the others. They depend on paths alone, so that no slug moves from one skill to another as skills come and go. `take` claims a
+ * slug and returns whether it was free.
+ */
+function qualifiedSlugs(
+  slug: string,
+  families: readonly Family[],
+  take: (slug: string) => boolean,
+): Map<Family, string> {
+  const candidates = new Map(families.map((family) => [family, directoryNames(family)]));
+  const counts = new Map<string, number>();
+  for (const own of candidates.values()) {
+    for (const name of new Set(own)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const result = new Map<Family, string>();
+  for (const family of families.slice(1)) {
+    const telling = (candidates.get(family) ?? []).filter((name) => counts.get(name) === 1 && name !== slug);
+    const hash = createHash("sha256").update(family.directory).digest("hex").slice(0, hashLength);
+    const choices = [...telling.map((name) => fit(`${name}-${slug}`, hash)), fit(`${slug}-${hash}`, hash)];
+    const free = choices.find(take);
+    if (free !== undefined) result.set(family, free);
+  }
+  return result;
+}
+
+/** The directories that contain a skill as slug parts, innermost first: generic ones last, then each with its parent. */
+function directoryNames({ directory }: Family): string[] {
+  const names = directory
+    .split(path.sep)
+    .reverse()
+    .flatMap((name) => toSlug(name) ?? []);
+  const pairs = names.slice(1).map((above, index) => `${above}-${names[index] ?? ""}`);
+  return [...names.filter((name) => !generic.has(name)), ...names.filter((name) => generic.has(name)), ...pairs];
+}
+
+function fit(slug: string, hash: string): string {
+  if (slug.length <= maxNameLength) return slug;
+  return `${slug.slice(0, maxNameLength - hashLength - 1).replace(/-$/, "")}-${hash}`;
+}

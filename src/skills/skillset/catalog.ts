@@ -1,0 +1,218 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList } from "./assemble.ts";
+import type { Problem } from "../rules/problem.ts";
+import { isOwnRoot } from "./roots.ts";
+import type { Root } from "./roots.ts";
+import { Scan } from "./scan.ts";
+import type { ScanResult } from "./scan/scan-memory.ts";
+import type { SkillFiles } from "../files.ts";
+import { openHold, openDebounce, openStarvation } from "./watch/debounce.ts";
+import type { Hold, Debounce, Starvation } from "./watch/debounce.ts";
+import type { OpenSkillWatcher, SkillWatcher } from "./watch.ts";
+import type { Change, OfferedSkill, Snapshot } from "../skill.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+
+/** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
+type CatalogListener = (snapshot: Snapshot, change: Change) => void;
+
+export interface CatalogOptions {
+  /** In order of precedence. */
+  readonly roots: readonly Root[];
+  readonly files: SkillFiles;
+  /** Without one, the catalog changes only by `reload()`. */
+  readonly openWatcher?: OpenSkillWatcher;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Milliseconds of reading before other work gets a turn; Infinity for a one-shot listing, which reads everything at once. */
+  readonly slice?: number;
+}
+
+const usualSlice = 3;
+/** A burst of this many hints is close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
+const manyHints = 8000;
+
+/** Opens a catalog over `roots` and starts reading them. */
+export function openCatalog(options: CatalogOptions): Catalog {
+  return new Catalog(options);
+}
+
+/** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
+export class Catalog {
+  /** Resolves with the first snapshot; never rejects. */
+  readonly ready: Promise<Snapshot>;
+  readonly #roots: readonly Root[];
+  readonly #ownRoots: readonly string[];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #slice: number;
+  readonly #scan: Scan;
+  readonly #settle: Debounce;
+  readonly #hold: Hold;
+  readonly #starvation: Starvation;
+  readonly #watcher: SkillWatcher | undefined;
+  readonly #listeners = new Set<CatalogListener>();
+  #snapshot: Snapshot;
+  #isReady = false;
+  #isClosed = false;
+  #lastFailure = "";
+  #lastLook: Promise<void> = Promise.resolve();
+  #isLookPlanned = false;
+  #hints = 0;
+  /** How many directories were known when the last look ran out of time. */
+  #reached = 0;
+  /** How long it was quiet before the look that is due; 0 after any change since. */
+  #quiet = 0;
+  #names: Map<string, OfferedSkill> | undefined;
+
+  constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
+    [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
+    this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
+    this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
+    this.#settle = openDebounce(clock, (milliseconds) => {
+      this.#quiet = milliseconds;
+      this.#planLook();
+    });
+    this.#hold = openHold(clock, (directory) => {
+      this.#scan.markDirectoryStale(directory);
+      this.#planLook();
+    });
+    const watcher = openWatcher?.(
+      (directory, name) => this.#onHint(directory, name),
+      (message) => log("warning", message),
+    );
+    this.#watcher = watcher;
+    this.#starvation = openStarvation(files, clock, () => {
+      this.#scan.markAllStale();
+      this.#planLook();
+    });
+    this.#scan = new Scan({
+      roots,
+      files: this.#starvation.files,
+      now: () => clock.now(),
+      ...(slice === Infinity && { limits: { milliseconds: Infinity } }),
+      ...(watcher && {
+        onDirectory: (directory: string) => watcher.add(directory),
+        onForgotten: (directory: string) => watcher.remove(directory),
+        isHeld: (directory, before, now) => this.#hold.isHeld(directory, before, now, this.#quiet),
+      }),
+    });
+    this.ready = this.#look().then(() => {
+      this.#isReady = true;
+      return this.#snapshot;
+    });
+  }
+
+  /** Empty until the roots were read for the first time; replaced as a whole, never modified. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** Reads everything again and resolves with the current snapshot; with a watcher, a loss is held back for 40 ms. */
+  async reload(): Promise<Snapshot> {
+    await this.ready;
+    this.#quiet = 0;
+    this.#scan.markAllStale();
+    await this.#look();
+    return this.#snapshot;
+  }
+
+  /** Calls back once per change after the first snapshot; the returned function unsubscribes. */
+  onChange(listener: CatalogListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** By slug or by canonical name (C-1.2). */
+  find(nameOrSlug: string): OfferedSkill | undefined {
+    this.#names ??= new Map([
+      ...this.#snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
+      ...this.#snapshot.skills.map((offer) => [offer.skill.slug, offer] as const),
+    ]);
+    return this.#names.get(nameOrSlug);
+  }
+
+  /** Stops watching; the last snapshot stays readable. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#settle.close();
+    this.#starvation.close();
+    this.#hold.close();
+    await this.#watcher?.close();
+  }
+
+  #onHint(directory: string, name: string | undefined): void {
+    if (this.#isClosed || !this.#scan.markStale(directory, name)) return;
+    this.#hints++;
+    this.#quiet = 0;
+    this.#settle.hint(directory);
+  }
+
+  /** One look at a time; a change in the meantime leads to one more. */
+  #look(): Promise<void> {
+    this.#lastLook = this.#lastLook.then(() => this.#lookOnce());
+    return this.#lastLook;
+  }
+
+  #planLook(): void {
+    if (this.#isLookPlanned) return;
+    this.#isLookPlanned = true;
+    void this.#look();
+  }
+
+  async #lookOnce(): Promise<void> {
+    this.#isLookPlanned = false;
+    if (this.#isClosed) return;
+    if (this.#hints > manyHints) this.#scan.markAllStale();
+    this.#hints = 0;
+    try {
+      const found = await runInSlices(this.#scan.run(), { now: () => this.#clock.now(), slice: this.#slice });
+      this.#replaceBy(Object.freeze({ ...assemble(found, this.#snapshot), ownRoots: this.#ownRoots }));
+      this.#lastFailure = "";
+      this.#goOn(found);
+    } catch (error) {
+      this.#keepOld(error);
+    }
+    this.#starvation.afterLook();
+  }
+
+  /** Looks again where time was too short, as long as each look gets further. */
+  #goOn({ findings }: ScanResult): void {
+    const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.directories : 0;
+    if (known > this.#reached) this.#planLook();
+    this.#reached = known;
+  }
+
+  #replaceBy(next: Snapshot): void {
+    if (this.#isClosed) return;
+    const before = this.#snapshot;
+    const change = diffSnapshots(before, next);
+    if (isEmptyChange(change) && isDeepEqualList(before.problems, next.problems)) return;
+    this.#snapshot = next;
+    this.#names = undefined;
+    if (this.#isReady) for (const listener of [...this.#listeners]) listener(next, change);
+  }
+
+  /** Logs consecutive equal failures once. */
+  #keepOld(error: unknown): void {
+    this.#scan.markAllStale();
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#lastFailure) return;
+    this.#lastFailure = message;
+    this.#log("error", `Reading the skills failed; the previous list stays in use: ${message}`);
+    if (this.#isReady) return;
+    const file = this.#roots[0]?.path ?? "skills";
+    const fix = "See the log, then restart.";
+    const place = { file, line: 1, column: 1 };
+    const problem: Problem = {
+      code: "unreadable",
+      severity: "error",
+      ...place,
+      message: message.replace(/\.$/, ""),
+      fix,
+    };
+    this.#snapshot = Object.freeze({ skills: [], problems: [problem], ownRoots: this.#ownRoots });
+  }
+}

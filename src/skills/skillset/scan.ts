@@ -1,0 +1,314 @@
+import path from "node:path";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import { withinTimeBudget } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises/slices.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { SkillFiles } from "../files.ts";
+import { invalidName, walkSkill } from "../hash.ts";
+import { isVersion } from "../manifest.ts";
+import { CopyFinder } from "./scan/copies.ts";
+import * as findings from "./scan/disk-findings.ts";
+import { findIgnoreRule } from "./scan/ignore-files.ts";
+import type { IgnoreRules } from "./scan/ignore-files.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
+import type { Root } from "./roots.ts";
+import { FoundSoFar, ScanMemory } from "./scan/scan-memory.ts";
+import type { ScanResult, FoundSkill, Known } from "./scan/scan-memory.ts";
+import { UnreadPlaces } from "./scan/unread-places.ts";
+import type { UnreadPlace } from "./scan/unread-places.ts";
+
+/** The limits of C-1.6. */
+interface ScanLimits {
+  /** How many directories below its root a skill may be. */
+  readonly depth: number;
+  /** Directories without a skill, per root. */
+  readonly directories: number;
+  /** Directories without a skill inside one skill. */
+  readonly insideSkill: number;
+  /** Directories per root that are not read, but searched for skills that are left out. */
+  readonly unread: number;
+  /** Time spent on one root in a run, not counting other work between its steps. */
+  readonly milliseconds: number;
+}
+
+export interface ScanOptions {
+  readonly roots: readonly Root[];
+  readonly files: SkillFiles;
+  readonly limits?: Partial<ScanLimits>;
+  /** Called before a directory is read. */
+  readonly onDirectory?: (directory: string) => void;
+  /** Called for each directory that is no longer relevant. */
+  readonly onForgotten?: (directory: string) => void;
+  /** Monotonic, in milliseconds. */
+  readonly now?: () => number;
+  /** Whether to keep the previous record of a directory; asked when one is read again. */
+  readonly isHeld?: (directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined) => boolean;
+}
+
+/** A directory whose children are being visited, or the start of a root. */
+interface Level {
+  readonly record: DirectoryRecord | undefined;
+  /** The expected skill name in a version directory. */
+  readonly expectedName: string;
+  readonly depth: number;
+  readonly rules: IgnoreRules;
+  readonly allowance: Allowance;
+  next: number;
+}
+
+/** A directory to be visited. */
+interface Visit {
+  readonly level: Level;
+  /** Its path below its parent. */
+  readonly place: string;
+  /** Its real path, which differs from `place` for a link. */
+  readonly path: string;
+  readonly expectedName: string;
+}
+
+/** How many more directories without a skill may be read below `owner`. */
+interface Allowance {
+  readonly owner: string;
+  readonly insideSkill: boolean;
+  readonly limit: number;
+  left: number;
+}
+
+/** A pause costs as much as a tenth of a visit. */
+const visitsBetweenPauses = 8;
+const contractLimits: ScanLimits = {
+  depth: 12,
+  directories: 20_000,
+  insideSkill: 1000,
+  unread: 5000,
+  milliseconds: 20_000,
+};
+
+/** Finds the skills below some roots. Keeps what it read, and reads only stale directories again. */
+export class Scan {
+  readonly #options: ScanOptions;
+  readonly #limits: ScanLimits;
+  readonly #memory: ScanMemory;
+  readonly #unreadPlaces: UnreadPlaces;
+  readonly #copies: CopyFinder;
+  readonly #onDirectory: ((directory: string) => void) | undefined;
+
+  constructor(options: ScanOptions) {
+    const { roots, files, onDirectory } = options;
+    const memory = new ScanMemory(roots, options);
+    this.#options = options;
+    this.#limits = { ...contractLimits, ...options.limits };
+    this.#memory = memory;
+    this.#unreadPlaces = new UnreadPlaces(files, this.#limits, (directory) => memory.wasRead(directory));
+    this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
+    this.#onDirectory = onDirectory && ((directory): void => memory.watch(directory));
+  }
+
+  /** Must not be called while another run is unfinished. */
+  *run(): Steps<ScanResult> {
+    this.#memory.startRun();
+    const found = new FoundSoFar();
+    const unread = new Map<Root, UnreadPlace[]>();
+    for (const root of this.#options.roots) {
+      const places: UnreadPlace[] = [];
+      yield* this.#withinTime(root, found, this.#visitRoot(root, found, places));
+      if (places.length > 0) unread.set(root, places);
+    }
+    // Counting comes once all roots were read: what one of them ignores may be another.
+    for (const [root, places] of unread) {
+      yield* this.#withinTime(root, found, this.#unreadPlaces.report(places, found));
+    }
+    this.#memory.endRun();
+    const { skills, rivals } = found;
+    const contents = rivals.size > 0 ? yield* this.#copies.compare(rivals.values()) : undefined;
+    return { skills: contents === undefined ? skills : skills.map(withContent), findings: found.findings };
+
+    function withContent(skill: FoundSkill): FoundSkill {
+      const content = contents?.get(skill.record);
+      return content === undefined ? skill : { ...skill, content };
+    }
+  }
+
+  /** How many directories are known: a run that did not finish in time left off there, and the next one goes on. */
+  get directories(): number {
+    return this.#memory.directories;
+  }
+
+  /** Makes the next run read everything again. */
+  markAllStale(): void {
+    this.#memory.markAllStale();
+  }
+
+  /** Makes the next run read this directory again, but not those below it. */
+  markDirectoryStale(directory: string): void {
+    this.#memory.markDirectoryStale(directory);
+  }
+
+  /** Handles a change in a directory, to `name` if known. False if it does not affect anything that was found. */
+  markStale(directory: string, name?: string): boolean {
+    return this.#memory.markStale(directory, name);
+  }
+
+  /** Depth first. Adds the places that are not read to `unread`. */
+  *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
+    this.#memory.watch(root.path);
+    const real = this.#resolveRoot(root, found);
+    if (real === undefined) return;
+    const levels: Level[] = [];
+    const withLinks: { readonly record: DirectoryRecord; readonly isRoot: boolean }[] = [];
+    /** Skills of which not every name was seen, or not every name is valid. */
+    const doubtful = new Set<DirectoryRecord>();
+    const doubt = (record?: DirectoryRecord): void => {
+      for (const around of [...levels.map((level) => level.record), record]) if (around?.isSkill) doubtful.add(around);
+    };
+    const expectedName = path.basename(real);
+    const allowance = toAllowance(root.path, false, this.#limits.directories);
+    const start: Level = { record: undefined, expectedName, depth: 0, rules: [], allowance, next: 0 };
+    let visit: Visit | undefined = { level: start, place: real, path: real, expectedName };
+    for (let count = 1; visit !== undefined; visit = nextVisit(levels), count++) {
+      if (count % visitsBetweenPauses === 0) yield undefined;
+      const { level } = visit;
+      const known = this.#memory.recall(visit.path);
+      if (yield* this.#isLeftOut(visit, root, found, unread)) {
+        doubt();
+        continue;
+      }
+      let record = this.#read(visit, root, known);
+      while (record === needsManifestReader) {
+        yield loadManifestReader();
+        record = this.#read(visit, root, known);
+      }
+      if (record === undefined) continue;
+      collect(record, root, level, found);
+      if (record.needsWalk) doubt(record);
+      if (record.dangling.length > 0 && !level.allowance.insideSkill && !record.isSkill) {
+        withLinks.push({ record, isRoot: level.depth === 0 });
+      }
+      if (record.children.length > 0) levels.push(this.#levelBelow(record, visit));
+    }
+    for (const record of doubtful) yield* this.#checkNames(record, found);
+    for (const { record, isRoot } of withLinks) {
+      if (!this.#holdsSkills(record, isRoot && root.holdsAnything !== true)) continue;
+      for (const name of record.dangling) found.addFinding(findings.danglingLink(joinPath(record.path, name)));
+    }
+  }
+
+  *#isLeftOut(visit: Visit, root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<boolean> {
+    const { level, path: directory } = visit;
+    if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) return true;
+    const known = this.#memory.recall(directory);
+    if (known !== undefined && this.#memory.wasMet(known, root)) return true;
+    if (level.depth > this.#limits.depth && level.record !== undefined) {
+      unread.push({ path: directory, parent: level.record, reason: "too-deep" });
+      return true;
+    }
+    if (level.allowance.left <= 0) found.addFinding(findings.tooManyDirectories(level.allowance));
+    return level.allowance.left <= 0;
+  }
+
+  /** Refuses a skill that has a name for which there is no digest, also in places that are not searched for skills. */
+  *#checkNames(record: DirectoryRecord, found: FoundSoFar): Steps<void> {
+    try {
+      yield* walkSkill(this.#options.files, record.path);
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      const file = record.skill?.file ?? record.path;
+      if (error.facts["reason"] === invalidName) found.refuse(record, findings.invalidFileName(file, error));
+    }
+  }
+
+  /**
+   * Whether a dangling link in a directory is where a skill would be: in a root of skills, in a directory named `skills`, or next to a
+   * skill. Elsewhere, as in a project that is checked as a whole, it is not reported.
+   */
+  #holdsSkills({ path: directory, children }: DirectoryRecord, isRootOfSkills: boolean): boolean {
+    if (isRootOfSkills || path.basename(directory) === "skills") return true;
+    const isSkill = (real: string): boolean => this.#memory.recall(real)?.record.isSkill === true;
+    return children.some(({ name, target }) => isSkill(target ?? joinPath(directory, name)));
+  }
+
+  *#withinTime(root: Root, found: FoundSoFar, steps: Steps<void>): Steps<void> {
+    const { now = () => performance.now() } = this.#options;
+    const { milliseconds } = this.#limits;
+    const isComplete = yield* withinTimeBudget(steps, now, milliseconds);
+    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds, found.skills.length));
+  }
+
+  #read(
+    { path: directory, expectedName }: Visit,
+    root: Root,
+    known: Known | undefined,
+  ): ReturnType<typeof readDirectory> {
+    if (known !== undefined && this.#memory.isFresh(known, expectedName)) {
+      this.#memory.meet(known, root);
+      return known.record;
+    }
+    const previous = known?.record;
+    const { files, isHeld } = this.#options;
+    const now = readDirectory(directory, expectedName, { files, onDirectory: this.#onDirectory });
+    if (now === needsManifestReader) return now;
+    const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
+    if (record !== undefined) this.#memory.remember(record, root, known);
+    return record;
+  }
+
+  #levelBelow(record: DirectoryRecord, { level, expectedName }: Visit): Level {
+    const allowance = record.isSkill ? toAllowance(record.path, true, this.#limits.insideSkill) : level.allowance;
+    const rules =
+      record.ignored.length > 0 ? [...level.rules, { base: record.path, patterns: record.ignored }] : level.rules;
+    return { record, expectedName, depth: level.depth + 1, rules, allowance, next: 0 };
+  }
+
+  /** The real path of a root. An explicit root must exist; the others may be missing. */
+  #resolveRoot(root: Root, found: FoundSoFar): string | undefined {
+    const { files, isHeld } = this.#options;
+    try {
+      const real = files.resolve(root.path);
+      const before = this.#memory.realRoot(root);
+      if (real === undefined && before !== undefined && isHeld?.(root.path, before, undefined)) return before.path;
+      this.#memory.setRealRoot(root, real);
+      if (real === undefined && root.origin === "explicit") found.addFinding(findings.missingRoot(root.path));
+      return real;
+    } catch (error) {
+      found.addFinding(findings.unreadableFinding(root.path, error));
+      return undefined;
+    }
+  }
+}
+
+function nextVisit(levels: Level[]): Visit | undefined {
+  for (let level = levels.at(-1); level?.record !== undefined; level = levels.at(-1)) {
+    const child = level.record.children[level.next++];
+    if (child === undefined) {
+      levels.pop();
+      continue;
+    }
+    const { name, target } = child;
+    const place = joinPath(level.record.path, name);
+    return { level, place, path: target ?? place, expectedName: isVersion(name) ? level.expectedName : name };
+  }
+  return undefined;
+}
+
+function* isIgnored({ level, place, path: real }: Visit, unread: UnreadPlace[]): Steps<boolean> {
+  const rule = yield* findIgnoreRule(level.rules, place);
+  if (rule?.ofGit === true && real === place && level.record !== undefined) {
+    unread.push({ path: place, parent: level.record, reason: "ignored" });
+  }
+  return rule !== undefined;
+}
+
+function collect(record: DirectoryRecord, root: Root, level: Level, found: FoundSoFar): void {
+  for (const finding of record.strays) found.addFinding(finding);
+  if (record.isSkill) {
+    found.addSkill(record, root);
+    return;
+  }
+  level.allowance.left--;
+  for (const finding of record.findings) found.addFinding(finding);
+}
+
+function toAllowance(owner: string, insideSkill: boolean, limit: number): Allowance {
+  return { owner, insideSkill, limit, left: limit };
+}

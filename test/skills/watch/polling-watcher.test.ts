@@ -1,5 +1,0 @@
-import { openPolling } from "../../../src/skills/watch/polling-watcher.ts";
-import { diskTree } from "../../contract/disk-tree.ts";
-import { describeSkillWatcher } from "../../contract/skill-watcher.ts";
-
-describeSkillWatcher("polling", () => diskTree((hint) => openPolling(hint, { interval: 20 })));
