@@ -19,14 +19,14 @@ async function broken(file: string, text: string): Promise<(string | null)[]> {
 test.each([
   [
     "a wing that imports a door",
-    "src/skills/names.ts",
+    "src/skills/permissions.ts",
     'import "../acp/announce/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
     "an import between wings that are not listed for each other",
     "src/client/initialize.ts",
-    'import "../skills/names.ts";\n',
+    'import "../skills/permissions.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
@@ -53,12 +53,12 @@ test.each([
     'import "../install/carry-out.ts";\n',
     "import-x/no-restricted-paths",
   ],
-  ["a package that a wing does not list", "src/skills/names.ts", 'import "execa";\n', "no-restricted-imports"],
-  ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
-  ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
+  ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],
+  ["a cycle", "src/skills/permissions.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
+  ["a floating promise", "src/skills/permissions.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
   [
     "a switch that is not exhaustive",
-    "src/skills/names.ts",
+    "src/skills/permissions.ts",
     'export function f(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n  }\n}\n',
     "@typescript-eslint/switch-exhaustiveness-check",
   ],
