@@ -49,13 +49,18 @@ test.each([
   ],
   [
     "a wing that imports its last room",
-    "src/sources/lock/lock-file.ts",
+    "src/sources/lock-file.ts",
     'import "../install/carry-out.ts";\n',
     "import-x/no-restricted-paths",
   ],
   ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],
   ["a cycle", "src/skills/permissions.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
-  ["a floating promise", "src/skills/permissions.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
+  [
+    "a floating promise",
+    "src/skills/permissions.ts",
+    "Promise.resolve();\n",
+    "@typescript-eslint/no-floating-promises",
+  ],
   [
     "a switch that is not exhaustive",
     "src/skills/permissions.ts",

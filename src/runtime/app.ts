@@ -12,8 +12,7 @@ import type { SessionRecords } from "./ledger/session-records.ts";
 import type { Settings } from "./options.ts";
 import type { SourceReader } from "../sources/reader.ts";
 import { parseSource } from "../sources/source.ts";
-import type { Copies } from "../sources/store/open-copies.ts";
-import { sourceRoot } from "../sources/store/source-root.ts";
+import { type Copies, sourceRoot } from "../sources/store.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store/run-store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
@@ -153,7 +152,7 @@ class SkillsApp implements App {
     if (!existsSync(records) || !existsSync(cwd)) return;
     try {
       const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
-        import("../sources/lock/change-record.ts"),
+        import("../sources/lock-file.ts"),
         import("../sources/skills-place.ts"),
       ]);
       const words = unfinishedWords({ ...projectPlace(cwd, home, process.env), records });
@@ -166,7 +165,7 @@ class SkillsApp implements App {
   /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
   async #openSources(): Promise<Copies | undefined> {
     try {
-      const { openSourceCopies } = await import("../sources/open-sources.ts");
+      const { openSourceCopies } = await import("../sources/store.ts");
       const { hasher } = this;
       const copies = openSourceCopies(this.#settings, {
         hasher,

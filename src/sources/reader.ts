@@ -1,6 +1,8 @@
-import type { RemoteIndex, RemoteSkill } from "./remote-skill.ts";
-import type { SkillFile } from "./skill-bytes.ts";
 import type { Source } from "./source.ts";
+import type { AccessPolicy, CapabilityType, SkillDescriptor } from "../wire/skill-sharing.ts";
+
+export { type SourceListings, openListings } from "./reader/open-listings.ts";
+export { openSourceReader } from "./reader/open-source-reader.ts";
 
 /** What a source was when it was read last. */
 export interface SeenBefore {
@@ -16,4 +18,63 @@ export interface SourceReader {
   skillFiles(skill: RemoteSkill, signal: AbortSignal): Promise<readonly SkillFile[]>;
   /** Ends connections and removes temporary files. Idempotent. */
   close(): Promise<void>;
+}
+
+/** One file of a skill from elsewhere. `path` is relative with `/`, and passed the rules of `archive/check-path.ts`. */
+export interface SkillFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly executable: boolean;
+}
+
+/** How the bytes of a skill are had. `digest` is `sha256:` and 64 hexadecimal digits of exactly the bytes at `url`; URLs are absolute. */
+export type RemoteContent =
+  | { readonly type: "skill-md"; readonly url: string; readonly digest?: string }
+  /** `directory`: in the archive; default its root, or the one directory that it has. */
+  | { readonly type: "archive"; readonly url: string; readonly digest?: string; readonly directory?: string }
+  | {
+      readonly type: "files";
+      readonly files: readonly { readonly path: string; readonly url: string; readonly digest?: string }[];
+    }
+  /** Of a repository at a full commit id. */
+  | { readonly type: "git"; readonly repository: string; readonly commit: string; readonly directory: string }
+  /** Not downloaded but invoked, over HTTP. */
+  | { readonly type: "api"; readonly descriptor: SkillDescriptor }
+  /** Its descriptor has yet to be read. */
+  | { readonly type: "descriptor"; readonly url: string }
+  /** Listed, but of no use to us; `why` is a sentence. */
+  | { readonly type: "unusable"; readonly why: string };
+
+/** A skill that a source offers. All texts are untrusted. */
+export interface RemoteSkill {
+  /** As its index names it, and as it is asked for in `add SOURCE NAME`; unique in an index. */
+  readonly name: string;
+  readonly description: string;
+  readonly version?: string;
+  /** The publisher's id, such as `com.example.translate-v1`. */
+  readonly id?: string;
+  /** Of Skill Sharing; undefined for skills that are only files. */
+  readonly capabilityType?: CapabilityType;
+  readonly access?: AccessPolicy;
+  readonly content: RemoteContent;
+}
+
+/** The forms in which sources list skills. */
+export type IndexForm =
+  "skill-sharing" | "descriptor" | "registry" | "agent-skills-0.1" | "agent-skills-0.2" | "marketplace" | "git";
+
+/** What a source offers at one moment. */
+export interface RemoteIndex {
+  readonly source: Source;
+  readonly form: IndexForm;
+  /** Sorted by name, by code point. */
+  readonly skills: readonly RemoteSkill[];
+  /** One sentence for each entry or document that could not be used. */
+  readonly problems: readonly string[];
+  /** Something that may list more could not be read now: what it listed before is still there. */
+  readonly isPartial?: true;
+  /** Of a git source: the commit that was read. */
+  readonly commit?: string;
+  /** For `If-None-Match` at the next look, by URL; of a git source, commits of other repositories that it leads to. */
+  readonly etags?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { SkillsError } from "../base/errors.ts";
-import { isLoopbackHost } from "./loopback-host.ts";
 
 /** Where skills of others come from, as a person names it. */
 export interface Source {
@@ -195,4 +194,19 @@ const ofThisMachine =
 function invalid(why: string, example = "example.com"): SkillsError {
   const forms = "a domain, a URL, OWNER/REPO of GitHub, git:URL or registry:URL";
   return new SkillsError("INVALID_OPTIONS", `not a source: ${why}; expected ${forms}, for example ${example}`);
+}
+
+/** Limits on one skill from elsewhere. */
+export const skillLimits = {
+  files: 1_000,
+  /** Of all its files, unpacked. */
+  bytes: 50 * 1024 * 1024,
+  /** Of an archive, packed. */
+  packedBytes: 25 * 1024 * 1024,
+  pathLength: 512,
+} as const;
+
+/** Whether the host of a URL (`URL.hostname`) is by its name this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?$/i.test(hostname);
 }

@@ -1,4 +1,4 @@
-import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../src/sources/fetch/fetcher.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../src/sources/fetch.ts";
 
 type Page = Partial<Omit<RemoteAnswer, "body">> & { readonly body?: unknown };
 

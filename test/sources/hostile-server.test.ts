@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { SkillsError } from "../../src/base/errors.ts";
 import { fetchSkillFiles } from "../../src/sources/reader/fetch-skill-files.ts";
-import type { RemoteContent } from "../../src/sources/remote-skill.ts";
 import { manualClock } from "../manual-clock.ts";
 import { tarOf } from "./archive/tar-blocks.ts";
-import { answers, gzipOfZeros, openHostileServer, openWorld, publicAddress } from "./hostile-server.ts";
-import type { Answer } from "./hostile-server.ts";
+import { type Answer, answers, gzipOfZeros, openHostileServer, openWorld, publicAddress } from "./hostile-server.ts";
+import type { RemoteContent } from "../../src/sources/reader.ts";
 
 const signal = new AbortController().signal;
 const manifest = { name: "SKILL.md", content: "hello" };

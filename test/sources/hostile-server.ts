@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import type { Fetcher } from "../../src/sources/fetch/fetcher.ts";
+import type { Fetcher } from "../../src/sources/fetch.ts";
 import { openFetcher } from "../../src/sources/fetch/open-fetcher.ts";
 import type { FetcherOptions } from "../../src/sources/fetch/open-fetcher.ts";
 import { testCertificate } from "./test-certificate.ts";

@@ -1,9 +1,7 @@
 import { systemClock, withinTime } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
-import { openSourceCopies } from "../../sources/open-sources.ts";
+import { openSourceCopies, sayFailure, sourceRoot } from "../../sources/store.ts";
 import { parseSource } from "../../sources/source.ts";
-import { sayFailure } from "../../sources/store/refresh.ts";
-import { sourceRoot } from "../../sources/store/source-root.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";

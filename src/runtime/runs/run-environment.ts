@@ -4,8 +4,7 @@ import path from "node:path";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
-import type { InvocationEnd } from "../../sources/invoke/invocation-end.ts";
-import type { Invocation } from "../../sources/invoke/invoke-skill.ts";
+import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
 import { frameLimits } from "../sandbox/frames/frames.ts";
 import { parseUntrustedJson } from "../../base/json/untrusted-json.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
@@ -202,8 +201,8 @@ async function invoke(
   { allowPrivate, clock, signal }: Pick<RunSettings, "allowPrivate" | "clock"> & { readonly signal: AbortSignal },
 ): Promise<InvocationEnd> {
   const [{ openFetcher }, { invokeSkill }] = await Promise.all([
-    import("../../sources/fetch/open-fetcher.ts"),
-    import("../../sources/invoke/invoke-skill.ts"),
+    import("../../sources/fetch.ts"),
+    import("../../sources/invoke.ts"),
   ]);
   const fetcher = openFetcher({ allowPrivate, typed: [invocation.endpoint], clock });
   const parse = async (bytes: Uint8Array): Promise<unknown> =>

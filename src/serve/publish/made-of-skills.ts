@@ -1,13 +1,11 @@
 import { createSemaphore } from "../../base/promises/semaphore.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { runInSlices } from "../../base/promises/slices.ts";
-import type { Steps } from "../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../base/promises/slices.ts";
 import type { App } from "../../runtime/app.ts";
-import type { SkillFile } from "../../sources/skill-bytes.ts";
 import type { Audience } from "./audience.ts";
 import type { Publication, PublishedSkill } from "./publication.ts";
-import { isNotPublished, readContents, stampSkill } from "./read-contents.ts";
-import type { NotPublished } from "./read-contents.ts";
+import { type NotPublished, isNotPublished, readContents, stampSkill } from "./read-contents.ts";
+import type { SkillFile } from "../../sources/reader.ts";
 
 /** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
 export interface MadeOfSkills<Made> {

@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Steps } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { skillLimits } from "../../sources/skill-bytes.ts";
-import type { SkillFile } from "../../sources/skill-bytes.ts";
 import type { FileStamp, SkillSource } from "../../skills/files.ts";
-import { walkSkill } from "../../skills/hash.ts";
-import type { Walk, WalkedFile } from "../../skills/hash.ts";
+import { type Walk, type WalkedFile, walkSkill } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
+import { skillLimits } from "../../sources/source.ts";
+import type { SkillFile } from "../../sources/reader.ts";
 
 /** Why a skill is not handed out: the end of a sentence that starts with its name. */
 export interface NotPublished {

@@ -1,7 +1,7 @@
 import { SkillsError } from "../../base/errors.ts";
-import { skillLimits } from "../skill-bytes.ts";
-import type { SkillFile } from "../skill-bytes.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
+import { skillLimits } from "../source.ts";
+import type { SkillFile } from "../reader.ts";
 
 export interface ArchiveOptions {
   /** Removes the one directory in which everything lies. */

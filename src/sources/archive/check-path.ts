@@ -1,7 +1,7 @@
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { skillLimits } from "../skill-bytes.ts";
 import { unseenCharacters } from "../../base/text/invisible-characters.ts";
+import { skillLimits } from "../source.ts";
 
 /** Of one segment, in bytes of UTF-8; what file systems take. */
 const segmentBytes = 255;

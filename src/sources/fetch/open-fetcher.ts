@@ -14,7 +14,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { addressRules, disallowedRequest } from "./address-rules.ts";
 import type { AddressRules } from "./address-rules.ts";
 import { connectChecked } from "./connect-checked.ts";
-import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetcher.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "../fetch.ts";
 import { readResponseBody, toHeaders } from "./read-answer.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
 

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../base/errors.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
-import type { RemoteAnswer } from "./fetcher.ts";
+import type { RemoteAnswer } from "../fetch.ts";
 
 const codes: Readonly<Record<number, SkillsErrorCode>> = {
   401: "AUTH_REQUIRED",

@@ -8,17 +8,21 @@ import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
 import { writeFiles } from "../lock/write-files.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { needsOf, permissionsOf } from "../../skills/permissions.ts";
-import { isScript } from "../../skills/skill.ts";
+import {
+  type Capabilities,
+  type Permissions,
+  needsOf,
+  permissionWords,
+  permissionsOf,
+} from "../../skills/permissions.ts";
+import { type OfferedSkill, isScript } from "../../skills/skill.ts";
 import { openCatalog } from "../../skills/skillset.ts";
 import { checkPaths } from "../../skills/check.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "../../skills/environment.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
 import { createSkillHasher } from "../../skills/hash.ts";
-import type { Permissions, Capabilities } from "../../skills/permissions.ts";
 import type { Level, Problem } from "../../skills/rules.ts";
-import type { OfferedSkill } from "../../skills/skill.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** What a skill from elsewhere is and wants, read from its files before they are installed. */
 export interface InspectedSkill {
@@ -113,4 +117,9 @@ async function inspect({ skill }: OfferedSkill, directory: string, level: Level)
       .filter(({ severity }) => severity !== "note")
       .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),
   };
+}
+
+/** Each permission, and each of the agent's tools that the skill's author expects. */
+export function wantedWords({ wants, expects }: Pick<InspectedSkill, "wants" | "expects">): readonly string[] {
+  return [...permissionWords(wants), ...expects.map((tool) => `the agent's tool ${tool}`)];
 }

@@ -1,16 +1,13 @@
 import { nearest } from "../../base/text/nearest.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { lockedSource } from "../lock/locked-source.ts";
 import { computedHash } from "../lock/computed-hash.ts";
 import { fileDigests } from "../lock/compare-files.ts";
 import type { LockEntry, LockForm } from "../lock.ts";
 import { inParallel } from "../../base/promises/in-parallel.ts";
-import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { inspectSkill } from "./inspect-skill.ts";
-import type { InspectedSkill } from "./inspect-skill.ts";
+import { type InspectedSkill, inspectSkill } from "./inspect-skill.ts";
 import type { Level } from "../../skills/rules.ts";
-import type { SourceReader } from "../reader.ts";
+import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
 
 /** A skill of a source, downloaded and validated. */
 export interface Downloaded {

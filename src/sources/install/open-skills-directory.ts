@@ -4,7 +4,7 @@ import { namesIn } from "../../base/paths/names-in.ts";
 import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../lock/change-record.ts";
 import type { EntryChange, UnfinishedChange } from "../lock/change-record.ts";
-import { changeLock, readLock, sweepLock } from "../lock/lock-file.ts";
+import { changeLock, readLock, sweepLock } from "../lock-file.ts";
 import { toLockText } from "../lock/lock-text.ts";
 import { directoryName, emptyLock, withEntry } from "../lock.ts";
 import type { LockEntry } from "../lock.ts";
@@ -12,7 +12,7 @@ import { findSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
 import type { SkillsPlace } from "../skills-place.ts";
 import { reopenStaging } from "../lock/staging.ts";
 import type { LeftStaging } from "../lock/staging.ts";
-import { stateOf } from "./installed-state.ts";
+import { stateOf } from "../installed.ts";
 import { writing } from "./replace-skills.ts";
 
 /**

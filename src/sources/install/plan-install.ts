@@ -2,14 +2,12 @@ import { readdirSync } from "node:fs";
 import { remotePathFault } from "../archive/check-path.ts";
 import { hasSameFiles } from "../lock/compare-files.ts";
 import { lockedSource } from "../lock/locked-source.ts";
-import { directoryName } from "../lock.ts";
-import type { Lock, LockEntry } from "../lock.ts";
-import { readInstalled } from "../lock/read-installed.ts";
-import type { InstalledFiles } from "../lock/read-installed.ts";
-import type { RemoteIndex } from "../remote-skill.ts";
+import { type Lock, type LockEntry, directoryName } from "../lock.ts";
+import { type InstalledFiles, readInstalled } from "../lock/read-installed.ts";
 import { renameWords } from "./inspect-skill.ts";
-import { lossWords, stateOf } from "./installed-state.ts";
+import { lossWords, stateOf } from "../installed.ts";
 import type { Downloaded } from "./offered-skills.ts";
+import type { RemoteIndex } from "../reader.ts";
 
 /** What installing a downloaded skill means here. */
 export type InstallPlan =

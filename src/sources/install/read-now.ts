@@ -1,5 +1,4 @@
-import type { SourceReader } from "../reader.ts";
-import type { RemoteIndex } from "../remote-skill.ts";
+import type { RemoteIndex, SourceReader } from "../reader.ts";
 import type { Source } from "../source.ts";
 
 /** What a source offers now. */

@@ -1,18 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { createChangeRecord } from "../lock/change-record.ts";
-import type { EntryChange } from "../lock/change-record.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { type EntryChange, createChangeRecord } from "../lock/change-record.ts";
 import { hasSameFiles } from "../lock/compare-files.ts";
-import { changeLock } from "../lock/lock-file.ts";
-import { directoryName, withEntry, withoutEntry } from "../lock.ts";
-import type { Lock, LockEntry } from "../lock.ts";
+import { changeLock } from "../lock-file.ts";
+import { type Lock, type LockEntry, directoryName, withEntry, withoutEntry } from "../lock.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
-import { findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
-import type { SkillsPlace } from "../skills-place.ts";
-import { openStaging } from "../lock/staging.ts";
-import type { Staging } from "../lock/staging.ts";
-import type { SkillFile } from "../skill-bytes.ts";
+import { type SkillsPlace, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
+import { type Staging, openStaging } from "../lock/staging.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** A skill that is put in the place of what was seen there, with its entry in the lock. */
 export interface Replacement {

@@ -1,5 +1,5 @@
-import type { RemoteSkill } from "../remote-skill.ts";
 import { toSkillFiles } from "./to-skill-files.ts";
+import type { RemoteSkill } from "../reader.ts";
 
 /** What can be done with a skill of others. */
 export type UseOfSkill =

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import type { SkillFile } from "../skill-bytes.ts";
 import { computedHash, isHashed } from "./computed-hash.ts";
-import { maxLockedFiles } from "../lock.ts";
-import type { LockEntry } from "../lock.ts";
+import { type LockEntry, maxLockedFiles } from "../lock.ts";
 import type { InstalledFiles } from "./read-installed.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** How the files of an installed skill differ from its lock. Paths are sorted. */
 export interface LockDifference {

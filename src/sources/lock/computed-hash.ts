@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SkillFile } from "../skill-bytes.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** As in the default locale of the `skills` package, which sorts in that of its process. */
 const { compare } = new Intl.Collator("en-US");

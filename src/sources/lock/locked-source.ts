@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { isSkillsError } from "../../base/errors.ts";
-import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { redactionMark, isCut, parseSource, toLabel } from "../source.ts";
-import type { Source } from "../source.ts";
+import { type Source, isCut, parseSource, redactionMark, toLabel } from "../source.ts";
 import type { LockEntry, LockForm } from "../lock.ts";
+import type { RemoteIndex, RemoteSkill, SkillFile } from "../reader.ts";
 
 /** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */
 export function lockedSource(

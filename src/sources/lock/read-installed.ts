@@ -1,11 +1,17 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { holdChild, holdDirectory, joinPath, listHeld, openInHeld } from "../../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import {
+  type HeldDirectory,
+  holdChild,
+  holdDirectory,
+  joinPath,
+  listHeld,
+  openInHeld,
+} from "../../base/paths/at-real-path.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import { skillLimits } from "../skill-bytes.ts";
-import type { SkillFile } from "../skill-bytes.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { skillLimits } from "../source.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {

@@ -1,17 +1,13 @@
-import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import path from "node:path";
-import { holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import { directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import { type HeldDirectory, holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
+import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { isSkillsError, SkillsError } from "../../base/errors.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { stagingPrefix } from "./change-record.ts";
-import type { ChangeRecord, UnfinishedChange } from "./change-record.ts";
-import { readInstalled } from "./read-installed.ts";
-import type { InstalledFiles } from "./read-installed.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
+import { type InstalledFiles, readInstalled } from "./read-installed.ts";
 import { emptyDirectory, syncHeld, writeFiles } from "./write-files.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
 export interface Staging {

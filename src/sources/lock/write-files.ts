@@ -1,7 +1,6 @@
 import { closeSync, constants, fsyncSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
-import { holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
-import type { SkillFile } from "../skill-bytes.ts";
+import { type HeldDirectory, holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
+import type { SkillFile } from "../reader.ts";
 
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;

@@ -1,16 +1,15 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";
 import { readArchive } from "../archive/read-archive.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
+import type { Fetcher } from "../fetch.ts";
 import { compressed, isCompressed } from "../fetch/read-answer.ts";
 import { requireSuccess } from "../fetch/require-success.ts";
-import type { RemoteContent } from "../remote-skill.ts";
-import { skillLimits } from "../skill-bytes.ts";
-import type { SkillFile } from "../skill-bytes.ts";
-import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { skillLimits } from "../source.ts";
+import type { RemoteContent, SkillFile } from "../reader.ts";
 
 /** Reads the files below a directory of a repository at a commit, with paths relative to that directory. */
 type ReadGit = (

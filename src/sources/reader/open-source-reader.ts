@@ -1,14 +1,12 @@
 import { SkillsError } from "../../base/errors.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
-import { openFetcher } from "../fetch/open-fetcher.ts";
-import type { FetcherOptions } from "../fetch/open-fetcher.ts";
-import { openGitSource } from "../git/git-source.ts";
+import { type FetcherOptions, openFetcher } from "../fetch/open-fetcher.ts";
+import { openGitSource } from "./git/git-source.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
-import type { SkillFile } from "../skill-bytes.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readDescriptors } from "./read-descriptors.ts";
 import { readSource } from "./read-source.ts";
-import type { SourceReader } from "../reader.ts";
+import type { SkillFile, SourceReader } from "../reader.ts";
 
 export interface SourceReaderOptions extends FetcherOptions {
   /** What the frontmatter of a SKILL.md says. */

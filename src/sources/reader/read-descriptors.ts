@@ -1,12 +1,11 @@
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { createSourceClient } from "./source-client.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
-import { parseDescriptor } from "../indexes/descriptor.ts";
-import { indexLimits } from "../indexes/index-limits.ts";
-import type { RemoteSkill } from "../remote-skill.ts";
+import { createSourceClient, withoutPrivateLinks } from "./source-client.ts";
+import type { Fetcher } from "../fetch.ts";
+import { parseDescriptor } from "./indexes/descriptor.ts";
+import { indexLimits } from "./indexes/index-limits.ts";
 import { toLabel } from "../source.ts";
-import { withoutPrivateLinks } from "./without-private-links.ts";
+import type { RemoteSkill } from "../reader.ts";
 
 /** Skills with contents of other types than `descriptor`, as far as those could be read. */
 export interface ReadDescriptors {

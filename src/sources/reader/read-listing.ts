@@ -1,12 +1,11 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { LimitedProblems } from "../indexes/collect-skills.ts";
-import { indexLimits } from "../indexes/index-limits.ts";
-import { parseDocument } from "../indexes/parse-document.ts";
-import type { ParsedDocument } from "../indexes/parse-document.ts";
-import type { IndexForm, RemoteSkill } from "../remote-skill.ts";
+import { LimitedProblems } from "./indexes/collect-skills.ts";
+import { indexLimits } from "./indexes/index-limits.ts";
+import { type ParsedDocument, parseDocument } from "./indexes/parse-document.ts";
 import { toLabel } from "../source.ts";
-import type { SourceResponse, SourceClient } from "./source-client.ts";
+import type { SourceClient, SourceResponse } from "./source-client.ts";
+import type { IndexForm, RemoteSkill } from "../reader.ts";
 
 /** A catalog that was found, with all its pages. */
 export interface FoundListing {

@@ -1,17 +1,13 @@
 import { SkillsError } from "../../base/errors.ts";
-import { createSourceClient } from "./source-client.ts";
-import type { SourceClient } from "./source-client.ts";
-import { readListing } from "./read-listing.ts";
-import type { ListingResult, FoundListing, FoundMarketplace } from "./read-listing.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
-import { isAgentSkillsName } from "../indexes/collect-skills.ts";
-import type { RemoteIndex, RemoteSkill } from "../remote-skill.ts";
-import { toLabel } from "../source.ts";
-import type { Source } from "../source.ts";
-import { withoutPrivateLinks } from "./without-private-links.ts";
+import { type SourceClient, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
+import { type FoundListing, type FoundMarketplace, type ListingResult, readListing } from "./read-listing.ts";
+import type { Fetcher } from "../fetch.ts";
+import { isAgentSkillsName } from "./indexes/collect-skills.ts";
+import { type Source, toLabel } from "../source.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { cleanText } from "../indexes/clean-text.ts";
-import { indexLimits } from "../indexes/index-limits.ts";
+import { indexLimits } from "./indexes/index-limits.ts";
+import type { RemoteIndex, RemoteSkill } from "../reader.ts";
+import { cleanText } from "../../base/text/control-characters.ts";
 
 /** How a source is read; what a value is absent for is not read. */
 export interface ReadSourceOptions {

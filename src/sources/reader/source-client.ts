@@ -1,9 +1,10 @@
 import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { Fetcher, RemoteAnswer } from "../fetch/fetcher.ts";
-import { indexLimits } from "../indexes/index-limits.ts";
+import type { Fetcher, RemoteAnswer } from "../fetch.ts";
+import { indexLimits } from "./indexes/index-limits.ts";
 import { toLabel } from "../source.ts";
+import type { RemoteContent, RemoteSkill } from "../reader.ts";
 
 /**
  * What an address answered. `said` is a clause about it for people: `https://example.com/x answered 404`; `why`, if
@@ -111,4 +112,23 @@ async function askOnce(
 
 function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, "");
+}
+
+const onPrivateHost = "it is on a private host, to which a public source must not lead";
+
+/** The skill, of no use if what it is downloaded from is a private host that a person allowed for others than `from`. */
+export function withoutPrivateLinks(
+  skill: RemoteSkill,
+  from: string,
+  { leadsInside }: Pick<Fetcher, "leadsInside">,
+): RemoteSkill {
+  const found = urlsOf(skill.content).find((url) => leadsInside(from, url));
+  if (found === undefined) return skill;
+  return { ...skill, content: { type: "unusable", why: `${new URL(found).host} is not asked: ${onPrivateHost}` } };
+}
+
+/** An `api` skill is asked only after its endpoint was approved; of git, the same is checked where repositories are read. */
+function urlsOf(content: RemoteContent): readonly string[] {
+  if (content.type === "files") return content.files.map(({ url }) => url);
+  return "url" in content ? [content.url] : [];
 }

@@ -6,9 +6,10 @@ import { systemCode } from "../../base/failures/system-code.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
-import { type SkillFile, skillLimits } from "../skill-bytes.ts";
 import { type StorePlaces, copyPlace } from "./store-places.ts";
 import { syncDirectory } from "../../base/paths/replace-file.ts";
+import { skillLimits } from "../source.ts";
+import type { SkillFile } from "../reader.ts";
 
 /** What the store must know about skills, which is of another room. */
 export interface SkillReading {

@@ -1,6 +1,6 @@
-import { digestForm } from "../../base/text/digest-form.ts";
 import { readFileSync } from "node:fs";
-import type { IndexForm } from "../remote-skill.ts";
+import { digestForm } from "../../base/text/digest-form.ts";
+import type { IndexForm } from "../reader.ts";
 
 /** A skill of a source of which there is a copy. */
 export interface CopiedSkill {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { SkillsError } from "../../../src/base/errors.ts";
-import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../src/sources/fetch/fetcher.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../src/sources/fetch.ts";
 import { openFetcher } from "../../../src/sources/fetch/open-fetcher.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { answers, openHostileServer, openWorld, publicAddress } from "../hostile-server.ts";

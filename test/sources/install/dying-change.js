@@ -11,7 +11,7 @@ fs.fsyncSync = () => undefined;
 await dieAtChange(Number(last));
 
 const { removeSkills, replaceSkills } = await import("../../../dist/sources/install/replace-skills.js");
-const { readLock } = await import("../../../dist/sources/lock/lock-file.js");
+const { readLock } = await import("../../../dist/sources/lock-file.js");
 const { placeIn, replacementOf } = await import("./installed-skills.js");
 
 const place = placeIn(directory);

@@ -1,5 +1,5 @@
 /** Adds entries to the lock of a project, one after the other. Arguments: the project, the start of their names, how many. */
-import { changeLock } from "../../../dist/sources/lock/lock-file.js";
+import { changeLock } from "../../../dist/sources/lock-file.js";
 import { withEntry } from "../../../dist/sources/lock.js";
 import { projectPlace } from "../../../dist/sources/skills-place.js";
 

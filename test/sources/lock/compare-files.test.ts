@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fileDigests, hasSameFiles } from "../../../src/sources/lock/compare-files.ts";
 import { computedHash } from "../../../src/sources/lock/computed-hash.ts";
-import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
+import type { SkillFile } from "../../../src/sources/reader.ts";
 
 function filesOf(texts: Readonly<Record<string, string>>): SkillFile[] {
   return Object.entries(texts).map(([path, text]) => ({ path, bytes: Buffer.from(text), executable: false }));

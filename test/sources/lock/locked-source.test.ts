@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { findLocked, lockedSource, lockedUrl, sourceOfEntry } from "../../../src/sources/lock/locked-source.ts";
 import type { LockEntry } from "../../../src/sources/lock.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../src/sources/remote-skill.ts";
 import { parseSource } from "../../../src/sources/source.ts";
+import type { RemoteIndex, RemoteSkill } from "../../../src/sources/reader.ts";
 
 const commit = "ab".repeat(20);
 const files = [{ path: "SKILL.md", bytes: Buffer.from("x"), executable: false }];

@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { toTarGz } from "../../../src/sources/archive/write-tar.ts";
-import { fetchSkillFiles } from "../../../src/sources/reader/fetch-skill-files.ts";
-import type { FetchSkillFilesOptions } from "../../../src/sources/reader/fetch-skill-files.ts";
-import type { RemoteContent } from "../../../src/sources/remote-skill.ts";
-import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
+import { toTarGz } from "../../../src/sources/archive.ts";
+import { type FetchSkillFilesOptions, fetchSkillFiles } from "../../../src/sources/reader/fetch-skill-files.ts";
 import { tarOf } from "../archive/tar-blocks.ts";
-import { answers, openHostileServer, openWorld } from "../hostile-server.ts";
-import type { HostileServer } from "../hostile-server.ts";
+import { type HostileServer, answers, openHostileServer, openWorld } from "../hostile-server.ts";
+import type { RemoteContent, SkillFile } from "../../../src/sources/reader.ts";
 
 const signal = new AbortController().signal;
 const digestOf = (bytes: Uint8Array | string): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

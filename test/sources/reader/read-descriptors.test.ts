@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { indexLimits } from "../../../src/sources/indexes/index-limits.ts";
+import { indexLimits } from "../../../src/sources/reader/indexes/index-limits.ts";
 import { readDescriptors } from "../../../src/sources/reader/read-descriptors.ts";
-import type { RemoteSkill } from "../../../src/sources/remote-skill.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
+import type { RemoteSkill } from "../../../src/sources/reader.ts";
 
 const { signal } = new AbortController();
 const at = (name: string): string => `https://example.com/${name}/descriptor.json`;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { agentSkillsSchema } from "../../../src/sources/indexes/agent-skills.ts";
-import { indexLimits } from "../../../src/sources/indexes/index-limits.ts";
+import { agentSkillsSchema } from "../../../src/sources/reader/indexes/agent-skills.ts";
+import { indexLimits } from "../../../src/sources/reader/indexes/index-limits.ts";
 import { readSource } from "../../../src/sources/reader/read-source.ts";
-import type { RemoteIndex } from "../../../src/sources/remote-skill.ts";
 import { parseSource } from "../../../src/sources/source.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
-import { digest } from "../indexes/read-document.ts";
+import { digest } from "./indexes/read-document.ts";
+import type { RemoteIndex } from "../../../src/sources/reader.ts";
 
 const { signal } = new AbortController();
 const entry = (name: string, type = "api"): object => ({

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { openSourceCopies } from "../../../src/sources/open-sources.ts";
+import { openSourceCopies } from "../../../src/sources/store.ts";
 import { readState } from "../../../src/sources/store/source-state.ts";
 import { sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
 import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";

@@ -1,25 +1,21 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../src/base/log.ts";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { skillReading } from "../../../src/sources/open-sources.ts";
-import type { SeenBefore, SourceReader } from "../../../src/sources/reader.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../src/sources/remote-skill.ts";
-import type { SkillFile } from "../../../src/sources/skill-bytes.ts";
+import { skillReading } from "../../../src/sources/store.ts";
+import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile, SourceReader } from "../../../src/sources/reader.ts";
 import { parseSource } from "../../../src/sources/source.ts";
 import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
 import { SourceRefresh } from "../../../src/sources/store/refresh.ts";
 import { SkillStore } from "../../../src/sources/store/skill-store.ts";
 import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
 import type { SourceState } from "../../../src/sources/store/source-state.ts";
-import { sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
-import type { StorePlaces } from "../../../src/sources/store/store-places.ts";
+import { type StorePlaces, sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
-import { manualClock } from "../../manual-clock.ts";
-import type { ManualClock } from "../../manual-clock.ts";
+import { type ManualClock, manualClock } from "../../manual-clock.ts";
 
 export function newDataDirectory(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-remote-")));

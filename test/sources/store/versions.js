@@ -28,7 +28,7 @@ export function openVersions(version = "first") {
             skills: Object.entries(published[current]).map(([name, text]) => skill(name, text)),
             problems: [],
           }),
-        skillFiles(/** @type {import("../../../src/sources/remote-skill.ts").RemoteSkill} */ { name, content }) {
+        skillFiles(/** @type {import("../../../src/sources/reader.ts").RemoteSkill} */ { name, content }) {
           const text = "digest" in content ? (content.digest ?? "") : "";
           return Promise.resolve([
             {

@@ -1,6 +1,4 @@
 import * as z from "zod";
-import { carryOut } from "../../../sources/install/carry-out.ts";
-import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import type { AppliedPlan, PlanRequest, SourcePlan } from "../../wire/sources.ts";
 import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
 import { discover } from "../sources/discover.ts";
@@ -8,6 +6,7 @@ import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
 import { createLimitedSourceReader } from "../sources/limited-source-reader.ts";
+import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
 const source = z.string().max(2_048);
 const name = z.string().min(1).max(256);

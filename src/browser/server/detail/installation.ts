@@ -1,7 +1,7 @@
 import path from "node:path";
-import { stateOf } from "../../../sources/install/installed-state.ts";
+import { stateOf } from "../../../sources/installed.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
+import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";

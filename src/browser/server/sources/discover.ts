@@ -1,14 +1,13 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { readNow } from "../../../sources/install/read-now.ts";
-import { findLocked, sourceOfEntry } from "../../../sources/lock/locked-source.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
-import { useOfSkill } from "../../../sources/invoke/use-of-skill.ts";
-import type { RemoteIndex } from "../../../sources/remote-skill.ts";
+import { readNow } from "../../../sources/install.ts";
+import { findLocked, readLock, sourceOfEntry } from "../../../sources/lock-file.ts";
+import { useOfSkill } from "../../../sources/invoke.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { Discovered, InstallPlace } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { installPlaces, toSkillsPlace } from "./places.ts";
 import type { LimitedSourceReader } from "./limited-source-reader.ts";
+import type { RemoteIndex } from "../../../sources/reader.ts";
 
 const mostSkills = 500;
 const mostProblems = 20;

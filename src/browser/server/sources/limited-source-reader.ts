@@ -39,7 +39,7 @@ export function createLimitedSourceReader(clock: Clock, allowPrivate: readonly s
       let reader: SourceReader | undefined;
       try {
         // What connects is loaded when something is read.
-        const { openSourceReader } = await import("../../../sources/reader/open-source-reader.ts");
+        const { openSourceReader } = await import("../../../sources/reader.ts");
         reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), describe: describeSkillText });
         return await work(limitBytes(reader), signal);
       } catch (error) {

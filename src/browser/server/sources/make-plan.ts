@@ -1,30 +1,33 @@
 import { SkillsError } from "../../../base/errors.ts";
-import type { ConfirmedInstall } from "../../../sources/install/carry-out.ts";
-import { compareUpdate } from "../../../sources/install/compare-update.ts";
-import { failuresOf, findUpdates, versionWords } from "../../../sources/install/find-updates.ts";
-import type { UpdateLookup } from "../../../sources/install/find-updates.ts";
-import { lossWords } from "../../../sources/install/installed-state.ts";
-import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
-import { namedSources } from "../../../sources/install/named-sources.ts";
-import { renameWords } from "../../../sources/install/inspect-skill.ts";
-import { chooseSkills, downloadAll } from "../../../sources/install/offered-skills.ts";
-import { planInstalls } from "../../../sources/install/plan-installs.ts";
-import type { PlannedInstall } from "../../../sources/install/plan-installs.ts";
-import { planUpdate } from "../../../sources/install/plan-update.ts";
-import { reasonLines } from "../../../sources/install/reason-lines.ts";
-import { readNow } from "../../../sources/install/read-now.ts";
+import {
+  type UpdateLookup,
+  compareUpdate,
+  failuresOf,
+  findUpdates,
+  planUpdate,
+  versionWords,
+} from "../../../sources/update.ts";
+import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
+import {
+  type ConfirmedInstall,
+  type PlannedInstall,
+  chooseSkills,
+  downloadAll,
+  planInstalls,
+  readNow,
+  reasonLines,
+  renameWords,
+} from "../../../sources/install.ts";
 import type { Lock } from "../../../sources/lock.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/skills-place.ts";
-import type { SkillsPlace } from "../../../sources/skills-place.ts";
-import type { RemoteIndex } from "../../../sources/remote-skill.ts";
+import { namedSources, readLock } from "../../../sources/lock-file.ts";
+import { type SkillsPlace, findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { parseSource } from "../../../sources/source.ts";
-import type { PlannedChange, PlanRequest } from "../../wire/sources.ts";
+import type { PlanRequest, PlannedChange } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { toSkillsPlace } from "./places.ts";
-import { createShownChanges } from "./shown-changes.ts";
-import type { ShownChanges } from "./shown-changes.ts";
+import { type ShownChanges, createShownChanges } from "./shown-changes.ts";
 import type { LimitedSourceReader } from "./limited-source-reader.ts";
+import type { RemoteIndex } from "../../../sources/reader.ts";
 
 /** What would be installed, with its bytes, and over what. */
 export interface MadePlan {

@@ -1,15 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { Lock } from "../../../sources/lock.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
-import { toLockText } from "../../../sources/lock/lock-text.ts";
-import { directoryName } from "../../../sources/lock.ts";
-import { readInstalled } from "../../../sources/lock/read-installed.ts";
-import type { InstalledFiles } from "../../../sources/lock/read-installed.ts";
+import { type Lock, directoryName } from "../../../sources/lock.ts";
+import { type InstalledFiles, readInstalled, readLock, toLockText } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
-import type { SkillFile } from "../../../sources/skill-bytes.ts";
 import type { MadePlan } from "./make-plan.ts";
+import type { SkillFile } from "../../../sources/reader.ts";
 
 export interface PendingPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
   readonly id: string;

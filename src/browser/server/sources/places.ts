@@ -1,9 +1,9 @@
 import { homePath } from "../../../base/paths/shown-path.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { differenceWords, stateOf } from "../../../sources/install/installed-state.ts";
-import type { InstalledState } from "../../../sources/install/installed-state.ts";
+import { differenceWords, stateOf } from "../../../sources/installed.ts";
+import type { InstalledState } from "../../../sources/installed.ts";
 import type { LockEntry } from "../../../sources/lock.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
+import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory, globalPlace, projectPlace, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import type { InstalledSkill, InstallPlace, SourceList } from "../../wire/sources.ts";

@@ -1,8 +1,6 @@
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import type { UpdateDiff } from "../../../sources/install/compare-update.ts";
-import { latestWords } from "../../../sources/install/find-updates.ts";
-import type { Downloaded } from "../../../sources/install/offered-skills.ts";
-import { wantedWords } from "../../../sources/install/wanted-words.ts";
+import { type UpdateDiff, latestWords } from "../../../sources/update.ts";
+import { type Downloaded, wantedWords } from "../../../sources/install.ts";
 import type { PlannedChange, PlannedFile } from "../../wire/sources.ts";
 
 /** The changes of one plan as the page shows them: their texts together are limited. */

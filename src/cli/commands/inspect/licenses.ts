@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
-import { licenseRepository } from "../../../sources/install/license-repository.ts";
+import { licenseRepository } from "./license-repository.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { type SkillLicense, findLicenseAround, toPolicyWord } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { licenseRepository } from "../../../sources/install/license-repository.ts";
+import { licenseRepository } from "./license-repository.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { type CalledSkill, callsOf } from "../../../runtime/runs/plan/dependencies.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";

@@ -1,30 +1,31 @@
 import { SkillsError } from "../../../base/errors.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
-import { findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
-import type { SkillsPlace } from "../../../sources/skills-place.ts";
-import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts";
+import { readLock } from "../../../sources/lock-file.ts";
+import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
-import { defineCommand } from "../../command.ts";
-import type { OptionValues } from "../../command.ts";
+import { type OptionValues, defineCommand } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeDownload } from "./install/describe-download.ts";
-import { carryOut } from "../../../sources/install/carry-out.ts";
-import type { ConfirmedInstall } from "../../../sources/install/carry-out.ts";
-import { renameWords } from "../../../sources/install/inspect-skill.ts";
-import { chooseSkills, downloadAll } from "../../../sources/install/offered-skills.ts";
-import type { Downloaded } from "../../../sources/install/offered-skills.ts";
-import type { InstallPlan } from "../../../sources/install/plan-install.ts";
-import { planInstalls } from "../../../sources/install/plan-installs.ts";
-import type { PlannedInstall } from "../../../sources/install/plan-installs.ts";
+import {
+  type ConfirmedInstall,
+  type Downloaded,
+  type InstallPlan,
+  type PlannedInstall,
+  carryOut,
+  chooseSkills,
+  downloadAll,
+  planInstalls,
+  readNow,
+  reasonLines,
+  recoverSkillsDirectory,
+  renameWords,
+} from "../../../sources/install.ts";
 import { asking, installing, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { reasonLines } from "../../../sources/install/reason-lines.ts";
-import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
-import { readNow } from "../../../sources/install/read-now.ts";
+import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 
 const options = {
   all: { type: "boolean", help: "Install every skill of the source." },

@@ -1,14 +1,11 @@
-import type { RemoteIndex, RemoteSkill } from "../../../sources/remote-skill.ts";
-import { useOfSkill } from "../../../sources/invoke/use-of-skill.ts";
+import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { onInterruption } from "../../report/terminal.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { openCliSources } from "./open-sources.ts";
-import type { OpenSources } from "./open-sources.ts";
+import { type Terminal, onInterruption } from "../../report/terminal.ts";
+import type { SourceListings, RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 
 /** Skills whose descriptors are read to say what can be done with them. */
 const describedSkills = 200;
@@ -29,7 +26,8 @@ export const command = defineCommand({
     "Exits with 1 if nothing is found, or if an address could not be read.",
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
-    const opened = await openCliSources([text], options["allow-private"] ?? []);
+    const { openListings } = await import("../../../sources/reader.ts");
+    const opened = openListings([text], options["allow-private"] ?? []);
     const { signal, stop } = onInterruption();
     try {
       const index = await read(opened, options.type, signal, terminal);
@@ -48,7 +46,7 @@ export const command = defineCommand({
 
 /** What the source lists, of one type if one is asked for; the first skills with their descriptors. */
 async function read(
-  { sources: [source], fetcher, read }: OpenSources,
+  { sources: [source], readDescriptors, read }: SourceListings,
   type: string | undefined,
   signal: AbortSignal,
   { progress }: Pick<Terminal, "progress">,
@@ -58,8 +56,7 @@ async function read(
   const index = await read(source, signal);
   const skills = index.skills.filter(({ capabilityType }) => type === undefined || capabilityType === type);
   progress.show(`reading the descriptors of ${source.label}`);
-  const { readDescriptors } = await import("../../../sources/reader/read-descriptors.ts");
-  const described = await readDescriptors(skills.slice(0, describedSkills), { fetcher, signal });
+  const described = await readDescriptors(skills.slice(0, describedSkills), signal);
   progress.done();
   return {
     ...index,

@@ -1,6 +1,5 @@
 import { byCodePoint } from "../../../base/text/code-point-order.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import type { RemoteIndex } from "../../../sources/remote-skill.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/tools/view/rank-by-words.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
@@ -8,9 +7,8 @@ import { createListing } from "../../listing/open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
-import { onInterruption } from "../../report/terminal.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { openCliSources } from "./open-sources.ts";
+import { type Terminal, onInterruption } from "../../report/terminal.ts";
+import type { RemoteIndex } from "../../../sources/reader.ts";
 
 export const command = defineCommand({
   usage: "find WORD… [options]",
@@ -35,7 +33,8 @@ export const command = defineCommand({
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
     // Sources are searched as they are now, not in the copies of them.
     const { source: texts = [], "allow-private": allowed = [], ...here } = options;
-    const opened = texts.length === 0 ? undefined : await openCliSources(texts, allowed);
+    const opened =
+      texts.length === 0 ? undefined : (await import("../../../sources/reader.ts")).openListings(texts, allowed);
     const { signal, stop } = onInterruption();
     try {
       const { catalog, complete } = await createListing(here, terminal);

@@ -1,11 +1,10 @@
-import { readLock } from "../../../sources/lock/lock-file.ts";
+import { namedSources, readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/install/find-updates.ts";
-import type { UpdateLookup } from "../../../sources/install/find-updates.ts";
-import { namedSources } from "../../../sources/install/named-sources.ts";
+import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
+import type { UpdateLookup } from "../../../sources/update.ts";
 import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 

@@ -1,10 +1,8 @@
-import { readLock } from "../../../sources/lock/lock-file.ts";
+import { readLock } from "../../../sources/lock-file.ts";
 import { defineCommand } from "../../command.ts";
-import { lossWords, stateOf } from "../../../sources/install/installed-state.ts";
-import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
-import { removeSkills } from "../../../sources/install/replace-skills.ts";
+import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
+import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
 import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",

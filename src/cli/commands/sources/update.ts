@@ -1,26 +1,28 @@
 import { SkillsError } from "../../../base/errors.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
-import type { LockDifference } from "../../../sources/lock/compare-files.ts";
+import { type LockDifference, namedSources, readLock } from "../../../sources/lock-file.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
-import { defineCommand } from "../../command.ts";
-import type { OptionValues } from "../../command.ts";
+import { type OptionValues, defineCommand } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { confirm } from "./install/confirm.ts";
 import { describeUpdate } from "./install/describe-update.ts";
-import { compareUpdate } from "../../../sources/install/compare-update.ts";
-import type { UpdateDiff } from "../../../sources/install/compare-update.ts";
-import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/install/find-updates.ts";
-import type { Latest, UpdateLookup, Restorable } from "../../../sources/install/find-updates.ts";
-import { lossWords } from "../../../sources/install/installed-state.ts";
-import { lockedKey, notInLock } from "../../../sources/install/locked-key.ts";
-import { namedSources } from "../../../sources/install/named-sources.ts";
-import { carryOut } from "../../../sources/install/carry-out.ts";
-import { planUpdate } from "../../../sources/install/plan-update.ts";
+import {
+  type Latest,
+  type Restorable,
+  type UpdateDiff,
+  type UpdateLookup,
+  compareUpdate,
+  failuresOf,
+  findUpdates,
+  latestWords,
+  planUpdate,
+  versionWords,
+} from "../../../sources/update.ts";
+import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { recoverSkillsDirectory } from "../../../sources/install/open-skills-directory.ts";
 import { withReader } from "./install/with-reader.ts";
+import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
 const options = {
   check: { type: "boolean", help: "Only show what would change." },

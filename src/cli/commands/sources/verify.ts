@@ -1,11 +1,10 @@
-import { unfinishedWords } from "../../../sources/lock/change-record.ts";
-import { readLock } from "../../../sources/lock/lock-file.ts";
+import { readLock, unfinishedWords } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { differenceWords, stateOf, unlockedNames } from "../../../sources/install/installed-state.ts";
-import type { InstalledState } from "../../../sources/install/installed-state.ts";
+import { differenceWords, stateOf, unlockedNames } from "../../../sources/installed.ts";
+import type { InstalledState } from "../../../sources/installed.ts";
 import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { InvocationEnd, StaysThere } from "../../../sources/invoke/invocation-end.ts";
-import type { Invocation } from "../../../sources/invoke/invoke-skill.ts";
+import type { Invocation, InvocationEnd, StaysThere } from "../../../sources/invoke.ts";
 import type { Json, RunEnd } from "../../sandbox.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";

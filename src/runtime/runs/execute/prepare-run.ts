@@ -4,8 +4,7 @@ import { type Capabilities, listed, permissionsOf } from "../../../skills/permis
 import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/directory-identity.ts";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { InvocationEnd } from "../../../sources/invoke/invocation-end.ts";
-import type { Invocation } from "../../../sources/invoke/invoke-skill.ts";
+import type { Invocation, InvocationEnd } from "../../../sources/invoke.ts";
 import type { MountedFile, MountedSkill, RunNeeds, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";

@@ -2,15 +2,12 @@ import { createHash } from "node:crypto";
 import type { App } from "../../../runtime/app.ts";
 import { SizedCache } from "./sized-cache.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
-import { toTarGz } from "../../../sources/archive/write-tar.ts";
-import type { SkillFile } from "../../../sources/skill-bytes.ts";
-import { createMadeOfSkills } from "../made-of-skills.ts";
-import type { MadeOfSkills } from "../made-of-skills.ts";
+import { toTarGz } from "../../../sources/archive.ts";
+import { type MadeOfSkills, createMadeOfSkills } from "../made-of-skills.ts";
 import type { PublishedSkill } from "../publication.ts";
-import { isNotPublished } from "../read-contents.ts";
-import type { NotPublished } from "../read-contents.ts";
-import { agentSkillsPath, toArtifactName } from "./artifact-path.ts";
-import type { ArtifactName, ArtifactType } from "./artifact-path.ts";
+import { type NotPublished, isNotPublished } from "../read-contents.ts";
+import { type ArtifactName, type ArtifactType, agentSkillsPath, toArtifactName } from "./artifact-path.ts";
+import type { SkillFile } from "../../../sources/reader.ts";
 
 /** One download that has all files of a skill: its SKILL.md where there is nothing else, else an archive. */
 export interface Artifact {

@@ -1,9 +1,8 @@
 import type { Steps } from "../../../base/promises/slices.ts";
-import type { SkillFile } from "../../../sources/skill-bytes.ts";
 import type { PublishedSkill } from "../publication.ts";
-import { toGitObject, toTree } from "./git-object.ts";
-import type { GitObject, TreeEntry } from "./git-object.ts";
+import { type GitObject, type TreeEntry, toGitObject, toTree } from "./git-object.ts";
 import { toPluginManifest } from "./marketplace.ts";
+import type { SkillFile } from "../../../sources/reader.ts";
 
 /** A directory of a repository, with all that is below it. */
 export interface GitTree {

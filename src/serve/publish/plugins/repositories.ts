@@ -1,20 +1,16 @@
 import type { App } from "../../../runtime/app.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
-import type { SkillFile } from "../../../sources/skill-bytes.ts";
+import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
 import type { ServeConfig } from "../../config.ts";
 import type { Audience } from "../audience.ts";
 import { createMadeOfSkills } from "../made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";
 import type { NotPublished } from "../read-contents.ts";
-import { toCommit, toGitObject } from "./git-object.ts";
-import type { GitObject } from "./git-object.ts";
-import { toPack } from "./git-pack.ts";
-import type { GitPack } from "./git-pack.ts";
+import { type GitObject, toCommit, toGitObject } from "./git-object.ts";
+import { type GitPack, toPack } from "./git-pack.ts";
 import { pluginPath, toMarketplaceManifest } from "./marketplace.ts";
-import { toGitTree, toPluginTree } from "./plugin-tree.ts";
-import type { GitTree } from "./plugin-tree.ts";
+import { type GitTree, toGitTree, toPluginTree } from "./plugin-tree.ts";
+import type { SkillFile } from "../../../sources/reader.ts";
 
 /** A repository of one commit: the skills of an audience as plugins, and a catalog of them. */
 interface Repository {

@@ -1,4 +1,4 @@
-import { flushPacket, packetLine, readPackets } from "../../../sources/git/refs/packet-lines.ts";
+import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
 
 /** The part of git's protocol (version 0, over HTTP) that reads a repository of one commit without parents. Pure. */
 

@@ -16,7 +16,7 @@ const skillMd = (): string => project.at(".agents/skills/alpha/SKILL.md");
 const modules = [
   new URL("../../../../dist/sources/lock/change-record.js", import.meta.url),
   new URL("../../../../dist/sources/lock/staging.js", import.meta.url),
-  new URL("../../../../dist/sources/lock/lock-file.js", import.meta.url),
+  new URL("../../../../dist/sources/lock-file.js", import.meta.url),
   new URL("../../../../dist/sources/skills-place.js", import.meta.url),
 ];
 

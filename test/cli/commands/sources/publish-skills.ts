@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach } from "vitest";
-import { toTarGz } from "../../../../src/sources/archive/write-tar.ts";
+import { toTarGz } from "../../../../src/sources/archive.ts";
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,9 +1,8 @@
 import { shortDigest } from "../../../../runtime/question.ts";
 import { labelled } from "../../../report/columns.ts";
-import { wantedWords } from "../../../../sources/install/wanted-words.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
-import type { InspectedSkill } from "../../../../sources/install/inspect-skill.ts";
+import { type InspectedSkill, wantedWords } from "../../../../sources/install.ts";
 
 /** Of more, only the number is shown. */
 const most = 20;

@@ -1,6 +1,6 @@
 import { unifiedDiff } from "../../../../base/text/unified-diff.ts";
 import { paintDiffLine } from "../../../report/paint-diff-line.ts";
-import type { UpdateDiff } from "../../../../sources/install/compare-update.ts";
+import type { UpdateDiff } from "../../../../sources/update.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
 

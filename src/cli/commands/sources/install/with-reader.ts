@@ -1,5 +1,4 @@
-import { openSourceReader } from "../../../../sources/reader/open-source-reader.ts";
-import type { SourceReader } from "../../../../sources/reader.ts";
+import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { type Terminal, onInterruption } from "../../../report/terminal.ts";
 import { describeSkillText } from "../../../../skills/document.ts";

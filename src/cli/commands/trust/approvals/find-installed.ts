@@ -1,6 +1,6 @@
 import { localOwner } from "../../../../runtime/caller.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import { rootWithCopy } from "../../../../sources/store/source-root.ts";
+import { rootWithCopy } from "../../../../sources/store.ts";
 import { trustRequest } from "../../../../runtime/runs/authorize/trust-request.ts";
 import { needsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";

@@ -1,0 +1,87 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { isSkillsError } from "../base/errors.ts";
+import { type LockDifference, isVerifiable, lockDifferenceOf } from "./lock/compare-files.ts";
+import { type Lock, type LockEntry, directoryName } from "./lock.ts";
+import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
+import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
+import { createSkillHasher, invalidName } from "../skills/hash.ts";
+import { nearest } from "../base/text/nearest.ts";
+
+/** How a locked skill is on disk. */
+export type InstalledState =
+  | { readonly state: "missing" }
+  | { readonly state: "unchanged" | "unverifiable"; readonly installed: InstalledFiles }
+  | { readonly state: "changed"; readonly installed: InstalledFiles; readonly difference: LockDifference };
+
+/** Compares a skill with its entry. `skills`: the real path of the directory of skills; undefined if it is missing. */
+export async function stateOf(skills: string | undefined, key: string, entry: LockEntry): Promise<InstalledState> {
+  const name = directoryName(key);
+  const installed = skills === undefined ? undefined : readInstalled(skills, name);
+  if (skills === undefined || installed === undefined) return { state: "missing" };
+  const digest = entry.digest === undefined ? undefined : await digestOf(path.join(skills, name), installed);
+  const difference = lockDifferenceOf(entry, installed, digest);
+  if (difference !== undefined) return { state: "changed", installed, difference };
+  return { state: isVerifiable(entry) ? "unchanged" : "unverifiable", installed };
+}
+
+/** The digest of a skill as `describe_skill` gives it. */
+async function digestOf(directory: string, { others }: InstalledFiles): Promise<string | undefined> {
+  if (others.includes(".")) return undefined;
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  try {
+    return (await createSkillHasher().hash(source, directory, new AbortController().signal)).digest;
+  } catch (error) {
+    if (isSkillsError(error) && error.facts["reason"] === invalidName) return undefined;
+    throw error;
+  }
+}
+
+/** The names in the directory of skills that no entry stands for; hidden ones are no skills. */
+export function unlockedNames(skills: string | undefined, entries: ReadonlyMap<string, LockEntry>): readonly string[] {
+  if (skills === undefined) return [];
+  const locked = new Set([...entries.keys()].map(directoryName));
+  return readdirSync(skills, { withFileTypes: true })
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith("."))
+    .map(({ name }) => name)
+    .filter((name) => !locked.has(name))
+    .sort();
+}
+
+/** What would be lost of a skill whose files may be a person's, and which option does it all the same; undefined if nothing would. */
+export function lossWords(state: InstalledState, does: "replaces" | "restores" | "removes"): string | undefined {
+  if (state.state === "missing" || state.state === "unchanged") return undefined;
+  const option = `--discard-changes ${does} it`;
+  if (state.state === "changed")
+    return `it has local changes (${differenceWords(state.difference, 5).join("; ")}); ${option}`;
+  const paths = [...state.installed.files.map((file) => file.path), ...state.installed.others].sort();
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
+  return `the lock has no hash of its files, which may be yours (${paths.slice(0, 5).join(", ")}${more}); ${option}`;
+}
+
+/** The differences of a skill in words, one a line; at most `most` files. */
+export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
+  const files = [
+    ...missing.map((file) => `missing: ${file}`),
+    ...changed.map((file) => `changed: ${file}`),
+    ...added.map((file) => `added: ${file}`),
+  ];
+  return [
+    ...files.slice(0, most),
+    ...(files.length > most ? [`and ${files.length - most} more files`] : []),
+    ...(hashes.length === 0 ? [] : [`does not fit the lock: ${hashes.join(", ")}`]),
+  ];
+}
+
+/** The key of a skill that a person names: as it is, or by its directory. */
+export function lockedKey({ entries }: Lock, name: string): string | undefined {
+  if (entries.has(name)) return name;
+  return [...entries.keys()].find((key) => directoryName(key) === name);
+}
+
+/** What a person is told who names a skill that the lock does not have. */
+export function notInLock({ entries }: Lock, name: string): string {
+  const [close] = nearest(name, [...entries.keys()]);
+  const advice = close === undefined ? "acp-skills verify names the skills that are" : `did you mean ${close}?`;
+  return `${name} is not in the lock; ${advice}`;
+}

@@ -1,0 +1,251 @@
+import type { Clock } from "../base/clock.ts";
+import { createDeferred } from "../base/promises/deferred.ts";
+import { unlessAborted } from "../base/promises/unless-aborted.ts";
+import { hasTooManyValues, maxJsonValues } from "../base/network/json-values.ts";
+import { isSkillsError } from "../base/errors.ts";
+import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
+import { retryAfterSeconds } from "./fetch/require-success.ts";
+import { toEnd } from "./invoke/invocation-end.ts";
+import type { InvocationEnd, InvocationError } from "./invoke/invocation-end.ts";
+
+export { useOfSkill } from "./invoke/use-of-skill.ts";
+export type { InvocationEnd, StaysThere } from "./invoke/invocation-end.ts";
+
+/** A skill to be invoked on another machine (CONTRACT C-6.4). */
+export interface Invocation {
+  readonly endpoint: string;
+  readonly args: unknown;
+  /** With credentials; sent to the origin of the endpoint only. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For all of it. */
+  readonly timeoutMs: number;
+  /** Most bytes of the result. */
+  readonly maxBytes: number;
+}
+
+interface InvocationMeans {
+  readonly fetcher: Pick<Fetcher, "fetch">;
+  readonly clock: Clock;
+  /** Parses untrusted JSON of any length without blocking. */
+  readonly parse: (bytes: Uint8Array) => Promise<unknown>;
+  /** Milliseconds since 1970, for `Retry-After`. */
+  readonly now?: () => number;
+}
+
+const firstWaitMs = 200;
+const longestWaitMs = 5_000;
+/** Failed looks in a row, of which each may be a short disturbance. */
+const maxFailedLooks = 5;
+const statusBytes = 64 * 1024;
+const requestMs = 30_000;
+const cancelMs = 5_000;
+const json = { accept: "application/json" };
+
+/**
+ * Invokes a skill and waits for its result: POST, then its status until it has ended, then the result. When the time is over, or `signal`
+ * is aborted, the execution is cancelled there. What the other machine does is an end; rejects only with the reason of `signal`.
+ */
+export async function invokeSkill(
+  invocation: Invocation,
+  means: InvocationMeans,
+  signal: AbortSignal,
+): Promise<InvocationEnd> {
+  signal.throwIfAborted();
+  const { clock } = means;
+  const over = new AbortController();
+  const leave = (): void => over.abort(signal.reason);
+  const stopTimer = clock.after(invocation.timeoutMs, () => over.abort(timedOut));
+  signal.addEventListener("abort", leave, { once: true });
+  const calls = new RemoteExecution(invocation, means, over.signal);
+  try {
+    return await calls.run();
+  } catch (error) {
+    if (!over.signal.aborted && error instanceof Failure) return { type: "failed", error: error.told };
+    if (!over.signal.aborted) throw error;
+    await calls.cancel();
+    signal.throwIfAborted();
+    return { type: "timeout" };
+  } finally {
+    stopTimer();
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+const timedOut = new Error("The invocation took too long.");
+
+/** What the invocation failed with. `passes`: a disturbance that may be over at the next look. */
+class Failure extends Error {
+  readonly told: InvocationError;
+  readonly passes: boolean;
+  constructor(told: InvocationError, passes = false) {
+    super(told.message);
+    this.told = told;
+    this.passes = passes;
+  }
+}
+
+class RemoteExecution {
+  readonly #invocation: Invocation;
+  readonly #means: InvocationMeans;
+  readonly #signal: AbortSignal;
+  readonly #endpoint: URL;
+  #statusUrl: string | undefined;
+
+  constructor(invocation: Invocation, means: InvocationMeans, signal: AbortSignal) {
+    this.#invocation = invocation;
+    this.#means = means;
+    this.#signal = signal;
+    this.#endpoint = new URL(invocation.endpoint);
+  }
+
+  async run(): Promise<InvocationEnd> {
+    const { endpoint, args, timeoutMs, maxBytes } = this.#invocation;
+    const answer = await this.#ask({
+      url: endpoint,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ args, timeout_ms: timeoutMs }),
+      maxBytes,
+      // It may answer with the result.
+      timeoutMs,
+    });
+    if (answer.status === 200) return toEnd(await this.#parse(answer), true);
+    if (answer.status !== 202) throw await this.#refusal(answer);
+    const accepted = acceptedExecution.safeParse(await this.#parse(answer));
+    if (!accepted.success) throw this.#unusable("accepted the invocation without an execution_id");
+    const { execution_id: id, status_url: statusUrl, result_url: resultUrl } = accepted.data;
+    const own = new URL(endpoint);
+    own.search = "";
+    own.pathname = `${own.pathname.replace(/\/$/, "")}/${encodeURIComponent(id)}`;
+    const status = this.#ownUrl(statusUrl ?? own.href);
+    const result = this.#ownUrl(resultUrl ?? `${own.href}/result`);
+    this.#statusUrl = status;
+    await this.#waitUntilEnded(status);
+    return await this.#readResult(result);
+  }
+
+  /** Cancels the execution, where one was accepted: an addition of ours, which others may refuse. Never throws. */
+  async cancel(): Promise<void> {
+    if (this.#statusUrl === undefined) return;
+    const { fetcher } = this.#means;
+    const { headers } = this.#invocation;
+    const request = { url: this.#statusUrl, method: "DELETE", maxBytes: statusBytes, timeoutMs: cancelMs } as const;
+    await fetcher
+      .fetch({ ...request, headers: { ...json, ...headers } }, new AbortController().signal)
+      .catch(() => undefined);
+  }
+
+  async #waitUntilEnded(url: string): Promise<void> {
+    let waitMs = firstWaitMs;
+    for (let failed = 0; ;) {
+      await this.#wait(waitMs);
+      waitMs = Math.min(waitMs * 1.5, longestWaitMs);
+      const answer = await this.#look(url, statusBytes, failed);
+      failed = answer === undefined ? failed + 1 : 0;
+      if (answer === undefined) continue;
+      const read = executionStatus.safeParse(await this.#parse(answer));
+      if (!read.success) throw this.#unusable("told no status of the execution");
+      const { status } = read.data;
+      if (status !== "accepted" && status !== "running") return;
+      waitMs = Math.max(waitMs, this.#retryAfterMs(answer));
+    }
+  }
+
+  async #readResult(url: string): Promise<InvocationEnd> {
+    for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
+      const answer = await this.#look(url, this.#invocation.maxBytes, failed);
+      failed = answer === undefined ? failed + 1 : 0;
+      if (answer?.status === 200) return toEnd(await this.#parse(answer), false);
+      await this.#wait(answer === undefined ? waitMs : Math.max(waitMs, this.#retryAfterMs(answer)));
+    }
+  }
+
+  /** An answer with status 200 or 202; undefined for a disturbance, of which `failed` were before in a row. */
+  async #look(url: string, maxBytes: number, failed: number): Promise<RemoteAnswer | undefined> {
+    try {
+      const answer = await this.#ask({ url, maxBytes, timeoutMs: requestMs });
+      if (answer.status === 200 || answer.status === 202) return answer;
+      throw await this.#refusal(answer);
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.passes || failed + 1 >= maxFailedLooks) throw error;
+      return undefined;
+    }
+  }
+
+  async #ask(
+    request: Omit<RemoteRequest, "headers"> & { readonly headers?: RemoteRequest["headers"] },
+  ): Promise<RemoteAnswer> {
+    const headers = { ...json, ...request.headers, ...this.#invocation.headers };
+    try {
+      const answer = await this.#means.fetcher.fetch({ ...request, headers }, this.#signal);
+      if (new URL(answer.url).origin === this.#endpoint.origin) return answer;
+    } catch (error) {
+      if (this.#signal.aborted || !isSkillsError(error)) throw error;
+      const { code, message } = error;
+      const isLong = code === "FILE_TOO_LARGE";
+      throw new Failure({ type: isLong ? "OutputLimitError" : "EndpointError", code, message }, !isLong);
+    }
+    throw this.#unusable("redirected to another origin");
+  }
+
+  async #parse(answer: RemoteAnswer): Promise<unknown> {
+    if (hasTooManyValues(answer.body))
+      throw this.#unusable(`gave an answer with more than ${maxJsonValues} keys and values, the limit`);
+    try {
+      return await this.#means.parse(answer.body);
+    } catch {
+      throw this.#unusable("gave an answer that is not JSON");
+    }
+  }
+
+  /** What an error says (C-6.4). */
+  async #refusal(answer: RemoteAnswer): Promise<Failure> {
+    const { status } = answer;
+    const passes = status >= 500 || status === 429;
+    const read = sharingError.safeParse(await this.#parse(answer).catch(() => undefined));
+    if (!read.success) {
+      const code = statusCodes[status] ?? "ENDPOINT_UNREACHABLE";
+      return new Failure(
+        { type: "EndpointError", code, message: `${this.#endpoint.host} answered with status ${status}.` },
+        passes,
+      );
+    }
+    const { code, message, details, retry } = read.data.error;
+    const more = { status, ...(details !== undefined && { details }), ...(retry && { retry }) };
+    return new Failure({ type: "EndpointError", code, message, details: more }, passes);
+  }
+
+  /** Elsewhere, neither the credentials nor an address that nobody approved are of use. */
+  #ownUrl(text: string): string {
+    const url = URL.canParse(text, this.#endpoint) ? new URL(text, this.#endpoint) : undefined;
+    if (url?.origin === this.#endpoint.origin) return url.href;
+    throw this.#unusable("named a URL of another origin for the execution");
+  }
+
+  #unusable(what: string): Failure {
+    const message = `${this.#endpoint.host} ${what}.`;
+    return new Failure({ type: "InvalidAnswerError", code: "ENDPOINT_UNREACHABLE", message });
+  }
+
+  #retryAfterMs({ headers }: RemoteAnswer): number {
+    const { now = Date.now } = this.#means;
+    return Math.min((retryAfterSeconds(headers, now()) ?? 0) * 1_000, this.#invocation.timeoutMs);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { promise: waited, resolve } = createDeferred();
+    const stop = this.#means.clock.after(ms, resolve);
+    await unlessAborted(waited, this.#signal).finally(stop);
+  }
+}
+
+const statusCodes: Readonly<Record<number, string>> = {
+  400: "VALIDATION_ERROR",
+  401: "AUTH_REQUIRED",
+  403: "PERMISSION_DENIED",
+  404: "SKILL_NOT_FOUND",
+  422: "VERSION_INCOMPATIBLE",
+  429: "RATE_LIMITED",
+  504: "EXECUTION_TIMEOUT",
+};

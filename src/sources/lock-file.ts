@@ -1,0 +1,157 @@
+import { closeSync, fstatSync, readSync, realpathSync, rmSync } from "node:fs";
+import path from "node:path";
+import { holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../base/paths/at-real-path.ts";
+import { makeDirectories, makeOwnDirectories } from "../base/paths/make-directories.ts";
+import { systemCode } from "../base/failures/system-code.ts";
+import { TurnLock } from "../base/processes/turn-lock.ts";
+import type { Turn } from "../base/processes/turn-lock.ts";
+import { SkillsError } from "../base/errors.ts";
+import { recordNames } from "./lock/change-record.ts";
+import { emptyLock } from "./lock.ts";
+import type { Lock } from "./lock.ts";
+import { toLockText } from "./lock/lock-text.ts";
+import { parseLock } from "./lock/parse-lock.ts";
+import type { SkillsPlace } from "./skills-place.ts";
+import { syncHeld, writeNewFile } from "./lock/write-files.ts";
+
+export { findLocked, sourceOfEntry } from "./lock/locked-source.ts";
+export { namedSources } from "./lock/named-sources.ts";
+export { toLockText } from "./lock/lock-text.ts";
+export { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
+export type { LockDifference } from "./lock/compare-files.ts";
+export { unfinishedWords } from "./lock/change-record.ts";
+
+const maxLockBytes = 16 * 1024 * 1024;
+/** Another program changed the lock meanwhile, each time. */
+const maxAttempts = 5;
+
+/** What the lock of a place says; empty if there is none. Throws SOURCE_INVALID for a lock that is damaged, UNREADABLE where it cannot be read. */
+export function readLock({ form, lockFile }: SkillsPlace): Lock {
+  const file = realLockFile(lockFile, form);
+  const text = file === undefined ? undefined : inDirectory(file, (held) => readText(held, file));
+  return text === undefined ? emptyLock(form) : parseLock(text, lockFile, form);
+}
+
+/**
+ * Changes the lock as it is now, while no other process of this user changes one. A crash leaves the old or the new file; one that is
+ * damaged is never replaced. A change that another program makes meanwhile is kept. `id`: of the record of this change.
+ */
+export async function changeLock(place: SkillsPlace, id: string, change: (lock: Lock) => Lock): Promise<void> {
+  const { form, lockFile, records } = place;
+  makeDirectories(path.dirname(lockFile), 0o755);
+  const turns = path.join(records, "lock");
+  makeOwnDirectories(turns, 0o700);
+  const file = realLockFile(lockFile, form) ?? lockFile;
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  await new TurnLock(turns, { pause }).exclusive((turn) => {
+    // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
+    for (const other of recordNames(records)) sweepLock(place, other);
+    inDirectory(file, (held) => {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const before = readText(held, file);
+        const after = change(before === undefined ? emptyLock(form) : parseLock(before, lockFile, form));
+        if (replace(held, { file, temporary: temporaryOf(file, id), turn }, before, toLockText(after))) return;
+      }
+      throw new SkillsError("UNREADABLE", `${lockFile} is being changed by another program. Try again.`);
+    });
+    return Promise.resolve();
+  });
+}
+
+/** Removes what a killed process was about to put in the place of the lock. `id`: of its record. */
+export function sweepLock({ form, lockFile }: SkillsPlace, id: string): void {
+  const file = realLockFile(lockFile, form);
+  if (file === undefined) return;
+  inDirectory(file, (held) => {
+    rmSync(`${held.path}/${temporaryOf(file, id)}`, { force: true });
+  });
+}
+
+function temporaryOf(file: string, id: string): string {
+  return `.${path.basename(file)}.${id}.tmp`;
+}
+
+/** False if it is not what it was, or the turn was lost. */
+function replace(
+  held: HeldDirectory,
+  { file, temporary, turn }: { readonly file: string; readonly temporary: string; readonly turn: Turn },
+  before: string | undefined,
+  after: string,
+): boolean {
+  if (before === after) return true;
+  const name = path.basename(file);
+  writeNewFile(held, temporary, Buffer.from(after), 0o644);
+  try {
+    if (readText(held, file) !== before) {
+      rmSync(`${held.path}/${temporary}`, { force: true });
+      return false;
+    }
+    turn.move(`${held.path}/${temporary}`, `${held.path}/${name}`);
+  } catch (error) {
+    rmSync(`${held.path}/${temporary}`, { force: true });
+    if (systemCode(error) === "ENOENT") return false;
+    throw error;
+  }
+  syncHeld(held);
+  return true;
+}
+
+function readText(held: HeldDirectory, file: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openInHeld(held, path.basename(file));
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return undefined;
+    const isLink = code === "ELOOP" || code === "";
+    const why = isLink ? "it is a symlink; replace it by the file that it leads to" : `${code}; make it readable`;
+    throw new SkillsError("UNREADABLE", `${file} cannot be read: ${why}.`, { cause: error, facts: { path: file } });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new SkillsError("UNREADABLE", `${file} is not a regular file; remove it.`);
+    const bytes = Buffer.allocUnsafe(Math.min(stats.size, maxLockBytes) + 1);
+    let length = 0;
+    for (;;) {
+      const read = length === bytes.length ? 0 : readSync(descriptor, bytes, length, bytes.length - length, null);
+      if (read === 0) break;
+      length += read;
+    }
+    if (length > maxLockBytes)
+      throw new SkillsError("FILE_TOO_LARGE", `${file} is larger than ${maxLockBytes / 1024 / 1024} MiB.`);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, length));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = `${file} is not UTF-8 text. Restore it from version control.`;
+    throw new SkillsError("SOURCE_INVALID", message, { cause: error, facts: { path: file } });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A person's own lock may be a link, as of one who keeps such files elsewhere; that of a project may not. Undefined without a directory. */
+function realLockFile(lockFile: string, form: Lock["form"]): string | undefined {
+  const directory = realPath(path.dirname(lockFile));
+  if (directory === undefined) return undefined;
+  const file = path.join(directory, path.basename(lockFile));
+  return form === "global" ? (realPath(file) ?? file) : file;
+}
+
+function realPath(target: string): string | undefined {
+  try {
+    return realpathSync.native(target);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function inDirectory<Result>(file: string, work: (held: HeldDirectory) => Result): Result {
+  const held = holdDirectory(path.dirname(file));
+  try {
+    return work(held);
+  } finally {
+    held.close();
+  }
+}

@@ -1,0 +1,60 @@
+import { SkillsError } from "../../base/errors.ts";
+import { canonicalHost } from "../../base/network/target.ts";
+import type { CanonicalHost } from "../../base/network/target.ts";
+import { toLabel } from "../source.ts";
+
+/** The address of a repository, in a form in which git can take it for nothing else. */
+export interface GitUrl {
+  readonly scheme: "https" | "http" | "ssh";
+  /** Without user information, except the user name of ssh. */
+  readonly url: string;
+  readonly host: CanonicalHost;
+  readonly port: number;
+  /** For people. */
+  readonly label: string;
+}
+
+const ports = { https: 443, http: 80, ssh: 22 } as const;
+const longest = 2_048;
+
+/**
+ * Checks the URL of a repository. Only https, http (the address check allows it to this machine only) and ssh: neither `file:`, paths,
+ * `ext::` and other remote helpers, nor anything that git or ssh would read as an option. Throws SOURCE_INVALID.
+ */
+export function parseGitUrl(text: string): GitUrl {
+  if (text.length > longest) throw invalid(`it has more than ${longest} characters`);
+  if (/[\s\\]|[^\x20-\x7e]/.test(text)) throw invalid("it contains blanks, backslashes or characters outside of ASCII");
+  if (/^(?:-|[^:/]*::)/.test(text)) throw invalid("git would read it as an option or a program");
+  if (!URL.canParse(text)) throw invalid("it is not a URL");
+  const { protocol, hostname, port, pathname, search, hash, username, password } = new URL(text);
+  const scheme = protocol.slice(0, -1);
+  if (scheme !== "https" && scheme !== "http" && scheme !== "ssh") throw invalid(`${scheme} is not allowed`);
+  if (search !== "" || hash !== "") throw invalid("it has a query or a fragment");
+  if (password !== "" || (username !== "" && scheme !== "ssh")) throw invalid("it has user information");
+  if (username !== "" && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(username))
+    throw invalid("its user name is unusual");
+  const host = canonicalHost(hostname);
+  if (host === undefined || host.text.startsWith("-")) throw invalid("its host is not valid");
+  if (pathname === "/" || pathname === "") throw invalid("it has no path");
+  // What decodes to an option or a home directory on the other machine.
+  if (!/^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$/.test(pathname) || /^\/(?:-|%2d)/i.test(pathname))
+    throw invalid("its path contains unusual characters");
+  if (scheme === "ssh" && pathname.includes("%")) throw invalid("its path contains encoded characters");
+  const user = username === "" ? "" : `${username}@`;
+  const portText = port === "" ? "" : `:${port}`;
+  const url = `${scheme}://${user}${host.text}${portText}${pathname}`;
+  return { scheme, url, host, port: port === "" ? ports[scheme] : Number(port), label: toLabel(url) };
+}
+
+function invalid(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `Not the URL of a git repository: ${why}.`, {
+    facts: { hint: "Use https://host/path/of/repository.git." },
+  });
+}
+
+const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Whether a text is a full commit id, of SHA-1 or SHA-256. */
+export function isCommit(text: string): boolean {
+  return commit.test(text);
+}

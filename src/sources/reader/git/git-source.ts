@@ -1,0 +1,159 @@
+import { tmpdir } from "node:os";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import { type Resolve, sharedResolver, systemAddresses } from "../../../base/network/resolve.ts";
+import { addressRules } from "../../fetch/address-rules.ts";
+import type { Fetcher } from "../../fetch.ts";
+import { marketplacePaths, rootOfMarketplace } from "../marketplaces/marketplace.ts";
+import { isMarketplace, parseMarketplace } from "../marketplaces/parse-marketplace.ts";
+import { type PluginTree, type PluginsRead, readSinglePlugin } from "../marketplaces/plugin-tree.ts";
+import { type PluginReading, areUnmoved } from "../marketplaces/plugins-elsewhere.ts";
+import { parseJsonFile } from "../marketplaces/read-manifests.ts";
+import { readPlugins } from "../marketplaces/read-plugins.ts";
+import type { Source } from "../../source.ts";
+import { type DescribeSkill, describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
+import { joinTreePath, nameOf } from "../trees/file-tree.ts";
+import { findSkills } from "../trees/find-skills.ts";
+import { readSkillFrom } from "../trees/read-skill.ts";
+import { type GitLimits, gitLimits } from "./git-limits.ts";
+import { findGit } from "./program/git-program.ts";
+import type { GitProgram } from "./program/git-settings.ts";
+import type { GitUrl } from "../git.ts";
+import { FetchedRepositories, type Repository } from "./repositories.ts";
+import type { RemoteContent, RemoteIndex, SkillFile } from "../../reader.ts";
+
+export interface GitSourceOptions {
+  readonly fetcher: Fetcher;
+  readonly describe: DescribeSkill;
+  /** These three as for the fetcher: the same rules hold for git. */
+  readonly allowPrivate: readonly string[];
+  readonly typed?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly ownAddresses?: () => readonly string[];
+  /** Default: the git of this machine; without one, archives of known hosts. */
+  readonly findProgram?: () => Promise<GitProgram | undefined>;
+  readonly archiveUrl?: (url: GitUrl, commit: string) => string;
+  readonly temporaryDirectory?: string;
+  readonly clock?: Clock;
+  readonly limits?: Partial<GitLimits>;
+}
+
+/** Git repositories and marketplaces as sources. Repositories stay on disk until `close`, so that their skills are read from one fetch. */
+export interface GitSource {
+  /** `commit` and `etags` of the index as it was read before: "unchanged" if it would be the same now. */
+  readIndex(
+    source: Source,
+    options: {
+      readonly signal: AbortSignal;
+      readonly commit?: string;
+      readonly etags?: Readonly<Record<string, string>>;
+    },
+  ): Promise<RemoteIndex | "unchanged">;
+  /** The skills of a marketplace that is one JSON document. Its relative paths lead nowhere. */
+  readMarketplace(source: Source, json: unknown, url: string, signal: AbortSignal): Promise<RemoteIndex>;
+  /** The files of the skill in a directory of a repository, at a full commit id. */
+  readGit(repository: string, commit: string, directory: string, signal: AbortSignal): Promise<readonly SkillFile[]>;
+  /** Ends what runs and removes all files. Idempotent. */
+  close(): Promise<void>;
+}
+
+const largestMarketplace = 5 * 1024 * 1024;
+
+/** Starts nothing and writes nothing before the first repository. */
+export function openGitSource(options: GitSourceOptions): GitSource {
+  const { fetcher, describe, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
+  const rules = addressRules({ ...options, ownAddresses: options.ownAddresses ?? systemAddresses });
+  let program: Promise<GitProgram | undefined> | undefined;
+  const repositories = new FetchedRepositories({
+    fetcher,
+    network: { rules, resolve },
+    program: () => (program ??= findProgram()),
+    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+    limits: { ...gitLimits, ...options.limits },
+    clock,
+    ...(options.archiveUrl !== undefined && { archiveUrl: options.archiveUrl }),
+  });
+  const readingOf = (signal: AbortSignal): PluginReading => ({ repositories, fetcher, rules, signal });
+
+  return {
+    async readIndex(source, { signal, commit: known, etags: followedBefore = {} }) {
+      const { url, ref } = source;
+      const commit = await repositories.resolve(url, ref, signal);
+      if (commit === known && (await areUnmoved(followedBefore, { repositories, signal }))) return "unchanged";
+      return await repositories.use(url, commit, signal, async (repository) => {
+        const {
+          form,
+          found,
+          problems,
+          followed = {},
+          isPartial,
+        } = await readAll(source, repository, readingOf(signal));
+        const described = await describeSkills(found, describe);
+        return {
+          source,
+          form,
+          commit,
+          skills: described.skills,
+          problems: [...repository.problems, ...problems, ...described.problems],
+          etags: followed,
+          ...(isPartial && { isPartial }),
+        };
+      });
+    },
+    async readMarketplace(source, json, url, signal) {
+      if (!isMarketplace(json)) return { source, form: "marketplace", skills: [], problems: [noMarketplace] };
+      const read = await readPlugins(parseMarketplace(json, { url }), undefined, url, readingOf(signal));
+      const { skills, problems } = await describeSkills(read.found, describe);
+      const all = { source, form: "marketplace", skills, problems: [...read.problems, ...problems] } as const;
+      return read.isPartial === true ? { ...all, isPartial: true } : all;
+    },
+    readGit(repository, commit, directory, signal) {
+      return repositories.use(repository, commit, signal, ({ tree }) => readSkillFrom(tree, directory, signal));
+    },
+    close: () => repositories.close(),
+  };
+}
+
+const noMarketplace = "The document is not a marketplace: it has no array `plugins`.";
+
+interface AllRead extends PluginsRead {
+  readonly form: "marketplace" | "git";
+}
+
+/** A marketplace's plugins; else those of the one plugin that the repository is; else all skills that it has. */
+async function readAll(source: Source, { tree, commit }: Repository, reading: PluginReading): Promise<AllRead> {
+  const { url, path: start = "" } = source;
+  const toContent = (directory: string): RemoteContent => ({ type: "git", repository: url, commit, directory });
+  const own: PluginTree = { tree, root: start, toContent };
+  const problems: string[] = [];
+  const market = await readMarketplaceOf(own, url, reading);
+  if (market !== undefined && (market.found.length > 0 || market.isPartial === true))
+    return { form: "marketplace", ...market };
+  problems.push(...(market?.problems ?? []));
+  const single = await readSinglePlugin(own, reading.signal);
+  if (single.found.length > 0) return { form: "git", found: single.found, problems: [...problems, ...single.problems] };
+  const fallback = nameOf(start === "" ? new URL(url).pathname.replace(/(?:\.git)?\/*$/, "") : start);
+  const places = findSkills(tree, start).map((directory) => ({ directory, fallback, content: toContent(directory) }));
+  if (places.length === 0) problems.push(`There is no SKILL.md${start === "" ? "" : ` in ${JSON.stringify(start)}`}.`);
+  return { form: "git", found: await readSkillTexts(tree, places, reading.signal), problems };
+}
+
+async function readMarketplaceOf(
+  own: PluginTree,
+  url: string,
+  reading: PluginReading,
+): Promise<PluginsRead | undefined> {
+  const paths = marketplacePaths
+    .map((path) => joinTreePath(own.root, path))
+    .filter((path) => {
+      const file = own.tree.files.get(path);
+      return file !== undefined && !file.isLink && file.size <= largestMarketplace;
+    });
+  if (paths.length === 0) return undefined;
+  const contents = await own.tree.read(paths, reading.signal);
+  for (const path of paths) {
+    const json = parseJsonFile(contents.get(path) ?? new Uint8Array());
+    if (!isMarketplace(json)) continue;
+    return await readPlugins(parseMarketplace(json), { ...own, root: rootOfMarketplace(path) }, url, reading);
+  }
+  return undefined;
+}

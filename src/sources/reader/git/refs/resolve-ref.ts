@@ -1,0 +1,130 @@
+import { SkillsError } from "../../../../base/errors.ts";
+import type { Fetcher, RemoteAnswer } from "../../../fetch.ts";
+import { gitLimits } from "../git-limits.ts";
+import { isCommit } from "../../git.ts";
+import type { GitUrl } from "../../git.ts";
+import { flushPacket, packetLine, readPackets } from "../../../../wire/packet-lines.ts";
+
+/** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
+export type Refs = ReadonlyMap<string, string>;
+
+/** Where a repository is after redirects, and its refs. */
+export interface Advertised {
+  readonly url: string;
+  readonly refs: Refs;
+}
+
+const service = "git-upload-pack";
+
+/**
+ * Asks a repository over http(s) for the commits of a ref, as git does but without git: with protocol version 2 only for that ref; all
+ * refs where the server knows no other way. Redirects were checked by the fetcher; what is fetched later comes from where they led.
+ */
+export async function readRefs(
+  { url, label }: GitUrl,
+  ref: string | undefined,
+  fetcher: Fetcher,
+  signal: AbortSignal,
+): Promise<Advertised> {
+  const limits = { maxBytes: gitLimits.refsBytes, timeoutMs: gitLimits.refsMs };
+  const headers = { "git-protocol": "version=2" };
+  const suffix = `/info/refs?service=${service}`;
+  const first = await fetcher.fetch({ url: url.replace(/\/$/, "") + suffix, headers, ...limits }, signal);
+  checkAnswer(first, label);
+  if (!first.url.endsWith(suffix)) throw notRepository(label);
+  const base = first.url.slice(0, -suffix.length);
+  const lines = toLines(first.body, label);
+  if (!lines.includes("version 2")) return { url: base, refs: toRefs(lines) };
+  const answer = await fetcher.fetch(
+    {
+      url: `${base}/${service}`,
+      method: "POST",
+      headers: {
+        ...headers,
+        "content-type": `application/x-${service}-request`,
+        accept: `application/x-${service}-result`,
+      },
+      body: listRequest(ref, lines),
+      ...limits,
+    },
+    signal,
+  );
+  checkAnswer(answer, label);
+  return { url: base, refs: toRefs(toLines(answer.body, label)) };
+}
+
+/**
+ * The commit of a branch, a tag or HEAD. Throws SOURCE_INVALID if there is none. A full commit id is its own answer, whether the
+ * repository has it or not.
+ */
+export function findCommit(refs: Refs, ref: string | undefined, label: string): string {
+  if (ref !== undefined && isCommit(ref)) return ref;
+  for (const name of ref === undefined ? ["HEAD"] : candidates(ref)) {
+    const commit = refs.get(`${name}^{}`) ?? refs.get(name);
+    if (commit !== undefined) return commit;
+  }
+  const what = ref === undefined ? "no HEAD: it is empty" : `no branch or tag ${JSON.stringify(ref)}`;
+  const facts = { hint: "Name a branch, a tag or a full commit id of 40 digits." };
+  throw new SkillsError("SOURCE_INVALID", `${label} has ${what}.`, { facts });
+}
+
+/** A branch before a tag of the same name, as `git clone --branch` does. */
+function candidates(ref: string): readonly string[] {
+  return ref.startsWith("refs/") || ref === "HEAD" ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
+}
+
+function listRequest(ref: string | undefined, capabilities: readonly string[]): string {
+  const format = capabilities.find((line) => line.startsWith("object-format="));
+  const wanted = ref === undefined || isCommit(ref) ? ["HEAD"] : candidates(ref);
+  return [
+    packetLine("command=ls-refs\n"),
+    packetLine("agent=acp-skills"),
+    ...(format === undefined ? [] : [packetLine(format)]),
+    "0001",
+    packetLine("peel\n"),
+    ...wanted.map((name) => packetLine(`ref-prefix ${name}\n`)),
+    flushPacket,
+  ].join("");
+}
+
+function checkAnswer({ status, headers, body }: RemoteAnswer, label: string): void {
+  if (status === 401 || status === 403) {
+    const message = `${label} does not exist, or is not public: the host answered ${status}.`;
+    throw new SkillsError("AUTH_REQUIRED", message, {
+      facts: { hint: "For a private repository, use its ssh URL: git@HOST:OWNER/REPO.git." },
+    });
+  }
+  if (status === 404 || status === 410) {
+    throw new SkillsError("SOURCE_INVALID", `${label} is not there: the host answered ${status}.`);
+  }
+  if (status === 429) throw new SkillsError("RATE_LIMITED", `The host of ${label} wants fewer requests (429).`);
+  if (status !== 200) throw new SkillsError("ENDPOINT_UNREACHABLE", `The host of ${label} answered ${status}.`);
+  const type = headers["content-type"] ?? "";
+  const isGit = type.startsWith(`application/x-${service}-`);
+  if (!isGit || body.length === 0) throw notRepository(label);
+}
+
+function notRepository(label: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${label} is not a git repository that can be read over HTTP.`);
+}
+
+function toLines(body: Uint8Array, label: string): readonly string[] {
+  const packets = readPackets(body);
+  if (packets === undefined) throw notRepository(label);
+  return packets.map((packet) => packet.replace(/\n$/, ""));
+}
+
+const refLine = /^([0-9a-f]{40}|[0-9a-f]{64}) (HEAD|refs\/[^\s\0]+)/;
+
+/** Reads both forms: `ID NAME\0capabilities` of the old protocol, and `ID NAME peeled:ID` of version 2. */
+function toRefs(lines: readonly string[]): Refs {
+  const refs = new Map<string, string>();
+  for (const line of lines) {
+    const [whole, id, name] = refLine.exec(line) ?? [];
+    if (whole === undefined || id === undefined || name === undefined) continue;
+    refs.set(name, id);
+    const [, peeled] = / peeled:([0-9a-f]{40,64})(?: |$)/.exec(line.slice(whole.length)) ?? [];
+    if (peeled !== undefined) refs.set(`${name}^{}`, peeled);
+  }
+  return refs;
+}

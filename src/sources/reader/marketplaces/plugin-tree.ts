@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type TreeSkill, readSkillTexts } from "../trees/describe-skills.ts";
+import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
+import { findSkills } from "../trees/find-skills.ts";
+import type { PluginEntry, PluginParts } from "./marketplace.ts";
+import { pluginSkills } from "./plugin-skills.ts";
+import { readManifests } from "./read-manifests.ts";
+import type { RemoteContent } from "../../reader.ts";
+
+/** Plugins whose skills are looked for before other work has its turn. */
+const foundAtOnce = 10;
+
+/** The files of a marketplace or of one plugin. */
+export interface PluginTree {
+  readonly tree: FileTree;
+  /** Relative sources of a marketplace count from there; of a plugin its directory. */
+  readonly root: string;
+  readonly toContent: (directory: string) => RemoteContent;
+}
+
+/** Skills of plugins, and one sentence for each thing that could not be used. */
+export interface PluginsRead {
+  readonly found: readonly TreeSkill[];
+  readonly problems: readonly string[];
+  /** Commits of other repositories that entries follow by a branch or a tag, as `followedKey` names them. */
+  readonly followed?: Readonly<Record<string, string>>;
+  /** Something could not be read now that may be readable later. */
+  readonly isPartial?: true;
+}
+
+/** The skills of a repository that is one plugin; none if it has no manifest. */
+export async function readSinglePlugin(own: PluginTree, signal: AbortSignal): Promise<PluginsRead> {
+  const manifests = await readManifests(own.tree, [own.root], signal);
+  const manifest = manifests.get(own.root);
+  if (manifest === undefined) return { found: [], problems: [] };
+  const { directories, problems } = pluginSkills(own.tree, { manifest, root: own.root, isShared: false });
+  const places = directories.map((directory) => ({ directory, content: own.toContent(directory), fallback: "plugin" }));
+  return {
+    found: await readSkillTexts(own.tree, places, signal),
+    problems: [...problems, ...ignoredProblem("The plugin", manifest.ignored)],
+  };
+}
+
+/** The plugins in the marketplace's own files. */
+export async function readOwnPlugins(
+  plugins: readonly PluginEntry[],
+  own: PluginTree,
+  signal: AbortSignal,
+): Promise<PluginsRead> {
+  const { tree, root } = own;
+  const problems: string[] = [];
+  const directories = directoriesOf(tree);
+  const entries = plugins.flatMap((entry) => {
+    if (entry.place.type !== "directory") return [];
+    const paths = entry.place.paths.map((path) => joinTreePath(root, path));
+    const directory = paths.find((path) => directories.has(path));
+    if (directory !== undefined) return [{ entry, root: directory, isShared: directory === root }];
+    problems.push(
+      `The plugin ${quotedName(entry.name)} cannot be used: there is no directory ${quotedName(paths[0] ?? "")}.`,
+    );
+    return [];
+  });
+  const read = await readPluginTree(own, entries, signal);
+  return { found: read.found, problems: [...problems, ...read.problems] };
+}
+
+/** A plugin of a tree. */
+export interface PlacedPlugin {
+  readonly entry: PluginEntry;
+  /** Its directory. */
+  readonly root: string;
+  /** Whether that is the marketplace's own directory. */
+  readonly isShared: boolean;
+  /** Whether its files were fetched for plugins only: without anything that tells, they are read as any repository of skills. */
+  readonly isFetched?: true;
+}
+
+/** The skills of plugins of one tree, which is read twice however many there are. */
+export async function readPluginTree(
+  { tree, toContent }: Pick<PluginTree, "tree" | "toContent">,
+  plugins: readonly PlacedPlugin[],
+  signal: AbortSignal,
+): Promise<PluginsRead> {
+  const roots = plugins.map(({ root }) => root);
+  const manifests = await readManifests(tree, roots, signal);
+  const problems: string[] = [];
+  const groups = new Map<string, string>();
+  for (const [index, { entry, root, isShared, isFetched }] of plugins.entries()) {
+    if (index % foundAtOnce === 0) await nextTurn();
+    const manifest = manifests.get(root);
+    const read = pluginSkills(tree, { entry, root, isShared, ...(manifest !== undefined && { manifest }) });
+    const isBare = read.directories.length === 0 && entry.skills.length === 0;
+    const directories = isBare && isFetched === true ? findSkills(tree, root) : read.directories;
+    problems.push(
+      ...read.problems,
+      ...ignoredProblem(`The plugin ${quotedName(entry.name)}`, ignoredOf(entry, manifest)),
+    );
+    for (const directory of directories) if (!groups.has(directory)) groups.set(directory, entry.name);
+  }
+  const places = [...groups].map(([directory, group]) => {
+    return { directory, group, fallback: group, content: toContent(directory) };
+  });
+  return { found: await readSkillTexts(tree, places, signal), problems };
+}
+
+function directoriesOf(tree: FileTree): ReadonlySet<string> {
+  const directories = new Set([""]);
+  for (const path of tree.files.keys()) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const directory = path.slice(0, end);
+      if (directories.has(directory)) break;
+      directories.add(directory);
+    }
+  }
+  return directories;
+}
+
+function ignoredOf(entry: PluginEntry, manifest: PluginParts | undefined): readonly string[] {
+  return [...new Set([...entry.ignored, ...(manifest?.ignored ?? [])])];
+}
+
+function ignoredProblem(what: string, ignored: readonly string[]): readonly string[] {
+  return ignored.length === 0
+    ? []
+    : [`${what} also has ${ignored.join(", ")}, which are not used; only its skills are.`];
+}
+
+/** A name of others, in a sentence. */
+export function quotedName(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
+}

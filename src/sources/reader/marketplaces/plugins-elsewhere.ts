@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
+import { inParallel } from "../../../base/promises/in-parallel.ts";
+import { readArchive } from "../../archive/read-archive.ts";
+import type { AddressRules } from "../../fetch/address-rules.ts";
+import type { Target } from "../../../base/network/target.ts";
+import type { Fetcher } from "../../fetch.ts";
+import { type FileTree, archiveTree } from "../trees/file-tree.ts";
+import type { PluginEntry, PluginPlace } from "./marketplace.ts";
+import { type PluginsRead, quotedName, readPluginTree } from "./plugin-tree.ts";
+import { skillLimits } from "../../source.ts";
+import type { RemoteContent } from "../../reader.ts";
+
+/** Reads repositories of git. */
+interface RepositoryReader {
+  /** The commit that a branch, a tag or HEAD names now. */
+  resolve(repository: string, ref: string | undefined, signal: AbortSignal): Promise<string>;
+  use<Value>(
+    repository: string,
+    commit: string,
+    signal: AbortSignal,
+    work: (read: { readonly tree: FileTree; readonly problems: readonly string[] }) => Promise<Value>,
+  ): Promise<Value>;
+}
+
+/** What plugins of other places are read with. */
+export interface PluginReading {
+  readonly repositories: RepositoryReader;
+  readonly fetcher: Fetcher;
+  readonly rules: AddressRules;
+  readonly signal: AbortSignal;
+}
+
+/** Other places at a time. */
+export const readAtOnce = 4;
+const archiveMs = 60_000;
+/** What may be better later. */
+const passing: ReadonlySet<SkillsErrorCode> = new Set([
+  "ENDPOINT_UNREACHABLE",
+  "EXECUTION_TIMEOUT",
+  "RATE_LIMITED",
+  "RUNTIME_BUSY",
+]);
+
+/** Names a branch or tag of a repository, beside its commit. */
+function followedKey(repository: string, ref: string | undefined): string {
+  return `${repository}#${ref ?? "HEAD"}`;
+}
+
+/** Whether all that entries follow is still at the commit that it was. */
+export async function areUnmoved(
+  followed: Readonly<Record<string, string>>,
+  { repositories, signal }: Pick<PluginReading, "repositories" | "signal">,
+): Promise<boolean> {
+  const moved = await inParallel(Object.entries(followed), readAtOnce, async ([key, commit]) => {
+    const at = key.lastIndexOf("#");
+    const ref = key.slice(at + 1);
+    const now = repositories.resolve(key.slice(0, at), ref, signal);
+    // Reading it again tells why.
+    return (await now.catch(() => undefined)) !== commit;
+  });
+  return !moved.includes(true);
+}
+
+/** Tells places apart that are fetched one by one; plugins in directories of one repository are in one place. */
+export function placeKey(place: PluginPlace): string {
+  return JSON.stringify(place.type === "git" ? { ...place, path: "" } : place);
+}
+
+/** Reads plugins that are in one other place, named by these entries. What cannot be read is a problem. */
+export async function readElsewhere(
+  entries: readonly PluginEntry[],
+  from: string,
+  reading: PluginReading,
+): Promise<PluginsRead> {
+  const place = entries[0]?.place;
+  try {
+    if (place?.type === "git") return await readRepository(place, entries, from, reading);
+    if (place?.type === "archive") return await readPackage(place, entries, from, reading);
+    return { found: [], problems: [] };
+  } catch (error) {
+    if (reading.signal.aborted || !isSkillsError(error)) throw error;
+    const names = entries.map(({ name }) => quotedName(name)).join(", ");
+    const problems = [`The plugin ${names} cannot be read: ${error.message}`];
+    return { found: [], problems, ...(passing.has(error.code) && { isPartial: true }) };
+  }
+}
+
+async function readRepository(
+  place: PluginPlace & { readonly type: "git" },
+  entries: readonly PluginEntry[],
+  from: string,
+  { repositories, rules, signal }: PluginReading,
+): Promise<PluginsRead> {
+  const { repository } = place;
+  checkMayLead(rules, from, repository);
+  const commit = place.commit ?? (await repositories.resolve(repository, place.ref, signal));
+  return await repositories.use(repository, commit, signal, async ({ tree, problems }) => {
+    const toContent = (directory: string): RemoteContent => ({ type: "git", repository, commit, directory });
+    const plugins = entries.map((entry) => ({ entry, root: pathOf(entry), isShared: false, isFetched: true }) as const);
+    const read = await readPluginTree({ tree, toContent }, plugins, signal);
+    const followed = place.commit === undefined ? { [followedKey(repository, place.ref)]: commit } : {};
+    return { found: read.found, problems: [...problems, ...read.problems], followed };
+  });
+}
+
+function pathOf({ place }: PluginEntry): string {
+  return place.type === "git" ? place.path : "";
+}
+
+async function readPackage(
+  { url, digest }: PluginPlace & { readonly type: "archive" },
+  entries: readonly PluginEntry[],
+  from: string,
+  { fetcher, rules, signal }: PluginReading,
+): Promise<PluginsRead> {
+  checkMayLead(rules, from, url);
+  const asSent = digest !== undefined;
+  const answer = await fetcher.fetch({ url, maxBytes: skillLimits.packedBytes, timeoutMs: archiveMs, asSent }, signal);
+  if (answer.status !== 200) throw invalid(`the host of its archive answered ${answer.status}`);
+  const got = `sha256:${createHash("sha256").update(answer.body).digest("hex")}`;
+  if (digest !== undefined && digest !== got) throw invalid(`its archive has the digest ${got} instead of ${digest}`);
+  const archive = await readArchive(answer.body, {}, signal);
+  const { files } = archive;
+  const tree = archiveTree(archive);
+  const tops = new Set(files.map(({ path }) => path.split("/", 1)[0] ?? ""));
+  const [top = ""] = tops;
+  // A wrapping directory.
+  const root = tops.size === 1 && files.every(({ path }) => path.includes("/")) && top !== "skills" ? top : "";
+  const toContent = (directory: string): RemoteContent => {
+    return { type: "archive", url, digest: got, ...(directory !== "" && { directory }) };
+  };
+  const plugins = entries.map((entry) => ({ entry, root, isShared: false, isFetched: true }) as const);
+  return await readPluginTree({ tree, toContent }, plugins, signal);
+}
+
+/** Neither a marketplace on a public host nor one over https may have private hosts asked: a person allowed those for themselves. */
+function checkMayLead(rules: AddressRules, from: string, to: string): void {
+  const [source, target] = [new URL(from), new URL(to)];
+  if (target.protocol === "http:" && source.protocol !== "http:") throw invalid("its URL is not https");
+  let asked: Target;
+  try {
+    asked = rules.targetOf(target);
+  } catch (error) {
+    throw isSkillsError(error) ? invalid(error.message.replace(/\.$/, "")) : error;
+  }
+  if (!rules.isAllowed(asked)) return;
+  const isSame = source.host === target.host;
+  const mayLead = source.protocol.startsWith("http") && rules.isAllowed(rules.targetOf(source));
+  if (!isSame && !mayLead) throw invalid("it is on a private host, to which a public marketplace must not lead");
+}
+
+function invalid(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${why}.`);
+}

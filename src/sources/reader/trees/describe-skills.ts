@@ -1,0 +1,146 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type FileTree, joinTreePath, nameOf, parentDirectoryOf } from "./file-tree.ts";
+import { linkProblem, readLinks, resolveSymlink } from "./links.ts";
+import type { RemoteContent, RemoteSkill } from "../../reader.ts";
+
+/** What the text of a SKILL.md says, or an empty object. Handed in, because this room does not know how a skill is written. */
+export type DescribeSkill = (text: string) => {
+  readonly name?: string;
+  readonly description?: string;
+  readonly version?: string;
+};
+
+/** A directory of a tree that is a skill. */
+export interface SkillPlace {
+  readonly directory: string;
+  readonly content: RemoteContent;
+  /** Tells skills of one name apart: the plugin, if it belongs to one. */
+  readonly group?: string;
+  /** Names a skill in the root of a tree that gives itself no usable name. */
+  readonly fallback: string;
+}
+
+/** The same with its text, which needs its tree no longer. */
+export interface TreeSkill extends SkillPlace {
+  /** Undefined for one that is too large. */
+  readonly text: string | undefined;
+  readonly problems: readonly string[];
+}
+
+const mostSkills = 5_000;
+/** Then other work has its turn. */
+const describedAtOnce = 50;
+/** Of one skill's files. */
+const mostProblems = 8;
+const largest = 1024 * 1024;
+const longestDescription = 1_024;
+const longestName = 64;
+
+/** Reads the texts of skills of one tree at once, because a tree may have to start a program to read. */
+export async function readSkillTexts(
+  tree: FileTree,
+  places: readonly SkillPlace[],
+  signal: AbortSignal,
+): Promise<readonly TreeSkill[]> {
+  const found = places.slice(0, mostSkills + 1);
+  const owners = new Set(found.map(({ directory }) => directory));
+  const links = [...tree.files].flatMap(([path, { isLink }]) => {
+    const owner = isLink ? ownerOf(path, owners) : undefined;
+    return owner === undefined ? [] : [{ path, owner }];
+  });
+  const paths = found
+    .map(({ directory }) => joinTreePath(directory, "SKILL.md"))
+    .filter((path) => (tree.files.get(path)?.size ?? Infinity) <= largest);
+  const texts = paths.length === 0 ? new Map<string, Uint8Array>() : await tree.read(paths, signal);
+  const linkPaths = links.map(({ path }) => path);
+  const targets = links.length === 0 ? new Map<string, string>() : await readLinks(tree, linkPaths, signal);
+  const problems = new Map<string, string[]>();
+  const report = (owner: string | undefined, problem: string): void => {
+    if (owner === undefined) return;
+    const known = problems.get(owner) ?? [];
+    if (known.length === mostProblems) known.push("More of its files are left out.");
+    if (known.length < mostProblems) known.push(problem);
+    problems.set(owner, known);
+  };
+  for (const { path, owner } of links)
+    if (resolveSymlink(tree, owner, path, targets) === undefined) report(owner, linkProblem(path));
+  for (const { path, why } of tree.refused) {
+    const owner = ownerOf(path, owners);
+    report(owner, `${shown(owner ?? "")} cannot be used: ${JSON.stringify(path)} ${why}.`);
+  }
+  return found.map((place) => {
+    const bytes = texts.get(joinTreePath(place.directory, "SKILL.md"));
+    const text = bytes === undefined ? undefined : Buffer.from(bytes).toString("utf8");
+    return { ...place, text, problems: problems.get(place.directory) ?? [] };
+  });
+}
+
+/** Names and describes skills. Names are unique in the result, which is sorted; what is left out is reported. */
+export async function describeSkills(
+  found: readonly TreeSkill[],
+  describe: DescribeSkill,
+): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
+  const problems: string[] = [];
+  const skills = new Map<string, RemoteSkill>();
+  for (const [index, skill] of found.slice(0, mostSkills).entries()) {
+    if (index % describedAtOnce === 0) await nextTurn();
+    const { directory, content, text } = skill;
+    const place = shown(directory);
+    problems.push(...skill.problems);
+    if (text === undefined) {
+      problems.push(`${place} has a SKILL.md of more than ${largest} bytes; left out.`);
+      continue;
+    }
+    const said = describe(text);
+    const description = (said.description ?? "").trim().slice(0, longestDescription);
+    if (description === "") {
+      problems.push(`${place} has no description that can be read; left out.`);
+      continue;
+    }
+    const plain = toSlug(said.name) ?? toSlug(nameOf(directory)) ?? toSlug(skill.fallback) ?? "skill";
+    const name = freeName(plain, skill, skills);
+    if (name === undefined) {
+      problems.push(`${place} has the name ${plain}, as another skill of this source does; left out.`);
+      continue;
+    }
+    if (name !== plain) problems.push(`${place} is called ${name}, because another skill has the name ${plain}.`);
+    const version = said.version === undefined ? {} : { version: said.version };
+    skills.set(name, { name, description, ...version, content });
+  }
+  if (found.length > mostSkills) problems.push(`It has more than ${mostSkills} skills; the others are left out.`);
+  const sorted = [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { skills: sorted, problems };
+}
+
+function shown(directory: string): string {
+  return directory === "" ? "The skill in the root" : JSON.stringify(directory);
+}
+
+/** The innermost of these directories that a path is in. */
+function ownerOf(path: string, directories: ReadonlySet<string>): string | undefined {
+  for (let above = parentDirectoryOf(path); above !== ""; above = parentDirectoryOf(above))
+    if (directories.has(above)) return above;
+  return directories.has("") ? "" : undefined;
+}
+
+/** The name itself, else with the plugin or the nearest directory that tells it apart. */
+function freeName(
+  name: string,
+  { group, directory }: SkillPlace,
+  taken: ReadonlyMap<string, unknown>,
+): string | undefined {
+  if (!taken.has(name)) return name;
+  const above = parentDirectoryOf(directory).split("/").reverse();
+  for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {
+    // Cut at its end, so that the name stays whole.
+    const qualified = toSlug(`${prefix.slice(0, Math.max(8, longestName - name.length - 1))}-${name}`);
+    if (prefix !== "" && qualified !== undefined && !taken.has(qualified)) return qualified;
+  }
+  return undefined;
+}
+
+function toSlug(text: string | undefined): string | undefined {
+  const words = (text ?? "").slice(0, 256).toLowerCase().split(/[^a-z0-9]+/); // prettier-ignore
+  const slug = words.filter((word) => word !== "").join("-").slice(0, longestName).replace(/-$/, ""); // prettier-ignore
+  return slug === "" ? undefined : slug;
+}

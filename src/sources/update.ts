@@ -1,0 +1,155 @@
+import { isSkillsError } from "../base/errors.ts";
+import { inParallel } from "../base/promises/in-parallel.ts";
+import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
+import { computedHash } from "./lock/computed-hash.ts";
+import { findLocked, sourceOfEntry } from "./lock/locked-source.ts";
+import type { LockEntry } from "./lock.ts";
+import type { SkillsPlace } from "./skills-place.ts";
+import { type Source, isLoopbackHost } from "./source.ts";
+import { type InstalledState, stateOf } from "./installed.ts";
+import { type Downloaded, type Downloading, download } from "./install/offered-skills.ts";
+import { type NamedSources, confirmSource, keyRefusal } from "./lock/named-sources.ts";
+import { readNow } from "./install/read-now.ts";
+import { reasonLines } from "./install/reason-lines.ts";
+import type { RemoteIndex, RemoteSkill } from "./reader.ts";
+
+export { type UpdateDiff, compareUpdate } from "./update/compare-update.ts";
+export { planUpdate } from "./update/plan-update.ts";
+
+/** Why a skill on disk is to be as in the lock again. */
+export type Restorable = "missing" | "changed";
+
+/** What the source of a locked skill has now. */
+export type Latest =
+  | { readonly state: "current" }
+  /** `updated`: other bytes than in the lock. `missing`, `changed`: those of the lock, which are not on disk. */
+  | { readonly state: "updated" | Restorable; readonly downloaded: Downloaded; readonly index: RemoteIndex }
+  /** `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. */
+  | { readonly state: "skipped" | "gone" | "failed"; readonly why: string };
+
+export interface UpdateLookup {
+  readonly key: string;
+  readonly entry: LockEntry;
+  /** As people see it. */
+  readonly source: string;
+  readonly installed: InstalledState;
+  readonly latest: Latest;
+}
+
+export interface FindUpdatesOptions extends Downloading {
+  readonly where: SkillsPlace;
+  readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
+  /** The real path of the directory of skills; undefined if it is missing. */
+  readonly skills: string | undefined;
+  readonly named: NamedSources;
+  /** Of `--allow-private`. */
+  readonly allowPrivate: readonly string[] | undefined;
+  /** Which skills are downloaded although the lock has what their source has. */
+  readonly restored: readonly Restorable[];
+}
+
+const atOnce = 4;
+
+/** Asks each source once, and downloads what may have changed. One source that cannot be read does not hide the others. */
+export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly UpdateLookup[]> {
+  const { where, entries, skills, reader, named, allowPrivate = [], signal } = looking;
+  const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
+  for (const source of named.given) confirmSource(where, source);
+  const indexes = new Map<string, Promise<RemoteIndex>>();
+  const readOnce = (source: Source): Promise<RemoteIndex> => {
+    const key = JSON.stringify([source.kind, source.url, source.ref ?? ""]);
+    const known = indexes.get(key) ?? readNow(reader, source, signal);
+    indexes.set(key, known);
+    return known;
+  };
+  return await inParallel(entries, atOnce, async ([key, entry]): Promise<UpdateLookup> => {
+    const installed = await stateOf(skills, key, entry);
+    const source = sourceOfEntry(entry, named.given);
+    if ("why" in source) {
+      const state = source.isGivable === true ? "failed" : "skipped";
+      return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
+    }
+    const looked = { key, entry, installed, source: source.label };
+    const refusal = localRefusal(source, rules) ?? keyRefusal(where, source, named);
+    if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
+    try {
+      const index = await readOnce(source);
+      return { ...looked, latest: await findLatest(looked, index, looking) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isSkillsError(error)) throw error;
+      return { ...looked, latest: { state: "failed", why: error.message } };
+    }
+  });
+}
+
+/** Why a server of this machine is not asked for a lock of a project: a URL that is typed may lead there, one that others may have written may not. */
+function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
+  const url = new URL(text);
+  if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
+  try {
+    rules.targetOf(url);
+    return undefined;
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
+  }
+}
+
+async function findLatest(
+  { key, entry, installed, source }: Omit<UpdateLookup, "latest">,
+  index: RemoteIndex,
+  { restored, ...downloading }: Downloading & Pick<FindUpdatesOptions, "restored">,
+): Promise<Latest> {
+  const remote = findLocked(key, entry, index);
+  const restorable = restored.find((state) => state === installed.state);
+  if (remote === undefined) {
+    if (index.isPartial === true) return { state: "failed", why: `${source} could not be read completely` };
+    return { state: "gone", why: `${source} does not offer it any more` };
+  }
+  if (restorable === undefined && isKnown(remote, entry)) return { state: "current" };
+  const downloaded = await download(remote, downloading);
+  if ("why" in downloaded) return { state: "failed", why: downloaded.why };
+  const { inspected, files } = downloaded;
+  const isSame =
+    entry.digest === undefined ? computedHash(files) === entry.computedHash : inspected.digest === entry.digest;
+  if (!isSame) return { state: "updated", downloaded, index };
+  return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
+}
+
+/** Why skills could not be looked up, each reason once with all of its skills. */
+export function failuresOf(found: readonly UpdateLookup[]): readonly string[] {
+  return reasonLines(found.flatMap(({ key, latest }) => ("why" in latest ? [{ name: key, why: latest.why }] : [])));
+}
+
+/** Whether the index alone says that its bytes are those of the lock. */
+function isKnown({ content }: RemoteSkill, { digest, commit, wellKnownDigest }: LockEntry): boolean {
+  if (content.type === "git") return digest !== undefined && content.commit === commit;
+  return (
+    (content.type === "archive" || content.type === "skill-md") &&
+    content.digest !== undefined &&
+    content.digest === wellKnownDigest
+  );
+}
+
+/** A version that people can tell from another: with a part of the commit, or of the digest, behind it. */
+export function versionWords({
+  version,
+  commit,
+  digest,
+}: {
+  readonly version?: string | undefined;
+  readonly commit?: string | undefined;
+  readonly digest?: string | undefined;
+}): string {
+  const exact = commit?.slice(0, 7) ?? digest?.replace(/^sha256:/, "").slice(0, 7);
+  return (
+    [version, exact === undefined ? undefined : `(${exact})`].filter((word) => word !== undefined).join(" ") ||
+    "unknown"
+  );
+}
+
+/** Of what was downloaded. */
+export function latestWords({ remote: { content }, inspected: { version, digest } }: Downloaded): string {
+  return versionWords({ version, digest, commit: content.type === "git" ? content.commit : undefined });
+}

@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { openFetcher } from "../../../../src/sources/fetch/open-fetcher.ts";
+import { openGitSource } from "../../../../src/sources/reader/git/git-source.ts";
+import type { GitSource, GitSourceOptions } from "../../../../src/sources/reader/git/git-source.ts";
+import type { Source } from "../../../../src/sources/source.ts";
+
+export interface OpenedSource extends GitSource {
+  /** Names of what lies in its temporary directory. */
+  leftovers(): readonly string[];
+}
+
+/** A git source that may ask these loopback URLs, as if a person had typed them. */
+export function openSource(typed: readonly string[], options: Partial<GitSourceOptions> = {}): OpenedSource {
+  const temporaryDirectory = mkdtempSync(path.join(tmpdir(), "acp-skills-test-git-"));
+  const network = {
+    allowPrivate: [],
+    typed,
+    ...(options.resolve !== undefined && { resolve: options.resolve }),
+  };
+  const fetcher = openFetcher(network);
+  const git = openGitSource({ fetcher, describe, temporaryDirectory, ...network, ...options });
+  return {
+    ...git,
+    leftovers: () => readdirSync(temporaryDirectory),
+    async close() {
+      await git.close();
+      await fetcher.close();
+      rmSync(temporaryDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Enough of frontmatter for tests. */
+function describe(text: string): { name?: string; description?: string; version?: string } {
+  const fields = [...text.matchAll(/^(name|description|version): (.*)$/gm)];
+  return Object.fromEntries(fields.map(([, key = "", value = ""]) => [key, value] as const));
+}
+
+export function gitSourceOf(url: string, rest: Partial<Source> = {}): Source {
+  return { kind: "git", url, label: url, ...rest };
+}
+
+export function skillMd(name: string, description = `Does ${name}.`): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\nBody of ${name}\n`;
+}
