@@ -3,7 +3,7 @@ import { cpSync, rmSync } from "node:fs";
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
   "skills/licenses/license-texts.json",
-  "runtime/tools/guide/SKILL.md",
+  "runtime/caller/guide/SKILL.md",
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",
   "runtime/sandbox/requirements/only_wheels.py",

@@ -5,9 +5,7 @@ import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 /** What the doors use of `runtime/`: its inner rooms are joined by `app.ts`. */
-const forDoors = ["app", "caller", "question", "run-event", "runs", "tool", "tools", "trust"].map(
-  (room) => `runtime/${room}`,
-);
+const forDoors = ["app", "caller", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
 
 /**
  * The house's import direction (`src/README.md`): what each wing or room may import, besides itself. The rooms of `runtime/` are
@@ -25,22 +23,19 @@ const mayImport = {
   "runtime/sandbox": ["base"],
   "runtime/trust": ["base", "skills", "runtime/question"],
   "runtime/question": ["base", "skills", "runtime/trust"],
-  "runtime/run-event": ["base"],
   "runtime/runs": [
-    ...["base", "skills", "sources"],
-    ...["blobs", "question", "run-event", "sandbox", "secrets", "trust"].map((room) => `runtime/${room}`),
+    ...["base", "skills", "wire", "sources"],
+    ...["blobs", "question", "sandbox", "secrets", "trust"].map((room) => `runtime/${room}`),
   ],
-  "runtime/tool": [
-    ...["base", "skills"],
-    ...["question", "run-event", "runs", "tools", "trust"].map((room) => `runtime/${room}`),
+  "runtime/caller": [
+    ...["base", "skills", "wire"],
+    ...["blobs", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`),
   ],
   "runtime/tools": [
-    ...["base", "skills"],
-    ...["blobs", "ledger", "run-event", "runs", "tool", "trust"].map((room) => `runtime/${room}`),
+    ...["base", "skills", "wire"],
+    ...["blobs", "caller", "ledger", "question", "runs", "trust"].map((room) => `runtime/${room}`),
   ],
-  "runtime/options": ["base", "sources", "runtime/trust"],
-  "runtime/open-trust": ["base", "runtime/ledger", "runtime/options", "runtime/trust"],
-  "runtime/caller": ["base", "skills", "runtime/question", "runtime/tool", "runtime/tools", "runtime/trust"],
+  "runtime/options": ["base", "skills", "sources", "runtime/trust"],
   "runtime/app": ["base", "skills", "sources", "runtime"],
   mcp: ["base", "skills", "wire", ...forDoors],
   acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
@@ -63,8 +58,11 @@ const mayImport = {
   ],
   "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forDoors],
 };
-/** Rooms that no other room of their wing may import: they use the rest of it. */
-const lastOfWing = ["sources/install", "acp/in-process"];
+/**
+ * Rooms that no other room of their wing may import, but these: they use the rest of it.
+ * @type {Record<string, string[]>}
+ */
+const lastOfWing = { "sources/install": ["update"], "sources/update": [], "acp/in-process": [] };
 
 /**
  * The packages that each wing may import, besides Node's modules.
@@ -107,10 +105,12 @@ const zones = [
     except: [room, ...others].flatMap(placesOf).map((place) => place.replace("./src", ".")),
     message: `src/${room} may import only ${others.join(", ") || "nothing of ours"}.`,
   })),
-  ...lastOfWing.map((room) => {
-    const [wing = "", name] = room.split("/");
+  ...Object.entries(lastOfWing).map(([room, users]) => {
+    const [wing = "", name = ""] = room.split("/");
     return {
-      target: entriesOf(wing).flatMap((entry) => (entry === name ? [] : [`./src/${wing}/${entry}`])),
+      target: entriesOf(wing)
+        .filter((entry) => ![name, ...users].includes(entry.replace(/\.ts$/, "")))
+        .map((entry) => `./src/${wing}/${entry}`),
       from: `./src/${room}`,
       message: `Nothing else in src/${wing} may import src/${room}.`,
     };

@@ -11,7 +11,7 @@ import { connectToAgent } from "../dist/conformance/drive-agent/agent-connection
 import { driveAgent } from "../dist/conformance/drive-agent.js";
 import { toInitializeParams, variants } from "../dist/conformance/drive-agent/variants.js";
 import { conformanceRules } from "../dist/conformance/rules.js";
-import { normaliseTranscript, placesOf } from "../dist/conformance/transcript/normalise.js";
+import { normaliseTranscript, placesOf } from "../dist/conformance/normalise.js";
 import { byConnection, readTranscript } from "../dist/conformance/read-transcript.js";
 import { createRecording } from "../dist/conformance/transcript/recorder.js";
 

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../src/runtime/run-event.ts";
+import type { RunEvent } from "../src/wire/run-event.ts";
 
 /** The event of a run that prints this text. */
 export function printed(text: string): RunEvent {

@@ -9,7 +9,7 @@ import { parseSkill } from "../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../src/skills/manifest/read-manifest.ts";
 import { rules } from "../src/skills/rules.ts";
 import { toolDefinitions } from "../src/runtime/tools.ts";
-import { permissionNames } from "../src/runtime/trust/grants/configured-grants.ts";
+import { permissionNames } from "../src/runtime/trust/configured-grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
 
 const root = new URL("../", import.meta.url);

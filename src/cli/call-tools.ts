@@ -1,23 +1,19 @@
 import path from "node:path";
-import { openApp } from "../runtime/app.ts";
-import type { App } from "../runtime/app.ts";
-import { shellWord } from "../base/text/shell-word.ts";
-import { createCaller } from "../runtime/caller.ts";
-import type { Caller } from "../runtime/caller.ts";
-import { isSkillsError, SkillsError } from "../base/errors.ts";
+import { type App, openApp } from "../runtime/app.ts";
+import { type Caller, createCaller } from "../runtime/caller.ts";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { readOptions } from "../runtime/options.ts";
-import type { Replay } from "../runtime/runs/replay/replay-run.ts";
-import type { RunEvent } from "../runtime/run-event.ts";
+import type { Replay } from "../runtime/runs.ts";
+import type { RunEvent } from "../wire/run-event.ts";
 import type { Catalog } from "../skills/skillset.ts";
-import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.ts";
-import type { running } from "./arguments/running-options.ts";
+import { refuseIdleGrants, type running, toRunningOptions } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
 import { createListing } from "./listing/open-listing.ts";
 import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
-import { onInterruption } from "./report/terminal.ts";
-import type { Terminal } from "./report/terminal.ts";
+import { type Terminal, onInterruption } from "./report/terminal.ts";
+import { shellWord } from "../base/text/quoted.ts";
 
 export interface Tools {
   readonly app: App;

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import type { Log } from "../base/log.ts";
-import type { RunListener } from "../runtime/run-event.ts";
+import type { RunListener } from "../wire/run-event.ts";
 import type { Ask } from "../runtime/question.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";

@@ -1,7 +1,6 @@
 import type { Skill } from "../skills/skill.ts";
-import { guideSkill } from "../runtime/tools/guide/guide.ts";
-import type { ToolName } from "../runtime/tool.ts";
-import { toSkillRows } from "../runtime/tools/view/skill-rows.ts";
+import { guideSkill, toSkillRows } from "../runtime/caller.ts";
+import type { ToolName } from "../wire/tools.ts";
 
 /** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */
 export const maxInstructionBytes = 2_048;

@@ -1,11 +1,10 @@
 import type { App } from "../runtime/app.ts";
 import type { Caller } from "../runtime/caller.ts";
-import type { RunListener } from "../runtime/run-event.ts";
-import type { Toolbox } from "../runtime/tools/toolbox.ts";
+import type { RunListener } from "../wire/run-event.ts";
 
 /** The part of the app that this door serves. */
 export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "policyFor" | "version"> {
-  readonly toolbox: Pick<Toolbox, "call" | "mayRead">;
+  readonly toolbox: Pick<App["toolbox"], "call" | "mayRead">;
 }
 
 /** What identifies a call among those that the editor shows. */

@@ -1,17 +1,14 @@
-import { McpServer } from "@modelcontextprotocol/server";
-import type { Tool } from "@modelcontextprotocol/server";
+import { McpServer, type Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { withinTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { toolDefinitions } from "../runtime/tools.ts";
-import type { McpTool, ObjectSchema } from "../runtime/tools.ts";
-import type { ToolName } from "../runtime/tool.ts";
-import { viewSkills, visibleTo } from "../runtime/tools/view/skill-view.ts";
+import { type McpTool, type ObjectSchema, toolDefinitions } from "../runtime/tools.ts";
+import { viewSkills, visibleTo } from "../runtime/caller.ts";
 import { createCallTool } from "./call-tool.ts";
 import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { createSkillResources } from "./skills/skill-source.ts";
-import type { PagedSource } from "./skills/skill-source.ts";
+import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
+import type { ToolName } from "../wire/tools.ts";
 
 export interface ServerOptions {
   /** Whether the client can be notified of changed skills. The tools never change. */

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs.ts";
-import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
+import { toToolLimits } from "./blobs/blob-rules.ts";
+import { diskBlobs } from "./blobs/disk-blobs.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { SkillsError } from "../base/errors.ts";
@@ -14,15 +15,14 @@ import type { SourceReader } from "../sources/reader.ts";
 import { parseSource } from "../sources/source.ts";
 import { type Copies, sourceRoot } from "../sources/store.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
-import type { RunStore } from "./runs/store/run-store.ts";
+import type { RunStore } from "./runs/store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { type SkillHasher, createSkillHasher } from "../skills/hash.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
-import type { ApprovalStore } from "./trust/grants/approvals.ts";
+import type { ApprovalStore } from "./trust/approvals.ts";
 import { inShort } from "../skills/permissions.ts";
-import { type Policies, createPolicies } from "./trust/policy/open-policies.ts";
-import type { Trust } from "./trust.ts";
+import { type Policies, type Trust, createPolicies } from "./trust.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */
@@ -217,14 +217,12 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ createToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }, { createLocalTrust }] =
-      await Promise.all([
-        import("./tools/toolbox.ts"),
-        import("./tools/input/limits.ts"),
-        import("./runs.ts"),
-        import("./runs/run-environment.ts"),
-        import("./open-trust.ts"),
-      ]);
+    const [{ createToolbox }, { createRuns }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
+      import("./tools/toolbox.ts"),
+      import("./runs.ts"),
+      import("./runs/run-environment.ts"),
+      import("./app/local-trust.ts"),
+    ]);
     const { dataDirectory, blobs: blobLimits } = this.#settings;
     const environment = openRunEnvironment(this.#settings);
     const { blobs, source, hasher, log } = this;

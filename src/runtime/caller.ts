@@ -1,7 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { SessionSkills } from "../skills/skillset.ts";
-import type { ToolCaller } from "./tool.ts";
+import type { ToolCaller } from "./tools/tool.ts";
 import type { Ask } from "./question.ts";
+
+export { toSkillRows } from "./caller/skill-rows.ts";
+export { type DeniedSkills, deniedSkills } from "./caller/denied-skills.ts";
+export { type SkillView, toVisibleSource, viewSkills, visibleTo } from "./caller/skill-view.ts";
+export { rankByWords, toQueryWords } from "./caller/rank-by-words.ts";
+export { guideSkill } from "./caller/guide.ts";
 
 /** Who calls a tool through a door, and what this caller may see and use. {@link createCaller} makes one. */
 export interface Caller extends ToolCaller {

@@ -1,3 +1,8 @@
+import type { outcomes } from "./ledger/disk-ledger.ts";
+
+export { type KnownSession, type SessionRecord, maxReportedNames } from "./ledger/session-records.ts";
+export { diskLedger, outcomes } from "./ledger/disk-ledger.ts";
+
 /** One use of a tool or a skill, or one step of who allowed what. */
 export interface LedgerEntry {
   /** Milliseconds since 1970. */
@@ -32,8 +37,6 @@ export interface LedgerEntry {
 }
 
 type Outcome = (typeof outcomes)[number];
-
-export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;
 
 /** The port to the record of uses. Bounded: the oldest entries are removed. */
 export interface Ledger {

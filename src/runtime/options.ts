@@ -6,9 +6,11 @@ import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
-import { parseGrant, permissionNames } from "./trust/grants/configured-grants.ts";
+import { parseGrant, permissionNames } from "./trust/configured-grants.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
+
+export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
 

@@ -1,7 +1,7 @@
 import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
 import { counted } from "../base/text/counted.ts";
-import type { Grant, Reach, Subject } from "./trust/grants/grant.ts";
+import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { ChangedFile } from "../skills/copied-files.ts";
 import { unseenCharacters } from "../base/text/invisible-characters.ts";
 

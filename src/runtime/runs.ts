@@ -1,29 +1,54 @@
 import { setMaxListeners } from "node:events";
 import { SkillsError } from "../base/errors.ts";
 import { isNothing } from "../skills/permissions.ts";
-import type { ConfiguredGrants } from "./trust/grants/configured-grants.ts";
+import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { Trust } from "./trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
-import { authorize, callersOf, expectAuthorization } from "./runs/authorize/authorize.ts";
-import type { AllowedOnce, AuthorizeOptions, ExpectedAuthorization } from "./runs/authorize/authorize.ts";
-import { createGrantPins } from "./runs/authorize/pin-grants.ts";
-import { isRemote, prepareRemoteRun, remotely } from "./runs/execute/execute-remote-run.ts";
-import { executeRun } from "./runs/execute/execute-run.ts";
-import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./runs/execute/execute-run.ts";
-import { checkSupport, prepareRun } from "./runs/execute/prepare-run.ts";
-import { planCodeRun, skillChanged } from "./runs/plan/plan-run.ts";
-import type { RunArguments, CodeRunRequest } from "./runs/plan/plan-run.ts";
-import { planSkillRun } from "./runs/plan/plan-skill-run.ts";
-import type { SkillRunRequest } from "./runs/plan/plan-skill-run.ts";
+import {
+  type AllowedOnce,
+  type AuthorizeOptions,
+  type ExpectedAuthorization,
+  authorize,
+  callersOf,
+  createGrantPins,
+  expectAuthorization,
+} from "./runs/authorize.ts";
+import {
+  type CurrentRun,
+  type EndedRun,
+  type ExecutionEnvironment,
+  type NestedCall,
+  type Nesting,
+  checkSupport,
+  executeRun,
+  isRemote,
+  prepareRemoteRun,
+  prepareRun,
+  remotely,
+} from "./runs/execute.ts";
+import { type SkillRunRequest, planCodeRun, planSkillRun, skillChanged } from "./runs/plan.ts";
 import type { RunResult } from "./runs/run-result.ts";
-import { replayRun } from "./runs/replay/replay-run.ts";
-import type { Replay, ReplayOptions } from "./runs/replay/replay-run.ts";
-import { createHistory } from "./runs/record/run-recorder.ts";
+import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
+import { createHistory } from "./runs/record.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
-import { createRunQueue } from "./runs/run-queue.ts";
-import type { RunQueueOptions } from "./runs/run-queue.ts";
+import { type RunQueueOptions, createRunQueue } from "./runs/run-queue.ts";
 import type { RunSpec } from "./runs/run-spec.ts";
-import type { RunStore } from "./runs/store/run-store.ts";
+import type { RunStore } from "./runs/store.ts";
+import type { CodeRunRequest, RunArguments } from "./runs/plan.ts";
+
+export { subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
+export { type Standings, findStandings } from "./runs/authorize.ts";
+export { readPlannedFile } from "./runs/plan.ts";
+export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
+export type { StoredRun } from "./runs/store.ts";
+export type { RunFailure, RunResult } from "./runs/run-result.ts";
+export type { Replay } from "./runs/replay.ts";
+export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
+export { type CalledSkill, callsOf } from "./runs/plan.ts";
+export { type JsonDifference } from "./runs/replay.ts";
+export type { RunSpec } from "./runs/run-spec.ts";
+export { diskRunStore } from "./runs/store.ts";
+export { writeWholeResult } from "./runs/record.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 

@@ -1,5 +1,9 @@
 import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 
+export { findCommand, findPython } from "./sandbox/find.ts";
+export { findCgroups } from "./sandbox/choose-sandbox.ts";
+export { installRequirements } from "./sandbox/requirements.ts";
+
 /** What isolates a run. "none": nothing does, which a person has allowed for its skill. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory" | "none";
 

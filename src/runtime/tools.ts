@@ -9,8 +9,10 @@ import { loadSkillsProtocolGuide } from "./tools/load_skills_protocol_guide.ts";
 import { readBlob } from "./tools/read_blob.ts";
 import { readSkillFile } from "./tools/read_skill_file.ts";
 import { runCode } from "./tools/run_code.ts";
-import { toolFacts } from "./tool.ts";
-import type { Tool, ToolAnnotations, ToolName } from "./tool.ts";
+import type { Tool } from "./tools/tool.ts";
+import { type ToolAnnotations, type ToolName, toolFacts } from "../wire/tools.ts";
+
+export { fromCursor, toCursor } from "./tools/list_skills.ts";
 
 /** The tools, in the order in which they are listed. A tool is its file, its line here, and its row in `tool.ts`. */
 const tools = {

@@ -1,6 +1,6 @@
-import type { ToolName } from "../runtime/tool.ts";
 import type { AccessPolicy, CapabilityType } from "../wire/skill-sharing.ts";
 import { newToken, toTokenDigest } from "../wire/http/token.ts";
+import type { ToolName } from "../wire/tools.ts";
 
 /** Limits on one caller. */
 export interface CallerLimits {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { App } from "../runtime/app.ts";
-import type { RunEvent } from "../runtime/run-event.ts";
+import type { RunEvent } from "../wire/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { UnreadBytes } from "./admission/limiter.ts";
 import type { ServeConfig } from "./config.ts";

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { App } from "../runtime/app.ts";
 import { SkillsError } from "../base/errors.ts";
-import type { RunEvent } from "../runtime/run-event.ts";
+import type { RunEvent } from "../wire/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";

@@ -1,6 +1,6 @@
 import { constants, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorize } from "../../dist/runtime/runs/authorize/authorize.js";
+import { authorize } from "../../dist/runtime/runs/authorize.js";
 import { toMountedSkill } from "../../dist/runtime/runs/execute/prepare-run.js";
 import { findMount } from "../../dist/runtime/runs/plan/plan-run.js";
 import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
@@ -9,13 +9,13 @@ import { openCatalog } from "../../dist/skills/skillset/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { createSkillHasher } from "../../dist/skills/hash.js";
 import { systemClock } from "../../dist/base/clock.js";
-import { viewSkills } from "../../dist/runtime/tools/view/skill-view.js";
-import { createConfiguredGrants } from "../../dist/runtime/trust/grants/configured-grants.js";
-import { diskApprovals } from "../../dist/runtime/trust/disk/disk-approvals.js";
+import { viewSkills } from "../../dist/runtime/caller/skill-view.js";
+import { createConfiguredGrants } from "../../dist/runtime/trust/configured-grants.js";
+import { diskApprovals } from "../../dist/runtime/trust/approvals/disk-approvals.js";
 import { createPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
 import { projectOf } from "../../dist/runtime/trust/project-of.js";
-import { repositoryAt } from "../../dist/runtime/trust/project-repository.js";
-import { createTrust } from "../../dist/runtime/trust.js";
+import { repositoryAt } from "../../dist/runtime/trust/project-of.js";
+import { createTrust } from "../../dist/runtime/trust/personal-trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
 

@@ -2,7 +2,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { openApp } from "../../dist/runtime/app.js";
-import { defaultConfig } from "../../dist/serve/config/default-config.js";
+import { defaultConfig } from "../../dist/serve/config.js";
 import { serveHttp } from "../../dist/serve/serve-http.js";
 import { readOptions } from "../../dist/runtime/options.js";
 import { toTokenDigest } from "../../dist/wire/http/token.js";

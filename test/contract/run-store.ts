@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { StoredRun, RunRetention, RunStore } from "../../src/runtime/runs/store/run-store.ts";
-import { defaultRunLimits } from "../../src/runtime/runs/plan/run-limits.ts";
+import type { RunRetention, RunStore } from "../../src/runtime/runs/store.ts";
+import { defaultRunLimits } from "../../src/runtime/runs/run-limits.ts";
+import type { StoredRun } from "../../src/runtime/runs/store/stored-run.ts";
 
 export interface RunStoreUnderTest {
   readonly store: RunStore;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isBlobId, newBlobId, parseBlobKind } from "../../src/runtime/blobs.ts";
+import { isBlobId, newBlobId, parseBlobKind } from "../../src/runtime/blobs/blob-rules.ts";
 
 describe("isBlobId", () => {
   it.each(["blob:a", "blob:0", "blob:A.b_c-d", `blob:${"a".repeat(128)}`])("accepts %s", (text) => {

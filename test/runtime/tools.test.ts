@@ -1,13 +1,11 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { specTypeSchemas } from "@modelcontextprotocol/server";
-import type { Tool as McpTool } from "@modelcontextprotocol/server";
+import { type Tool as McpTool, specTypeSchemas } from "@modelcontextprotocol/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type OpenAI from "openai";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { servedTools } from "../../src/runtime/tool.ts";
-import { availableTools, toolDefinitions } from "../../src/runtime/tools.ts";
-import type { ToolFormat } from "../../src/runtime/tools.ts";
+import { type ToolFormat, availableTools, toolDefinitions } from "../../src/runtime/tools.ts";
 import { seedSchemas } from "./tools/seed-schemas.ts";
+import { servedTools } from "../../src/wire/tools.ts";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const tools = availableTools(undefined);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
-import type { ApprovalStore } from "../../src/runtime/trust/grants/approvals.ts";
+import type { ApprovalStore } from "../../src/runtime/trust/approvals.ts";
 import type { CopiedFile } from "../../src/skills/copied-files.ts";
-import { createConfiguredGrants } from "../../src/runtime/trust/grants/configured-grants.ts";
-import type { Asker, FullTrustRequest } from "../../src/runtime/trust/authorization.ts";
+import { createConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";
+import type { Asker, FullTrustRequest } from "../../src/runtime/trust.ts";
 import { noCapabilities } from "../../src/skills/permissions.ts";
 import type { Capabilities } from "../../src/skills/permissions.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/runtime/question.ts";

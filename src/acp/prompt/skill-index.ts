@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toSkillRows } from "../../runtime/tools/view/skill-rows.ts";
+import { toSkillRows } from "../../runtime/caller.ts";
 import { type AgentFacts, spell } from "../session/agents.ts";
 import type { SkillIndex } from "../service/skill-service.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
-import { subjectOfOffered } from "../../runtime/runs/authorize/trust-request.ts";
+import { subjectOfOffered } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

@@ -1,7 +1,6 @@
 import { openApp } from "../../runtime/app.ts";
 import { createOnceLog } from "../../base/log.ts";
-import type { Settings } from "../../runtime/options.ts";
-import { logIdleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
+import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";

@@ -1,8 +1,8 @@
 import type { App } from "../../runtime/app.ts";
-import { ownerOf } from "../../runtime/caller.ts";
+import { deniedSkills, ownerOf } from "../../runtime/caller.ts";
 import type { OnceLog } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
-import type { SessionRecord } from "../../runtime/ledger/session-records.ts";
+import type { SessionRecord } from "../../runtime/ledger.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
@@ -14,7 +14,6 @@ import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
-import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
 import { openingRecord, toReportedSkills } from "../session/session-record.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";

@@ -1,16 +1,16 @@
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { OnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import * as methods from "../../wire/methods.ts";
-import { toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
+import { type Verdict, toVerdict, untouched } from "../bytes/amend.ts";
 import { type JsonRecord, type MessageKind, recordAt } from "../bytes/raw-message.ts";
 import { restoreTitles } from "../prompt/replays.ts";
 import type { ServiceConnection } from "../service/skill-service.ts";
-import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
+import { type Negotiation, advertise, chooseForms, negotiate } from "./negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 import { PendingRequests } from "./requests.ts";
 import type { Agreed, Sessions } from "./sessions.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 interface RelayedRequestsOptions {
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;

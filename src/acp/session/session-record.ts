@@ -1,5 +1,4 @@
-import { maxReportedNames } from "../../runtime/ledger/session-records.ts";
-import type { SessionRecord } from "../../runtime/ledger/session-records.ts";
+import { type SessionRecord, maxReportedNames } from "../../runtime/ledger.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import { availableCommandsUpdate, sessionUpdate } from "../../wire/methods.ts";
 import type { BeginRequest } from "../service/skill-service.ts";

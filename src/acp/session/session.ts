@@ -1,13 +1,11 @@
 import type { OnceLog } from "../../base/log.ts";
 import type { App } from "../../runtime/app.ts";
-import { ownerOf } from "../../runtime/caller.ts";
+import { type DeniedSkills, deniedSkills, ownerOf } from "../../runtime/caller.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { SkillEnvironments } from "../../skills/environment.ts";
 import type { Problem } from "../../skills/rules.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { deniedSkills } from "../../runtime/tools/view/denied-skills.ts";
-import type { DeniedSkills } from "../../runtime/tools/view/denied-skills.ts";
 import {
   mergeCommands,
   isCommandOfSkill,

@@ -1,6 +1,5 @@
 import { withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import {
   availableCommandsUpdate,
   sessionInfoUpdate,
@@ -10,7 +9,7 @@ import {
   userMessageChunk,
 } from "../../wire/methods.ts";
 import { commandsAmendments } from "../announce/emission.ts";
-import { toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
+import { type Verdict, toVerdict, untouched } from "../bytes/amend.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { Replays, restoreTitleIn } from "../prompt/replays.ts";
 import type { ListAmendments, SessionKey, SkillIndex } from "../service/skill-service.ts";
@@ -18,6 +17,7 @@ import { describeToPerson } from "../tools/describe-call.ts";
 import type { OwnCall } from "../tools/recognise-call.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 /** The result of the negotiation in `initialize`. */
 export interface Agreed {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
-import type { Standings } from "../../runtime/runs/authorize/find-standings.ts";
+import type { Standings } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 
@@ -84,10 +84,7 @@ export class SkillStates {
     const { app, dataDirectory, owner, directory } = this.#options;
     const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
     if (!isWanting && !existsSync(path.join(dataDirectory, "trust"))) return none;
-    const [trust, { findStandings }] = await Promise.all([
-      app.trust(),
-      import("../../runtime/runs/authorize/find-standings.ts"),
-    ]);
+    const [trust, { findStandings }] = await Promise.all([app.trust(), import("../../runtime/runs.ts")]);
     const { signal } = this.#closing;
     signal.throwIfAborted();
     this.#stopListening ??= trust.onChange(() => {

@@ -3,7 +3,7 @@ import { type CallerSession, createCaller, createOpeningCaller } from "../../run
 import { SkillsError } from "../../base/errors.ts";
 import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import type { SessionServers } from "../../mcp/session-servers.ts";
-import type { RunListener } from "../../runtime/run-event.ts";
+import type { RunListener } from "../../wire/run-event.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Reserve } from "./early-servers.ts";
 import { type Bridge, ownBridge, type ServerAddress, type Transport } from "./server-entry.ts";

@@ -1,12 +1,12 @@
 import { quoted } from "../../base/text/quoted.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
-import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+import { type JsonRecord, isRecord } from "../bytes/raw-message.ts";
 import { reasonIn, resultIn, textOf } from "./call-result.ts";
 import type { OwnCall } from "./recognise-call.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 /** How a call of one of our tools is shown to the user, and its ACP kind. */
 interface CallDescription {

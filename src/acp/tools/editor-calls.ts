@@ -3,10 +3,9 @@ import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { onPrinted } from "../../runtime/run-event.ts";
+import { onPrinted } from "../../wire/run-event.ts";
 import type { Problem } from "../../skills/rules.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { type Notification, sendWhenRead } from "../announce/emission.ts";
@@ -15,6 +14,7 @@ import type { Ask } from "../../runtime/question.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
 import type { Session } from "../session/session.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 /** Our response to a request of the editor. */
 export interface Response {

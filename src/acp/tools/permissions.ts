@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../runtime/options.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import type { Notification } from "../announce/emission.ts";
-import { notForwarded, toVerdict, type Verdict } from "../bytes/amend.ts";
-import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { type Verdict, notForwarded, toVerdict } from "../bytes/amend.ts";
+import { type JsonRecord, isExactId, isRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
 import type { RunAnswer } from "../service/skill-service.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { allowedRun, callAllowed, callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
 import {
+  type KnownServer,
+  type OwnCall,
   inputOf,
   isAdded,
   isGiven,
   isInputOf,
-  type KnownServer,
   namedTool,
   namesTool,
-  type OwnCall,
   recogniseCall,
 } from "./recognise-call.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 interface PermissionContext {
   readonly sessions: Pick<Sessions, "find" | "opened" | "reportCall">;

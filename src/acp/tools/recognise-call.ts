@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { quoted } from "../../base/text/quoted.ts";
 import { parseIfJson } from "../../base/json/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { servedTools } from "../../runtime/tool.ts";
-import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { type JsonRecord, isRecord, recordAt } from "../bytes/raw-message.ts";
 import { resultIn } from "./call-result.ts";
-import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
+import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../session/agents.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 /** Our MCP server in one session. */
 export interface KnownServer {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { onPrinted } from "../../runtime/run-event.ts";
+import { onPrinted } from "../../wire/run-event.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

@@ -15,3 +15,8 @@ export function quoted(text: string, { longest = 256, plain = word } = {}): stri
   const shown = isShort ? text : `${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}`;
   return JSON.stringify(shown).replace(quoteLike, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
 }
+
+/** A word of a command that a person copies into a shell, quoted if necessary. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

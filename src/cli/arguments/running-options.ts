@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
-import { grantText } from "../../runtime/options.ts";
-import type { SkillsOptions } from "../../runtime/options.ts";
-import { idleGrants } from "../../runtime/runs/authorize/idle-grants.ts";
+import { type SkillsOptions, grantText, idleGrants } from "../../runtime/options.ts";
 import type { Catalog } from "../../skills/skillset.ts";
-import { parseGrant, permissionNames } from "../../runtime/trust/grants/configured-grants.ts";
+import { parseGrant, permissionNames } from "../../runtime/trust.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { findCommand } from "../../runtime/sandbox/find.ts";
+import { findCommand } from "../../runtime/sandbox.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { Standings } from "../../runtime/runs/authorize/find-standings.ts";
+import type { Standings } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
-import { hasPolicies } from "../../runtime/trust/policy/policy-places.ts";
+import { hasPolicies } from "../../runtime/trust.ts";
 import { givenPolicy } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -25,7 +25,7 @@ export async function findStates(
     import("../../runtime/app.ts"),
     import("../../runtime/caller.ts"),
     import("../../runtime/options.ts"),
-    import("../../runtime/runs/authorize/find-standings.ts"),
+    import("../../runtime/runs.ts"),
   ]);
   const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
   try {

@@ -1,6 +1,6 @@
 import { type Violation, toSentences } from "../../base/failures/invalid-input.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import type { RunFailure, RunResult } from "../../runtime/runs/run-result.ts";
+import type { RunFailure, RunResult } from "../../runtime/runs.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText, safeLines } from "./safe-text.ts";

@@ -3,7 +3,7 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
-import type { RunListener } from "../../runtime/run-event.ts";
+import type { RunListener } from "../../wire/run-event.ts";
 import { asPerson } from "../../runtime/question.ts";
 import type { Ask, Question, Reply } from "../../runtime/question.ts";
 import { answerTime, toForm, fromElicitResult } from "./elicit.ts";

@@ -1,34 +1,27 @@
 import { isUtf8 } from "node:buffer";
-import { ProtocolError } from "@modelcontextprotocol/server";
-import type { ListResourcesResult, ServerContext } from "@modelcontextprotocol/server";
+import { type ListResourcesResult, ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import {
   DIRECTORY_MIME_TYPE,
-  SkillCatalogError,
+  type DirectoryResource,
   SKILL_LIMITS,
+  type Skill as SkillEntry,
+  SkillCatalogError,
+  type SkillReadResult,
+  type SkillSource as ExtensionSource,
   skillEntry,
-} from "@modelcontextprotocol/server/ext/skills";
-import type {
-  DirectoryResource,
-  Skill as SkillEntry,
-  SkillReadResult,
-  SkillSource as ExtensionSource,
 } from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hasTags } from "../../base/text/invisible-characters.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { fromCursor, toCursor } from "../../runtime/tools/list_skills.ts";
-import { guideSkill } from "../../runtime/tools/guide/guide.ts";
-import { maxReadFileBytes } from "../../runtime/tools/input/limits.ts";
-import { locateSkillFile, skillPathFault } from "../../skills/hash.ts";
+import { fromCursor, toCursor } from "../../runtime/tools.ts";
+import { type SkillView, guideSkill, toVisibleSource, viewSkills, visibleTo } from "../../runtime/caller.ts";
+import { type HashedFile, locateSkillFile, skillPathFault } from "../../skills/hash.ts";
 import { type SkillSource, toMimeType } from "../../skills/files.ts";
-import { toVisibleSource, viewSkills, visibleTo } from "../../runtime/tools/view/skill-view.ts";
-import type { SkillView } from "../../runtime/tools/view/skill-view.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import type { HashedFile } from "../../skills/hash.ts";
-import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
-import type { SkillUri } from "./skill-uri.ts";
+import { type SkillUri, fromSkillUri, toSkillUri } from "./skill-uri.ts";
+import { maxReadFileBytes } from "../../wire/tools.ts";
 
 /** The library's port has no pagination for resources. */
 export interface PagedSource extends Omit<ExtensionSource, "listResources"> {

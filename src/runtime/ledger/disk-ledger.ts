@@ -8,7 +8,6 @@ import { namesIn } from "../../base/paths/names-in.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
-import { outcomes } from "../ledger.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 
 export interface DiskLedgerOptions {
@@ -264,3 +263,5 @@ function parse(line: string): Partial<Record<string, unknown>> {
   const value = parseIfJson(line); // A line may be torn.
   return isObject(value) ? value : {};
 }
+
+export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;

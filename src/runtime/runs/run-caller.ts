@@ -5,8 +5,8 @@ import type { HashedSkill } from "../../skills/hash.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Ask } from "../question.ts";
-import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
-import type { RunListener } from "../run-event.ts";
+import type { ConfiguredGrants } from "../trust/configured-grants.ts";
+import type { RunListener } from "../../wire/run-event.ts";
 
 /** The skills that a caller sees. */
 export interface CallerSkills {

@@ -5,7 +5,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
-import { frameLimits } from "../sandbox/frames/frames.ts";
+import { frameLimits } from "../sandbox/frames.ts";
 import { parseUntrustedJson } from "../../base/json/untrusted-json.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
@@ -68,7 +68,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   async function open(everyTier: boolean) {
     const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
       import("../sandbox/choose-sandbox.ts"),
-      import("../sandbox/egress/egress-proxy.ts"),
+      import("../sandbox/egress-proxy.ts"),
     ]);
     return await stayingFor(
       openSandbox({
@@ -88,7 +88,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
     return opened;
   });
   const outside = openLater(async () => {
-    const { openUnconfinedSandbox } = await import("../sandbox/unconfined/unconfined-sandbox.ts");
+    const { openUnconfinedSandbox } = await import("../sandbox/unconfined-sandbox.ts");
     const opened = await stayingFor(openUnconfinedSandbox({ clock, log }));
     if ("reason" in opened) throw new SkillsError("SANDBOX_UNAVAILABLE", opened.reason);
     return opened;
@@ -113,10 +113,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
     async findPackages(skill, requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;
-      const [{ findPackagesOf }, { digestOfPackages }] = await Promise.all([
-        import("../sandbox/requirements/package-cache.ts"),
-        import("../sandbox/requirements/packages-digest.ts"),
-      ]);
+      const { digestOfPackages, findPackagesOf } = await import("../sandbox/requirements.ts");
       const cache = packagesIn(dataDirectory);
       const directory = await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
       if (directory === undefined) return undefined;

@@ -7,6 +7,8 @@ import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
 import type { Explanation, Sandbox, Tier } from "../sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
+export { findCgroups } from "./processes/cgroups.ts";
+
 /** By default, two prepared sandboxes are kept for one minute after the last run. */
 export interface SandboxOptions extends Partial<TierOptions> {
   /** `auto`: the best available tier. A tier by name: that one or none. */

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { parseBlobKind } from "../blobs.ts";
 import type { BlobKind } from "../blobs.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "./tool.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
+import { parseBlobKind } from "../blobs/blob-rules.ts";
 
 export const createBlob = defineTool({
   name: "create_blob",

@@ -2,18 +2,17 @@ import { CORE_SCHEMA, load } from "js-yaml";
 import * as z from "zod";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { permissionsOf } from "../../skills/permissions.ts";
-import type { Skill } from "../../skills/skill.ts";
+import { type Skill, isScript } from "../../skills/skill.ts";
 import { cleanValue } from "../../base/text/control-characters.ts";
 import { findFrontmatter, isYaml, readYaml } from "../../skills/manifest.ts";
 import { withoutTags } from "../../base/text/invisible-characters.ts";
-import { toContent } from "./view/content.ts";
+import { toContent } from "../../base/text/content.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
-import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
-import { callsOf } from "../runs/plan/dependencies.ts";
-import { isScript } from "../../skills/skill.ts";
-import { maxMountedBytes } from "../runs/plan/run-limits.ts";
-import { defineTool } from "../tool.ts";
+import { callsOf } from "../runs.ts";
+import { maxMountedBytes } from "../runs/run-limits.ts";
+import { defineTool } from "./tool.ts";
 import type { FilePart, SkillSource } from "../../skills/files.ts";
+import { maxListedFiles, maxListedVersions, maxReplyBytes } from "../../wire/tools.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 const calledSkill = z.strictObject({

@@ -1,11 +1,9 @@
 import * as z from "zod";
-import { skillChanged } from "../runs/plan/plan-run.ts";
-import type { RunArguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/run-result.ts";
 import type { RunSpec } from "../runs/run-spec.ts";
-import { defineTool } from "../tool.ts";
-import type { RunContext } from "../tool.ts";
-import { runArguments, wholeNumber } from "./input/parameters.ts";
+import { type RunContext, defineTool } from "./tool.ts";
+import { runArguments, wholeNumber } from "./parameters.ts";
+import { type RunArguments, skillChanged } from "../runs/plan.ts";
 
 const input = z.strictObject({
   name: z.string().describe("Skill name"),

@@ -3,10 +3,10 @@ import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
-import { defineTool } from "../tool.ts";
-import { wholeNumber } from "./input/parameters.ts";
-import { rankByWords, toQueryWords } from "./view/rank-by-words.ts";
+import { defineTool } from "./tool.ts";
+import { wholeNumber } from "./parameters.ts";
+import { rankByWords, toQueryWords } from "../caller/rank-by-words.ts";
+import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "../../wire/tools.ts";
 
 const nameRow = z.strictObject({ name: z.string(), version: z.string() });
 const summaryRow = nameRow.extend({

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { guideSkill } from "./guide/guide.ts";
-import { defineTool } from "../tool.ts";
+import { guideSkill } from "../caller/guide.ts";
+import { defineTool } from "./tool.ts";
 
 export const loadSkillsProtocolGuide = defineTool({
   name: "load_skills_protocol_guide",

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
-import { toContent } from "./view/content.ts";
-import { defaultPreviewBytes, maxBlobPreviewBytes } from "./input/limits.ts";
-import { defineTool } from "../tool.ts";
-import { wholeNumber } from "./input/parameters.ts";
+import { toContent } from "../../base/text/content.ts";
+import { defineTool } from "./tool.ts";
+import { wholeNumber } from "./parameters.ts";
+import { defaultPreviewBytes, maxBlobPreviewBytes } from "../../wire/tools.ts";
 
 export const readBlob = defineTool({
   name: "read_blob",

@@ -4,11 +4,11 @@ import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import { withoutTags } from "../../base/text/invisible-characters.ts";
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { toContent } from "./view/content.ts";
-import { maxReadFileBytes, maxReplyBytes } from "./input/limits.ts";
+import { toContent } from "../../base/text/content.ts";
 import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "./tool.ts";
 import type { SkillSource } from "../../skills/files.ts";
+import { maxReadFileBytes, maxReplyBytes } from "../../wire/tools.ts";
 
 export const readSkillFile = defineTool({
   name: "read_skill_file",

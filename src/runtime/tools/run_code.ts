@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
-import type { RunArguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/run-result.ts";
-import { defineTool } from "../tool.ts";
-import { runArguments, wholeNumber } from "./input/parameters.ts";
+import { defineTool } from "./tool.ts";
+import { runArguments, wholeNumber } from "./parameters.ts";
+import type { RunArguments } from "../runs/plan.ts";
 
 export const runCode = defineTool({
   name: "run_code",

@@ -1,16 +1,15 @@
 import path from "node:path";
 import type { Log } from "../../base/log.ts";
-import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
-import type { Asker } from "./authorization.ts";
-import { blocks, kindOf } from "./grants/grant.ts";
-import type { Block, Grant, Subject } from "./grants/grant.ts";
+import type { ApprovalScope, ApprovalStore } from "./approvals.ts";
+import type { Asker } from "../trust.ts";
+import { type Block, type Grant, type Subject, blocks, kindOf } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import type { Reply } from "../question.ts";
-import { sessionDirectoryOf, enoughAsked } from "./refusals.ts";
-import type { DeniedAuthorization } from "./refusals.ts";
-import { onlyOnce } from "./asking/questions.ts";
-import { ofRepository } from "./project-repository.ts";
+import { type DeniedAuthorization, enoughAsked, sessionDirectoryOf } from "./refusals.ts";
+import { onlyOnce } from "./questions.ts";
 import { SessionTrusts } from "./session-trust.ts";
+import { ofRepository } from "./project-of.ts";
+import type { Approvals } from "./approvals/scope-approvals.ts";
 
 export interface DecisionsOptions {
   readonly store: ApprovalStore;

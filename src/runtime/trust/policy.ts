@@ -1,5 +1,11 @@
 import type { Capabilities } from "../../skills/permissions.ts";
-import type { Reach, Subject } from "./grants/grant.ts";
+import type { Reach, Subject } from "./grants.ts";
+
+export { type Policies, createPolicies, toLayer } from "./policy/open-policies.ts";
+export type { PolicyLayer } from "./policy/layers.ts";
+export { hasPolicies, policyFileName } from "./policy/policy-places.ts";
+export { readPolicyText } from "./policy/read-policy-file.ts";
+export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
 export interface Policy {
@@ -43,18 +49,3 @@ export interface PolicyRefusal {
   readonly why: string;
   readonly hint: string;
 }
-
-/** Where there is no policy. */
-export const noPolicy: Policy = Object.freeze({
-  runs: "sandbox",
-  reads: "ask",
-  approvals: "everywhere",
-  prompts: true,
-  answers: true,
-  worktrees: "shared",
-  code: undefined,
-  denies: () => undefined,
-  hides: undefined,
-  deniesLicense: () => undefined,
-  grants: () => undefined,
-});

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, lstatSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
+import type { Approvals } from "./approvals/scope-approvals.ts";
 
 /** The longest path of Linux, and some text around it. */
 const maxFileBytes = 8 * 1024;
@@ -131,4 +131,27 @@ function lookAt(file: string): Stats | "missing" | "not ours" {
 
 function isOurs({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
+}
+
+/**
+ * Identifies the repository of a project independently of its path: by the inode and the time of birth of its git directory, without git of
+ * the project's directory. Not by the device, whose number may change when a machine starts. Undefined if there is none.
+ */
+export function repositoryAt(project: string): string | undefined {
+  const git = path.join(project, ".git");
+  try {
+    // A bare repository and a directory without git have no `.git`.
+    const { ino, birthtimeNs } = lstatSync(isRepository(git) ? git : project, { bigint: true });
+    return `${ino}-${birthtimeNs}`;
+  } catch {
+    return undefined; // Missing.
+  }
+}
+
+/** What counts of the approvals of a project's path: of those for another repository, which was there before, only the blocks. */
+export function ofRepository(approvals: Approvals, repository: string | undefined): Approvals {
+  if (approvals.project === undefined || (repository !== undefined && approvals.repository === repository))
+    return approvals;
+  const { format, project, blocks } = approvals;
+  return { format, project, ...(repository !== undefined && { repository }), grants: [], blocks };
 }

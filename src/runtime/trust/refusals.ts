@@ -1,9 +1,8 @@
-import { shellWord } from "../../base/text/shell-word.ts";
-import type { Authorization, TrustRequest } from "./authorization.ts";
-import { inOnePhrase, isNothing } from "../../skills/permissions.ts";
-import type { Capabilities } from "../../skills/permissions.ts";
-import type { Subject } from "./grants/grant.ts";
+import type { Authorization, TrustRequest } from "../trust.ts";
+import { type Capabilities, inOnePhrase, isNothing } from "../../skills/permissions.ts";
+import type { Subject } from "./grants.ts";
 import type { Reply } from "../question.ts";
+import { shellWord } from "../../base/text/quoted.ts";
 
 export type DeniedAuthorization = Extract<Authorization, { readonly allowed: false }>;
 

@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { Grant } from "./grants/grant.ts";
+import type { Grant } from "./grants.ts";
 import type { Reply } from "../question.ts";
 
 /** What was decided in one session. */

@@ -1,9 +1,9 @@
 import { runInSlices } from "../../base/promises/slices.ts";
 import type { Steps } from "../../base/promises/slices.ts";
-import type { Authorization, TrustRequest } from "./authorization.ts";
+import type { Authorization, TrustRequest } from "../trust.ts";
 import { isNothing } from "../../skills/permissions.ts";
 import type { Capabilities } from "../../skills/permissions.ts";
-import type { Subject } from "./grants/grant.ts";
+import type { Subject } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 
 /** How a skill stands: whether it can be used now. */

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { isSkillsError } from "../../base/errors.ts";
 import { parseSource } from "../../sources/source.ts";
-import { toolNames } from "../../runtime/tool.ts";
-import type { ToolName } from "../../runtime/tool.ts";
-import { parseGrant } from "../../runtime/trust/grants/configured-grants.ts";
+import { parseGrant } from "../../runtime/trust.ts";
 import { maxWildcards } from "../../base/text/name-glob.ts";
 import { accessPolicies } from "../../wire/skill-sharing.ts";
+import { type ToolName, toolNames } from "../../wire/tools.ts";
 
 /*
  * The form of the configuration of `acp-skills serve`; `schema/acp-skills.serve.json` is generated from it. A message is what is expected;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { RunEvent } from "../../runtime/run-event.ts";
+import type { RunEvent } from "../../wire/run-event.ts";
 import type { Change, OfferedSkill } from "../../skills/skill.ts";
 import type { HttpCaller, HttpDoor } from "../http-door.ts";
 import type { Publication, PublishedSkill } from "../publish/publication.ts";

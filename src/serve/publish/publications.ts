@@ -1,8 +1,8 @@
 import type { App } from "../../runtime/app.ts";
 import type { Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { visibleTo } from "../../runtime/tools/view/skill-view.ts";
-import type { Policy } from "../../runtime/trust/policy.ts";
+import { visibleTo } from "../../runtime/caller.ts";
+import type { Policy } from "../../runtime/trust.ts";
 import type { ServeConfig } from "../config.ts";
 import { toPublication } from "./publication.ts";
 import type { Publication } from "./publication.ts";

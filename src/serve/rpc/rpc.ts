@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { isJsonContentType } from "../../base/network/content-type.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { servedTools } from "../../runtime/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { readJsonBody } from "../../wire/http/read-body.ts";
 import { isRefusal, onlyPost, refuse } from "../../wire/http/refusal.ts";
 import type { HttpCaller, HttpDoor, HttpRequestListener } from "../http-door.ts";
 import { createListedPages } from "./listed-pages.ts";
 import { type RpcBody, type RpcId, type RpcMessage, readRpcBody } from "./rpc-envelope.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 type CallMessage = Exclude<RpcMessage, { readonly type: "invalid" }>;
 

@@ -1,10 +1,8 @@
-import type { RunStep } from "../../runtime/run-event.ts";
-import { servedTools } from "../../runtime/tool.ts";
+import type { RunStep } from "../../wire/run-event.ts";
 import type { AccessPolicy } from "../../wire/skill-sharing.ts";
-import { createHistogram } from "./histogram.ts";
-import type { Histogram } from "./histogram.ts";
-import { toMetricsText } from "./metrics-text.ts";
-import type { Labels, MetricFamily } from "./metrics-text.ts";
+import { type Histogram, createHistogram } from "./histogram.ts";
+import { type Labels, type MetricFamily, toMetricsText } from "./metrics-text.ts";
+import { servedTools } from "../../wire/tools.ts";
 
 type RunOutcome = Extract<RunStep, { readonly type: "ended" }>["status"];
 

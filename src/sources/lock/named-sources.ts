@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
-import { shellWord } from "../../base/text/shell-word.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { lockedUrl, sourceOfEntry } from "./locked-source.ts";
 import type { Lock } from "../lock.ts";
 import type { SkillsPlace } from "../skills-place.ts";
-import { parseSource } from "../source.ts";
-import type { Source } from "../source.ts";
+import { type Source, parseSource } from "../source.ts";
+import { shellWord } from "../../base/text/quoted.ts";
 
 /** Sources of a lock that a person stands for. */
 export interface NamedSources {

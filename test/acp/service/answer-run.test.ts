@@ -4,7 +4,7 @@ import { answerRun } from "../../../src/acp/service/answer-run.ts";
 import { createDeferred } from "../../../src/base/promises/deferred.ts";
 import type { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import type { OfferedSkill, Snapshot } from "../../../src/skills/skill.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 test("what is known of a skill is looked up once the skills have been read", async () => {
   const ready = createDeferred<Snapshot>();

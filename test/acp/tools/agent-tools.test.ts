@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openAgentTools, type ServersModule, type ToolsApp } from "../../../src/acp/tools/agent-tools.ts";
+import { type ServersModule, type ToolsApp, openAgentTools } from "../../../src/acp/tools/agent-tools.ts";
 import { openApp } from "../../../src/runtime/app.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -11,8 +11,8 @@ import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { describeCall, describeToPerson } from "../../../src/acp/tools/describe-call.ts";
-import { servedTools } from "../../../src/runtime/tool.ts";
+import { servedTools } from "../../../src/wire/tools.ts";
 
 test.each<[string, object | undefined, string, string]>([
   [

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import { approve } from "../../../src/acp/tools/permissions.ts";
 import type { OwnCall } from "../../../src/acp/tools/recognise-call.ts";
-import { servedTools } from "../../../src/runtime/tool.ts";
+import { servedTools } from "../../../src/wire/tools.ts";
 
 const options = [
   { optionId: "always", kind: "allow_always", name: "Always" },

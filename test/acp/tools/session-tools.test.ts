@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { converse, type Conversation, converseInSession, type Message, prompt } from "../conversation.ts";
+import { type Conversation, type Message, converse, converseInSession, prompt } from "../conversation.ts";
 import { fakeService } from "../fake-service.ts";
 import { printed } from "../../printed.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { Interceptor } from "../../../src/acp/interceptor.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
-import { servedTools } from "../../../src/runtime/tool.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
+import { servedTools } from "../../../src/wire/tools.ts";
 
 const http = { mcpCapabilities: { http: true } };
 const embedded = { promptCapabilities: { embeddedContext: true } };

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
-import type { RunListener } from "../../../src/runtime/run-event.ts";
+import type { RunListener } from "../../../src/wire/run-event.ts";
 import type { Ask, Question } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openDoor } from "../open-door.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-door.ts";
 import { maxBodyBytes } from "../../../src/wire/http/read-body.ts";
-import { onPrinted } from "../../../src/runtime/run-event.ts";
+import { onPrinted } from "../../../src/wire/run-event.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { printed } from "../../printed.ts";
 import { openDoor } from "../open-door.ts";

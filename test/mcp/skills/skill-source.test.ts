@@ -10,14 +10,13 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy.ts";
 import { layerOf } from "../../runtime/trust/policy/layers/layers.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import type { Answer, Ask, Question } from "../../../src/runtime/question.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
-import { openDoor, skills } from "../open-door.ts";
-import type { OpenDoor } from "../open-door.ts";
+import { type OpenDoor, openDoor, skills } from "../open-door.ts";
 import { speaksSkills } from "../raw-request.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 const cleanup: (() => Promise<void> | void)[] = [];
 

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import type { SkillsError } from "../../../src/base/errors.ts";
+import type { BlobOptions, BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../../src/runtime/blobs.ts";
 import {
-  countUsage,
-  quotaRefusal,
-  withBlobDefaults,
   blobNotFound,
   blobTooLarge,
   checkKind,
+  countUsage,
   newBlobId,
+  quotaRefusal,
   storeClosed,
+  withBlobDefaults,
   withinBlob,
-} from "../../../src/runtime/blobs.ts";
-import type { BlobOptions, BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../../src/runtime/blobs.ts";
+} from "../../../src/runtime/blobs/blob-rules.ts";
 
 export interface MemoryBlobOptions extends BlobOptions {
   /** The current time in milliseconds since 1970. */

@@ -1,19 +1,17 @@
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { RunCaller } from "../../../src/runtime/runs/run-caller.ts";
-import type { RunEvent } from "../../../src/runtime/run-event.ts";
+import type { RunEvent } from "../../../src/wire/run-event.ts";
 import type { Runs } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
-import type { RunStore } from "../../../src/runtime/runs/store/run-store.ts";
+import type { RunStore } from "../../../src/runtime/runs/store.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
-import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
-import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
-import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
-import { viewSkills } from "../../../src/runtime/tools/view/skill-view.ts";
-import { openMemoryRuns } from "./memory-runs.ts";
-import type { MemoryRunsOptions } from "./memory-runs.ts";
+import { viewSkills } from "../../../src/runtime/caller/skill-view.ts";
+import { type MemoryRunsOptions, openMemoryRuns } from "./memory-runs.ts";
+import { defaultToolLimits } from "../../../src/runtime/blobs/blob-rules.ts";
 
 export interface OpenMemoryRun {
   readonly runs: Runs;

@@ -2,14 +2,11 @@ import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { Root } from "../../../src/skills/skillset/roots.ts";
-import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
-import type { ToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
 import type { ManualClock } from "../../manual-clock.ts";
-import { openTools } from "../tools/open-tools.ts";
-import type { OpenTools } from "../tools/open-tools.ts";
-import { openMemoryRuns } from "./memory-runs.ts";
-import type { MemoryRunsOptions } from "./memory-runs.ts";
+import { type OpenTools, openTools } from "../tools/open-tools.ts";
+import { type MemoryRunsOptions, openMemoryRuns } from "./memory-runs.ts";
+import { type ToolLimits, defaultToolLimits } from "../../../src/runtime/blobs/blob-rules.ts";
 
 /** A skill with code, as files below `/skills`. */
 export function actionSkill(

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import type { RunResult } from "../../../src/runtime/runs/run-result.ts";
 import { actionSkill, openRunner } from "./open-runner.ts";
+import { defaultToolLimits } from "../../../src/runtime/blobs/blob-rules.ts";
 
 const limits = { ...defaultToolLimits, runBlobs: { maxBytes: 1_000, maxBlobs: 5 } };
 const done = { type: "returned", value: null } as const;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultRunLimits } from "../../../src/runtime/runs/plan/run-limits.ts";
+import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";
 import { runSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { RunSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { Json } from "../../../src/runtime/sandbox.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultToolLimits } from "../../../src/runtime/tools/input/limits.ts";
 import { openTools, refusal } from "./open-tools.ts";
+import { defaultToolLimits } from "../../../src/runtime/blobs/blob-rules.ts";
 
 interface Created {
   readonly blob_id: string;

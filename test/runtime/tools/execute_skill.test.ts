@@ -1,8 +1,8 @@
-import { onPrinted } from "../../../src/runtime/run-event.ts";
+import { onPrinted } from "../../../src/wire/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
-import { defaultRunLimits } from "../../../src/runtime/runs/plan/run-limits.ts";
+import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";
 import { runSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";

@@ -8,7 +8,7 @@ import { createSkillHasher } from "../../../src/skills/hash.ts";
 import type { Root } from "../../../src/skills/skillset/roots.ts";
 import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { ToolCaller } from "../../../src/runtime/tool.ts";
+import type { ToolCaller } from "../../../src/runtime/tools/tool.ts";
 import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
 import type { Toolbox, ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
 

@@ -3,8 +3,8 @@ import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
-import { toolNames } from "../../../src/runtime/tool.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
+import { toolNames } from "../../../src/wire/tools.ts";
 
 const snapshot = { skills: [], problems: [] };
 const context = { owner: "me", door: "in-process" as const, skills: { snapshot } };

@@ -1,14 +1,12 @@
 import { silentLog } from "../../../src/base/log.ts";
-import type { ApprovalStore } from "../../../src/runtime/trust/grants/approvals.ts";
-import type { TrustEvent } from "../../../src/runtime/trust/authorization.ts";
-import { createConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
-import type { ConfiguredGrants } from "../../../src/runtime/trust/grants/configured-grants.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy.ts";
+import type { ApprovalStore } from "../../../src/runtime/trust/approvals.ts";
+import type { Trust, TrustEvent, TrustOptions } from "../../../src/runtime/trust.ts";
+import { type ConfiguredGrants, createConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
-import { createTrust } from "../../../src/runtime/trust.ts";
-import type { Trust, TrustOptions } from "../../../src/runtime/trust.ts";
+import { createTrust } from "../../../src/runtime/trust/personal-trust.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { memoryApprovals } from "./grants/memory-approvals.ts";
+import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 export interface OpenTrust {
   readonly trust: Trust;

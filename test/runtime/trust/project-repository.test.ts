@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { nothingApproved } from "../../../src/runtime/trust/grants/approvals.ts";
-import { ofRepository, repositoryAt } from "../../../src/runtime/trust/project-repository.ts";
+import { ofRepository, repositoryAt } from "../../../src/runtime/trust/project-of.ts";
+import { nothingApproved } from "../../../src/runtime/trust/approvals/scope-approvals.ts";
 
 function makeProject(): string {
   const root = mkdtempSync(path.join(tmpdir(), "acp-skills-repository-"));

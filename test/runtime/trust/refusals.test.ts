@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { refusalOf, untrustedInstructions } from "../../../src/runtime/trust/refusals.ts";
-import type { TrustRequest } from "../../../src/runtime/trust/authorization.ts";
+import type { TrustRequest } from "../../../src/runtime/trust.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://api.example"] };

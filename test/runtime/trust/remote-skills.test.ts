@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Asker, FullTrustRequest } from "../../../src/runtime/trust/authorization.ts";
+import type { Asker, FullTrustRequest } from "../../../src/runtime/trust.ts";
 import type { Answer, Question } from "../../../src/runtime/question.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import type { PublishedOrigin, Subject } from "../../../src/runtime/trust/grants/grant.ts";
+import type { PublishedOrigin, Subject } from "../../../src/runtime/trust/grants.ts";
 import { checkPolicy } from "../../../src/runtime/trust/policy/check-policy.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
 import { openTrust } from "./open-trust.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { homePath } from "../../../base/paths/shown-path.ts";
-import type { LedgerEntry } from "../../../runtime/ledger.ts";
-import type { KnownSession } from "../../../runtime/ledger/session-records.ts";
+import type { KnownSession, LedgerEntry } from "../../../runtime/ledger.ts";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 import { watchDirectories } from "../live/watch-directories.ts";

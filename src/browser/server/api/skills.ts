@@ -1,10 +1,9 @@
-import { digestForm } from "../../../base/text/digest-form.ts";
 import * as z from "zod";
+import { digestForm } from "../../../base/text/digest-form.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { maxReplyBytes } from "../../../runtime/tools/input/limits.ts";
-import { toContent } from "../../../runtime/tools/view/content.ts";
-import { reaches } from "../../../runtime/trust/grants/grant.ts";
+import { toContent } from "../../../base/text/content.ts";
+import { reaches } from "../../../runtime/trust.ts";
 import type { FileContent } from "../../wire/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide/decide.ts";
@@ -13,6 +12,7 @@ import { locateFile } from "../detail/locate-file.ts";
 import { readSkillDetail } from "../detail/show-skill.ts";
 import { openInEditor } from "../editor/open-in-editor.ts";
 import { findShown } from "../find-shown.ts";
+import { maxReplyBytes } from "../../../wire/tools.ts";
 
 const digest = z.string().regex(digestForm);
 const place = z.int().min(1).max(10_000_000);

@@ -1,14 +1,10 @@
 import type { Steps } from "../../../base/promises/slices.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
-import type { FullTrustRequest } from "../../../runtime/trust/authorization.ts";
+import { type Approvals, type FullTrustRequest, type Subject, type Trust, blocks } from "../../../runtime/trust.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import type { Approvals } from "../../../runtime/trust/grants/approvals.ts";
 import { inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
-import { blocks } from "../../../runtime/trust/grants/grant.ts";
-import type { Subject } from "../../../runtime/trust/grants/grant.ts";
-import type { Trust } from "../../../runtime/trust.ts";
 import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 
 /** Of one file. */

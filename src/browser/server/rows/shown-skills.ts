@@ -6,7 +6,7 @@ import type { SkillEnvironments } from "../../../skills/environment.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
-import type { Asker } from "../../../runtime/trust/authorization.ts";
+import type { Approvals, Asker } from "../../../runtime/trust.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRowMaker } from "./make-rows.ts";
@@ -14,9 +14,7 @@ import { compareRows, encodeRows } from "./row-texts.ts";
 import type { Rows } from "./row-texts.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 import type { DisplayDirectories } from "./to-row.ts";
-import { findStandings } from "../../../runtime/runs/authorize/find-standings.ts";
-import type { Standings } from "../../../runtime/runs/authorize/find-standings.ts";
-import type { Approvals } from "../../../runtime/trust/grants/approvals.ts";
+import { type Standings, findStandings } from "../../../runtime/runs.ts";
 
 /** The skills as the page lists them, kept up to date. */
 export interface ShownSkills {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
-import type { Standing } from "../../../runtime/trust/standings.ts";
+import type { Standing } from "../../../runtime/trust.ts";
 import type { SkillRow, SkillState } from "../../wire/skills.ts";
 import type { ShownSkill } from "./shown-skill.ts";
 import type { Summary } from "../../../skills/environment.ts";

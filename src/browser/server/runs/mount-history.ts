@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { LedgerEntry } from "../../../runtime/ledger.ts";
-import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../runtime/runs.ts";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 

@@ -1,8 +1,8 @@
 import type { App } from "../../../runtime/app.ts";
 import { createCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunResult } from "../../../runtime/runs/run-result.ts";
-import type { RunEvent } from "../../../runtime/run-event.ts";
+import type { RunResult } from "../../../runtime/runs.ts";
+import type { RunEvent } from "../../../wire/run-event.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../wire/runs.ts";
 import { askForRun } from "../decide/allowed-next.ts";

@@ -1,6 +1,5 @@
 import { localOwner } from "../../../runtime/caller.ts";
-import type { RunResult } from "../../../runtime/runs/run-result.ts";
-import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
+import type { RunResult, StoredRun } from "../../../runtime/runs.ts";
 import type { OutputBlob, ShownResult, ShownRun } from "../../wire/runs.ts";
 
 /** A run of the store, whoever started it. */

@@ -3,7 +3,6 @@ import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { makeDirectories } from "../../../base/paths/make-directories.ts";
 import { leadsIntoGit, whereItLies } from "../../../base/paths/is-within.ts";
-import { shellWord } from "../../../base/text/shell-word.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
 import { toAbsolute } from "../../arguments/values.ts";
@@ -11,6 +10,7 @@ import { defineCommand, usageError } from "../../command.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import { actionFiles, instructionFiles, scriptFiles } from "./init/templates.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
+import { shellWord } from "../../../base/text/quoted.ts";
 
 /** Where every agent that reads skills looks for them. */
 const usualDirectory = path.join(".agents", "skills");

@@ -1,13 +1,9 @@
 import { existsSync } from "node:fs";
 import { knownAgents } from "../../../acp/session/agents.ts";
 import { version } from "../../../base/version.ts";
-import { readOptions } from "../../../runtime/options.ts";
-import type { Settings } from "../../../runtime/options.ts";
-import { idleGrants } from "../../../runtime/runs/authorize/idle-grants.ts";
-import { defaultRunLimits, maxTimeoutMs } from "../../../runtime/runs/plan/run-limits.ts";
-import { openRunEnvironment } from "../../../runtime/runs/run-environment.ts";
-import { findCommand, findPython } from "../../../runtime/sandbox/find.ts";
-import { findCgroups } from "../../../runtime/sandbox/processes/cgroups.ts";
+import { type Settings, idleGrants, readOptions } from "../../../runtime/options.ts";
+import { defaultRunLimits, maxTimeoutMs, openRunEnvironment } from "../../../runtime/runs.ts";
+import { findCgroups, findCommand, findPython } from "../../../runtime/sandbox.ts";
 import { agentCommands } from "../../agent-commands.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";

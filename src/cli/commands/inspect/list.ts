@@ -1,7 +1,6 @@
-import { shellWord } from "../../../base/text/shell-word.ts";
 import path from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
-import type { Standings } from "../../../runtime/runs/authorize/find-standings.ts";
+import type { Standings } from "../../../runtime/runs.ts";
 import type { Root } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { toAvailableSkill } from "../../../wire/command-facts.ts";
@@ -14,6 +13,7 @@ import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/say-counts.ts";
 import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
+import { shellWord } from "../../../base/text/quoted.ts";
 
 export const command = defineCommand({
   usage: "list [options]",

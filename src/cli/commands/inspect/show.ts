@@ -1,15 +1,14 @@
 import path from "node:path";
 import { licenseRepository } from "./license-repository.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
-import { type CalledSkill, callsOf } from "../../../runtime/runs/plan/dependencies.ts";
+import { type CalledSkill, callsOf } from "../../../runtime/runs.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { type SkillLicense, findLicenseAround } from "../../../skills/licenses.ts";
 import { type HashedSkill, createSkillHasher } from "../../../skills/hash.ts";
 import { permissionWords, permissionsOf } from "../../../skills/permissions.ts";
 import { type OfferedSkill, type Skill, noSuchSkill } from "../../../skills/skill.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
-import { maxListedFiles } from "../../../runtime/tools/input/limits.ts";
-import { viewSkills } from "../../../runtime/tools/view/skill-view.ts";
+import { viewSkills } from "../../../runtime/caller.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates } from "../../listing/find-states.ts";
@@ -24,6 +23,7 @@ import { openEnvironmentProbes } from "./env/open-surroundings.ts";
 import { toListedSkill } from "./list.ts";
 import type { DeclaredArgument } from "../../../skills/manifest.ts";
 import { type Match, matchSkill, summarise } from "../../../skills/environment.ts";
+import { maxListedFiles } from "../../../wire/tools.ts";
 
 /** A longer body is truncated. */
 const shownBytes = 1024 * 1024;

@@ -1,10 +1,8 @@
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { BlobStore, BlobUpkeep, ListedBlob } from "../../../runtime/blobs.ts";
-import { diskBlobs } from "../../../runtime/blobs/disk/disk-blobs.ts";
+import { type BlobStore, type BlobUpkeep, type ListedBlob, diskBlobs } from "../../../runtime/blobs.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { toContent } from "../../../runtime/tools/view/content.ts";
-import { defaultPreviewBytes } from "../../../runtime/tools/input/limits.ts";
+import { toContent } from "../../../base/text/content.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
@@ -13,6 +11,7 @@ import { labelled, table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
+import { defaultPreviewBytes } from "../../../wire/tools.ts";
 
 interface Asked {
   readonly blobs: BlobStore & BlobUpkeep;

@@ -2,8 +2,8 @@ import { running } from "../../arguments/running-options.ts";
 import { cwd, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { callTools } from "../../call-tools.ts";
-import { toolNames } from "../../../runtime/tool.ts";
 import { defineCommand } from "../../command.ts";
+import { toolNames } from "../../../wire/tools.ts";
 
 export const command = defineCommand({
   usage: "call TOOL [INPUT] [options]",

@@ -1,7 +1,6 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { packagesIn } from "../../../runtime/runs/run-environment.ts";
-import { findPython } from "../../../runtime/sandbox/find.ts";
-import { installRequirements } from "../../../runtime/sandbox/requirements/install-requirements.ts";
+import { packagesIn } from "../../../runtime/runs.ts";
+import { findPython, installRequirements } from "../../../runtime/sandbox.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";

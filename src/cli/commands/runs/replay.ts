@@ -1,5 +1,4 @@
-import type { JsonDifference } from "../../../runtime/runs/replay/json-differences.ts";
-import type { Replay } from "../../../runtime/runs/replay/replay-run.ts";
+import type { JsonDifference, Replay } from "../../../runtime/runs.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { callTools } from "../../call-tools.ts";

@@ -1,8 +1,7 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { localOwner } from "../../../runtime/caller.ts";
-import { maxTimeoutMs } from "../../../runtime/runs/plan/run-limits.ts";
-import type { RunResult } from "../../../runtime/runs/run-result.ts";
+import { type RunResult, maxTimeoutMs } from "../../../runtime/runs.ts";
 import { toMimeType } from "../../../skills/files.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";

@@ -1,7 +1,4 @@
-import { runRecordsIn } from "../../../runtime/runs/run-environment.ts";
-import type { RunSpec } from "../../../runtime/runs/run-spec.ts";
-import { diskRunStore } from "../../../runtime/runs/store/disk-run-store.ts";
-import type { StoredRun } from "../../../runtime/runs/store/run-store.ts";
+import { type RunSpec, type StoredRun, diskRunStore, runRecordsIn } from "../../../runtime/runs.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";

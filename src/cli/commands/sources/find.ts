@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../../base/text/code-point-order.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { rankByWords, toQueryWords } from "../../../runtime/tools/view/rank-by-words.ts";
+import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { createListing } from "../../listing/open-listing.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
-import { diskLedger } from "../../../runtime/ledger/disk-ledger.ts";
-import type { ApprovalStore } from "../../../runtime/trust/grants/approvals.ts";
-import { diskApprovals } from "../../../runtime/trust/disk/disk-approvals.ts";
+import { diskLedger } from "../../../runtime/ledger.ts";
+import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";

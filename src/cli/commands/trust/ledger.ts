@@ -1,7 +1,5 @@
 import path from "node:path";
-import { diskLedger } from "../../../runtime/ledger/disk-ledger.ts";
-import { outcomes } from "../../../runtime/ledger.ts";
-import type { LedgerEntry } from "../../../runtime/ledger.ts";
+import { type LedgerEntry, diskLedger, outcomes } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { parseSince } from "../../arguments/since.ts";

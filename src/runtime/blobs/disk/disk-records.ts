@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import type { SkillsError } from "../../../base/errors.ts";
-import { blobTooLarge, countUsage, quotaRefusal } from "../../blobs.ts";
 import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../../blobs.ts";
 import {
+  type DiskLayout,
   SourceFailure,
   createFlags,
   everyShard,
@@ -22,7 +21,7 @@ import {
   referencePath,
   shardOf,
 } from "./disk-layout.ts";
-import type { DiskLayout } from "./disk-layout.ts";
+import { blobTooLarge, countUsage, quotaRefusal } from "../blob-rules.ts";
 
 /** The content of a record file. Written once; a blob exists if and only if its record exists. */
 export interface BlobRecord extends StoredBlob {

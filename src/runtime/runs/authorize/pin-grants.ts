@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../skills/skill.ts";
-import type { ConfiguredGrants } from "../../trust/grants/configured-grants.ts";
+import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { RunCaller } from "../run-caller.ts";
 import { needsOf } from "../../../skills/permissions.ts";
 

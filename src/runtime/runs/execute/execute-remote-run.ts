@@ -3,12 +3,12 @@ import type { Invocation, InvocationEnd, StaysThere } from "../../../sources/inv
 import type { Json, RunEnd } from "../../sandbox.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
-import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
+import { createBlobBudget, recordRun } from "../record.ts";
 import { createMask } from "../record/run-text.ts";
 import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { CurrentRun, EndedRun, ExecutionEnvironment, Nesting } from "./execute-run.ts";
+import type { CurrentRun, EndedRun, ExecutionEnvironment, Nesting } from "../execute.ts";
 import { readSecrets } from "./prepare-run.ts";
 import type { RunEnvironment } from "./prepare-run.ts";
 

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
-import { type StoredBlob, isBlobId } from "../../blobs.ts";
+import type { StoredBlob } from "../../blobs.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedSkill } from "../../../skills/hash.ts";
@@ -15,31 +15,9 @@ import {
   maxMountedBytes,
   maxMountedSkills,
   maxTimeoutMs,
-} from "./run-limits.ts";
-
-export type RunArguments = Readonly<Record<string, Json>>;
-
-/** What is common to all requests. */
-export interface RequestedLimits {
-  readonly inputBlobs?: readonly string[] | undefined;
-  readonly timeoutMs?: number | undefined;
-}
-
-export interface CodeRunRequest extends RequestedLimits {
-  readonly code: string;
-  readonly entrypoint: string;
-  readonly args?: RunArguments | undefined;
-  readonly mountSkills?: readonly string[] | undefined;
-}
-
-/** Which run is planned, and for whom. */
-export interface Planning {
-  readonly runId: string;
-  readonly caller: RunCaller;
-  readonly signal: AbortSignal;
-  /** The run whose code requested this one. */
-  readonly outer?: { readonly runId: string; readonly leftMs: number } | undefined;
-}
+} from "../run-limits.ts";
+import { isBlobId } from "../../blobs/blob-rules.ts";
+import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
 
 const maxCodeBytes = 1024 * 1024;
 

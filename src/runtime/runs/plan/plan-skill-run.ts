@@ -7,7 +7,6 @@ import {
   shown,
 } from "../../../base/failures/invalid-input.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
-import { isBlobId } from "../../blobs.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Json } from "../../sandbox.ts";
 import { walkSkill } from "../../../skills/hash.ts";
@@ -15,15 +14,10 @@ import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
-import {
-  type Planning,
-  type RequestedLimits,
-  type RunArguments,
-  checkDepth,
-  splitByNeeds,
-  toSpec,
-} from "./plan-run.ts";
+import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
 import { type DeclaredArgument, type Manifest, isChoice, isOfType } from "../../../skills/manifest.ts";
+import { isBlobId } from "../../blobs/blob-rules.ts";
+import type { Planning, RequestedLimits, RunArguments } from "../plan.ts";
 
 export interface SkillRunRequest extends RequestedLimits {
   /** Canonical name or slug. */

@@ -1,10 +1,10 @@
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox.ts";
-import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../plan/run-limits.ts";
+import { maxOutputBytes, maxLogPreviewBytes, maxReportedBlobs } from "../run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { RunRecord } from "./run-recorder.ts";
+import type { RunRecord } from "../record.ts";
 import type { RunOutcome, RunResult } from "../run-result.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import type { Mask } from "./run-text.ts";

@@ -1,9 +1,9 @@
 import type { BlobStore } from "../../blobs.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { frameLimits } from "../../sandbox/frames/frames.ts";
+import { frameLimits } from "../../sandbox/frames.ts";
 import { parseUntrustedJson, TooDeep, writeJson } from "../../../base/json/untrusted-json.ts";
-import { defaultRunLimits } from "../plan/run-limits.ts";
+import { defaultRunLimits } from "../run-limits.ts";
 
 /** The longest output that a result has in it for readers on other machines: as much as a run may return. */
 export const maxWholeOutputBytes = defaultRunLimits.resultBytes;

@@ -2,9 +2,8 @@ import { parseIfJson } from "../../../base/json/json-value.ts";
 import type { BlobStore } from "../../blobs.ts";
 import type { Json } from "../../sandbox.ts";
 import type { RunResult } from "../run-result.ts";
-import type { StoredRun } from "../store/run-store.ts";
-import { jsonDifferences, textDifference } from "./json-differences.ts";
-import type { JsonDifference } from "./json-differences.ts";
+import { type JsonDifference, jsonDifferences, textDifference } from "./json-differences.ts";
+import type { StoredRun } from "../store/stored-run.ts";
 
 /** What a run came to, without what no two runs share: ids, times and durations. */
 export interface Outcome {

@@ -1,16 +1,13 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
-import { findPackages } from "../execute/prepare-run.ts";
-import type { RunEnvironment } from "../execute/prepare-run.ts";
+import { type RunEnvironment, findPackages } from "../execute/prepare-run.ts";
 import { findMount, noNeeds } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { StoredRun } from "../store/run-store.ts";
-import { findRecordedSkills } from "./find-recorded-skills.ts";
-import type { RecordedSkills } from "./find-recorded-skills.ts";
-import { notReplayable } from "./recorded-run.ts";
-import type { RecordedRun } from "./recorded-run.ts";
+import { type RecordedSkills, findRecordedSkills } from "./find-recorded-skills.ts";
+import { type RecordedRun, notReplayable } from "./recorded-run.ts";
+import type { StoredRun } from "../store/stored-run.ts";
 
 interface ReplayPlan {
   readonly spec: RunSpec;

@@ -1,6 +1,7 @@
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../run-result.ts";
-import type { StoredRun, RunStore } from "../store/run-store.ts";
+import type { RunStore } from "../store.ts";
+import type { StoredRun } from "../store/stored-run.ts";
 
 /** A run that ended with a result, and the runs of skills that its code called, at all depths. */
 export interface RecordedRun {

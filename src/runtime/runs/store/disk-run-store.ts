@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { readFile, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
@@ -12,8 +12,8 @@ import { inParallel } from "../../../base/promises/in-parallel.ts";
 import { runInSlices } from "../../../base/promises/slices.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { writeJson } from "../../../base/json/untrusted-json.ts";
-import { defaultRetention, storedRunSchema } from "./run-store.ts";
-import type { StoredRun, RunRetention, RunStore } from "./run-store.ts";
+import type { RunRetention, RunStore } from "../store.ts";
+import { type StoredRun, storedRunSchema } from "./stored-run.ts";
 
 export interface DiskRunStoreOptions extends Partial<RunRetention> {
   /** Milliseconds since 1970. */
@@ -239,3 +239,9 @@ async function namesIn(directory: string): Promise<string[]> {
     });
   }
 }
+
+export const defaultRetention: RunRetention = Object.freeze({
+  ttlMs: 24 * 60 * 60 * 1000,
+  maxRuns: 10_000,
+  maxBytes: 64 * 1024 * 1024,
+});

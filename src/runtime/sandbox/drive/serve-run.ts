@@ -9,8 +9,8 @@ import {
   frameLimits,
   createFrameRateLimiter,
   readFrames,
-} from "../frames/frames.ts";
-import type { Frame } from "../frames/frames.ts";
+} from "../frames.ts";
+import type { Frame } from "../frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**

@@ -8,7 +8,7 @@ import { readProcessStat } from "../../../base/processes/live-process.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
-import { readFrames } from "../frames/frames.ts";
+import { readFrames } from "../frames.ts";
 
 export interface SandboxCommand {
   readonly file: string;

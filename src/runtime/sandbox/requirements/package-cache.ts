@@ -1,12 +1,12 @@
 import { createHash, hash, randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { chmod, lstat, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { makeOwnDirectories, ownershipFault } from "../../../base/paths/make-directories.ts";
 import { pidExists } from "../../../base/processes/live-process.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
-import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { removeTree } from "../directory/private-directory.ts";
 
 /** Whose packages are looked for, and where. */
@@ -196,4 +196,20 @@ async function removeAbandoned(cache: string): Promise<void> {
 
 export function notReady(message: string, facts: Record<string, unknown> = {}): SkillsError {
   return new SkillsError("SKILL_NOT_READY", message, { facts });
+}
+
+/** Any other name could end a line of what is hashed. */
+const isPlain = /^[\w.+!~-]+$/;
+
+/**
+ * Identifies installed packages: `sha256:…` of the RECORD of each one, in which its installer lists every file with its digest. Packages
+ * that are installed again from other files have another one; whoever can write to the cache can forge it.
+ */
+export async function digestOfPackages(directory: string): Promise<string> {
+  const digest = createHash("sha256");
+  for (const name of (await readdir(directory)).filter((entry) => entry.endsWith(".dist-info")).sort()) {
+    const record = await readFile(path.join(directory, name, "RECORD")).catch(() => "");
+    digest.update(`${hash("sha256", record)}  ${isPlain.test(name) ? name : JSON.stringify(name)}\n`);
+  }
+  return `sha256:${digest.digest("hex")}`;
 }

@@ -8,8 +8,8 @@ import type { Clock } from "../../../base/clock.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
-import { readFrames } from "../frames/frames.ts";
-import type { Frame } from "../frames/frames.ts";
+import { readFrames } from "../frames.ts";
+import type { Frame } from "../frames.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];

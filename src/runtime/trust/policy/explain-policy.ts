@@ -1,9 +1,9 @@
 import { covers, noCapabilities } from "../../../skills/permissions.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
-import { kindOf } from "../grants/grant.ts";
-import type { Subject } from "../grants/grant.ts";
-import { denialsOf } from "./layers/layer.ts";
-import type { PolicyLayer } from "./layers/layer.ts";
+import { kindOf } from "../grants.ts";
+import type { Subject } from "../grants.ts";
+import { denialsOf } from "./layers.ts";
+import type { PolicyLayer } from "./layers.ts";
 import { mergePolicies, effectiveSettings } from "./layers/merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 

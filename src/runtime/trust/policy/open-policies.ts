@@ -1,12 +1,10 @@
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
-import type { PolicyLayer } from "./layers/layer.ts";
+import type { PolicyLayer } from "./layers.ts";
 import { looseningsOf } from "./layers/loosenings.ts";
 import { mergePolicies } from "./layers/merge-policies.ts";
-import { organisationPolicy, policyFileLocations, stampOf } from "./policy-places.ts";
-import type { PolicyFileLocation } from "./policy-places.ts";
-import { noPolicy } from "../policy.ts";
+import { type PolicyFileLocation, organisationPolicy, policyFileLocations, stampOf } from "./policy-places.ts";
 import type { Policy } from "../policy.ts";
 import { readPolicyText } from "./read-policy-file.ts";
 
@@ -96,3 +94,18 @@ export function toLayer({ file, origin }: PolicyFileLocation, home: string): Pol
   const problem = { code: "policy-unreadable", severity: "error", ...start, message, fix } as const;
   return { file, origin, policy: undefined, problems: [problem], placeOf: () => start };
 }
+
+/** Where there is no policy. */
+export const noPolicy: Policy = Object.freeze({
+  runs: "sandbox",
+  reads: "ask",
+  approvals: "everywhere",
+  prompts: true,
+  answers: true,
+  worktrees: "shared",
+  code: undefined,
+  denies: () => undefined,
+  hides: undefined,
+  deniesLicense: () => undefined,
+  grants: () => undefined,
+});

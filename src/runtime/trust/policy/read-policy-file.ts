@@ -1,6 +1,6 @@
 import { readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import type { GuardedText } from "../../../base/paths/read-guarded-file.ts";
-import type { PolicyLayer } from "./layers/layer.ts";
+import type { PolicyLayer } from "./layers.ts";
 import { policyLimits } from "./policy-file.ts";
 
 /** Reads a policy file, or says why it is not read. */

@@ -442,7 +442,7 @@ describe("events", () => {
     await decide("net-get", { decision: "approve", digest, nonce });
     const events = await browse.events();
     await events.next("reset");
-    const { diskApprovals } = await import("../../../../src/runtime/trust/disk/disk-approvals.ts");
+    const { diskApprovals } = await import("../../../../src/runtime/trust/approvals/disk-approvals.ts");
     const store = diskApprovals(path.join(browse.dataDirectory, "trust"), { log: () => undefined });
     await store.change("everywhere", (before) => ({ ...before, grants: [] }));
     expect((await events.next("skills")).data.put).toMatchObject([{ id: "net-get", state: "needs-approval" }]);

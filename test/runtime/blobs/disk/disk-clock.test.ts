@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
+import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import { makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
 import { DiskPlace } from "../../../../src/runtime/blobs/disk/disk-place.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import type { ListedBlob } from "../../../../src/runtime/blobs.ts";
-import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
+import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import { ownerKey } from "../../../../src/runtime/blobs/disk/disk-records.ts";
 import { dieAtEachChange } from "../../../base/processes/die-at-each-change.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
+import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import type { BlobStore, BlobUpkeep } from "../../../../src/runtime/blobs.ts";
 import { diskLedger } from "../../../../src/runtime/ledger/disk-ledger.ts";
 import { readAll, use } from "../../../contract/ledger.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
-import { diskBlobs } from "../../../../src/runtime/blobs/disk/disk-blobs.ts";
+import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "../gather.ts";
 

@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { diskBlobs } from "../../../../dist/runtime/blobs/disk/disk-blobs.js";
+import { diskBlobs } from "../../../../dist/runtime/blobs/disk-blobs.js";
 import { diskLedger } from "../../../../dist/runtime/ledger/disk-ledger.js";
 
 const [disk = ""] = process.argv.slice(2);

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { diskRunStore } from "../../../../src/runtime/runs/store/disk-run-store.ts";
-import type { RunStore } from "../../../../src/runtime/runs/store/run-store.ts";
+import type { RunStore } from "../../../../src/runtime/runs/store.ts";
 import { dieAtEachChange } from "../../../base/processes/die-at-each-change.ts";
 import { describeRunStore, keptRunOf } from "../../../contract/run-store.ts";
 

@@ -1,5 +1,6 @@
-import { defaultRetention } from "../../../../src/runtime/runs/store/run-store.ts";
-import type { StoredRun, RunRetention, RunStore } from "../../../../src/runtime/runs/store/run-store.ts";
+import type { RunRetention, RunStore } from "../../../../src/runtime/runs/store.ts";
+import { defaultRetention } from "../../../../src/runtime/runs/store/disk-run-store.ts";
+import type { StoredRun } from "../../../../src/runtime/runs/store/stored-run.ts";
 
 /** Records of runs in memory. `now` is in milliseconds since 1970. */
 export function memoryRunStore({

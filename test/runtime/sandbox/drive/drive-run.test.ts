@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
 import { driveRun } from "../../../../src/runtime/sandbox/drive/drive-run.ts";
-import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames/frames.ts";
+import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 import { manualClock } from "../../../manual-clock.ts";

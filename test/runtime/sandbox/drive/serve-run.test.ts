@@ -7,7 +7,7 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { SkillsError } from "../../../../src/base/errors.ts";
 import { readResult, serveProgram } from "../../../../src/runtime/sandbox/drive/serve-run.ts";
 import type { ProgramResult } from "../../../../src/runtime/sandbox/drive/serve-run.ts";
-import { encodeFrame, FrameFault, frameLimits, readFrames } from "../../../../src/runtime/sandbox/frames/frames.ts";
+import { encodeFrame, FrameFault, frameLimits, readFrames } from "../../../../src/runtime/sandbox/frames.ts";
 import type { RunHost } from "../../../../src/runtime/sandbox.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 import { manualClock } from "../../../manual-clock.ts";

@@ -1,6 +1,6 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { openSandbox } from "../../../../src/runtime/sandbox/choose-sandbox.ts";
-import { openEgressProxy } from "../../../../src/runtime/sandbox/egress/egress-proxy.ts";
+import { openEgressProxy } from "../../../../src/runtime/sandbox/egress-proxy.ts";
 import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 
 /** Opens the tier as the product does, with self-test and pool; otherwise returns why it is unavailable. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { openSandbox } from "../../../../src/runtime/sandbox/choose-sandbox.ts";
-import { openEgressProxy } from "../../../../src/runtime/sandbox/egress/egress-proxy.ts";
+import { openEgressProxy } from "../../../../src/runtime/sandbox/egress-proxy.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 

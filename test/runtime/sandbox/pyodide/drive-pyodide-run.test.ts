@@ -7,8 +7,8 @@ import {
   sandboxFilesOf,
   sendFiles,
 } from "../../../../src/runtime/sandbox/pyodide/drive-pyodide-run.ts";
-import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames/frames.ts";
-import type { FrameReader } from "../../../../src/runtime/sandbox/frames/frames.ts";
+import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames.ts";
+import type { FrameReader } from "../../../../src/runtime/sandbox/frames.ts";
 import type { PyodideProcess } from "../../../../src/runtime/sandbox/pyodide/pyodide-process.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import type { HostRecord } from "../../../contract/sandbox/recording-host.ts";

@@ -1,7 +1,7 @@
 /** Runs the code of its argument without a sandbox, and prints what it prints. For tests that kill this process meanwhile. */
 import { silentLog } from "../../../../dist/base/log.js";
 import { systemClock } from "../../../../dist/base/clock.js";
-import { openUnconfinedSandbox } from "../../../../dist/runtime/sandbox/unconfined/unconfined-sandbox.js";
+import { openUnconfinedSandbox } from "../../../../dist/runtime/sandbox/unconfined-sandbox.js";
 
 const [code = ""] = process.argv.slice(2);
 const sandbox = await openUnconfinedSandbox({ clock: systemClock, log: silentLog });

@@ -1,5 +1,5 @@
-import type { Approvals } from "../../../../src/runtime/trust/grants/approvals.ts";
-import type { Block, Grant } from "../../../../src/runtime/trust/grants/grant.ts";
+import type { Block, Grant } from "../../../../src/runtime/trust/grants.ts";
+import type { Approvals } from "../../../../src/runtime/trust/approvals/scope-approvals.ts";
 
 /** A digest that differs by number. */
 export function digestOf(number: number): string {

@@ -1,7 +1,10 @@
-import { changeApprovals, nothingApproved } from "../../../../src/runtime/trust/grants/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../src/runtime/trust/grants/approvals.ts";
-import type { CopiedFile } from "../../../../src/skills/copied-files.ts";
-import { toCopy, toHex } from "../../../../src/skills/copied-files.ts";
+import type { ApprovalScope, ApprovalStore } from "../../../../src/runtime/trust/approvals.ts";
+import { type CopiedFile, toCopy, toHex } from "../../../../src/skills/copied-files.ts";
+import {
+  type Approvals,
+  changeApprovals,
+  nothingApproved,
+} from "../../../../src/runtime/trust/approvals/scope-approvals.ts";
 
 /** A person's answers in memory. */
 export function memoryApprovals(): ApprovalStore {

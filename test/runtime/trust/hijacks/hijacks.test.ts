@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { noPolicy } from "../../../../src/runtime/trust/policy.ts";
-import { moments, openAttackedWorld } from "./attacked-world.ts";
-import type { AttackedWorld, Executed, Moment } from "./attacked-world.ts";
-import { attacks, put } from "./attacks.ts";
-import type { Attack } from "./attacks.ts";
-import { layouts } from "./layouts.ts";
-import type { Files, Layout } from "./layouts.ts";
+import { type AttackedWorld, type Executed, type Moment, moments, openAttackedWorld } from "./attacked-world.ts";
+import { type Attack, attacks, put } from "./attacks.ts";
+import { type Files, type Layout, layouts } from "./layouts.ts";
+import { noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
 
 const grantForms = [
   "trust",

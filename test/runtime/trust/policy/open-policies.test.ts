@@ -3,10 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { noCapabilities } from "../../../../src/skills/permissions.ts";
-import { createPolicies } from "../../../../src/runtime/trust/policy/open-policies.ts";
+import { type Policies, createPolicies, noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
 import { organisationPolicy } from "../../../../src/runtime/trust/policy/policy-places.ts";
-import type { Policies } from "../../../../src/runtime/trust/policy/open-policies.ts";
-import { noPolicy } from "../../../../src/runtime/trust/policy.ts";
 import { subjectOf, wanting } from "./layers/layers.ts";
 
 const name = "acp-skills.policy.json";

@@ -1,7 +1,6 @@
 import { request as sendRequest } from "node:http";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toolNames } from "../../../../src/runtime/tool.ts";
 import { toTokenDigest } from "../../../../src/wire/http/token.ts";
 import { callerConfig, tokenOf } from "../../caller-config.ts";
 import { type Served, action, instruction, openServed } from "../../open-served.ts";
@@ -9,6 +8,7 @@ import type { RawAnswer } from "../../send-raw.ts";
 import { arbitraryOf, arbitraryText, deepen } from "./arbitrary-json.ts";
 import { type OpenApiOperation, describeServer, openValidators } from "./described-server.ts";
 import { defaultConfig } from "../../../../src/serve/config.ts";
+import { toolNames } from "../../../../src/wire/tools.ts";
 
 /** Requests for each operation. More by `ACP_SKILLS_FUZZ_RUNS`. */
 const numRuns = Number(process.env["ACP_SKILLS_FUZZ_RUNS"] ?? 60);

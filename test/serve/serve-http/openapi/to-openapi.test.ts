@@ -3,10 +3,9 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpDoor, HttpEnv } from "../../../../src/serve/http-door.ts";
 import { serveRoutes } from "../../../../src/serve/serve-http/open-routes.ts";
-import { toolNames } from "../../../../src/runtime/tool.ts";
-import { openHttp, rpcCall } from "../../open-http.ts";
-import type { OpenHttp } from "../../open-http.ts";
+import { type OpenHttp, openHttp, rpcCall } from "../../open-http.ts";
 import { describeServer, openValidators } from "./described-server.ts";
+import { toolNames } from "../../../../src/wire/tools.ts";
 
 const document = describeServer();
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,7 +1,7 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError } from "../../../../base/errors.ts";
 import { readOptions } from "../../../../runtime/options.ts";
-import { openRunEnvironment } from "../../../../runtime/runs/run-environment.ts";
+import { openRunEnvironment } from "../../../../runtime/runs.ts";
 import type { SkillSource } from "../../../../skills/files.ts";
 import { locateSkillFile } from "../../../../skills/hash.ts";
 import { type Skill, requirementsFile } from "../../../../skills/skill.ts";

@@ -1,4 +1,4 @@
-import type { Approvals, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
+import type { ApprovalStore, Approvals } from "../../../../runtime/trust.ts";
 import { noCapabilities } from "../../../../skills/permissions.ts";
 import type { Capabilities } from "../../../../skills/permissions.ts";
 

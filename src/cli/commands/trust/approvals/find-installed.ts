@@ -1,15 +1,14 @@
-import { localOwner } from "../../../../runtime/caller.ts";
+import { localOwner, viewSkills } from "../../../../runtime/caller.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { rootWithCopy } from "../../../../sources/store.ts";
-import { trustRequest } from "../../../../runtime/runs/authorize/trust-request.ts";
+import { trustRequest } from "../../../../runtime/runs.ts";
 import { needsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
 import { type Skill, type Snapshot, noSuchSkill } from "../../../../skills/skill.ts";
-import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
-import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust/authorization.ts";
+import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
 import { dataDirectory } from "../../../data-directory.ts";
 import { createListing } from "../../../listing/open-listing.ts";
 import type { Approving } from "../approvals.ts";

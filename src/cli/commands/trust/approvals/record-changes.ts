@@ -1,5 +1,5 @@
 import type { Ledger, LedgerEntry } from "../../../../runtime/ledger.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
+import type { ApprovalScope, ApprovalStore, Approvals } from "../../../../runtime/trust.ts";
 
 /**
  * Approvals whose changes are in the ledger before they are in force: a command that is killed may leave a line too many, and never an

@@ -1,6 +1,5 @@
 import path from "node:path";
-import type { ApprovalScope } from "../../../../runtime/trust/grants/approvals.ts";
-import { projectOf } from "../../../../runtime/trust/project-of.ts";
+import { type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { nothingNamed } from "./list-approvals.ts";

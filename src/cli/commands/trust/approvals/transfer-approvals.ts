@@ -3,9 +3,14 @@ import path from "node:path";
 import * as z from "zod";
 import { systemCode } from "../../../../base/failures/system-code.ts";
 import { isSkillsError } from "../../../../base/errors.ts";
-import { parseApprovals } from "../../../../runtime/trust/grants/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../../../runtime/trust/grants/approvals.ts";
-import { ofRepository, repositoryAt } from "../../../../runtime/trust/project-repository.ts";
+import {
+  type ApprovalScope,
+  type ApprovalStore,
+  type Approvals,
+  ofRepository,
+  parseApprovals,
+  repositoryAt,
+} from "../../../../runtime/trust.ts";
 import { usageError } from "../../../command.ts";
 import { counted } from "../../../../base/text/counted.ts";
 import type { Approving } from "../approvals.ts";

@@ -1,8 +1,11 @@
 import path from "node:path";
-import { createPolicies, toLayer } from "../../../../runtime/trust/policy/open-policies.ts";
-import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
-import { policyFileName } from "../../../../runtime/trust/policy/policy-places.ts";
-import { readPolicyText } from "../../../../runtime/trust/policy/read-policy-file.ts";
+import {
+  type PolicyLayer,
+  createPolicies,
+  policyFileName,
+  readPolicyText,
+  toLayer,
+} from "../../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";

@@ -1,12 +1,10 @@
 import path from "node:path";
-import { subjectOf } from "../../../../runtime/runs/authorize/trust-request.ts";
+import { subjectOf } from "../../../../runtime/runs.ts";
 import { needsOf } from "../../../../skills/permissions.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
-import { viewSkills } from "../../../../runtime/tools/view/skill-view.ts";
-import type { Subject } from "../../../../runtime/trust/grants/grant.ts";
-import { type PolicyDecision, explainPolicies } from "../../../../runtime/trust/policy/explain-policy.ts";
-import type { PolicyLayer } from "../../../../runtime/trust/policy/layers/layer.ts";
+import { viewSkills } from "../../../../runtime/caller.ts";
+import { type PolicyDecision, type PolicyLayer, type Subject, explainPolicies } from "../../../../runtime/trust.ts";
 import type { OptionValues } from "../../../command.ts";
 import type { listing } from "../../../arguments/shared-options.ts";
 import { createListing } from "../../../listing/open-listing.ts";

@@ -1,5 +1,5 @@
 import type { PolicyProblem } from "../policy-problem.ts";
-import type { PolicyLayer } from "./layer.ts";
+import type { PolicyLayer } from "../layers.ts";
 import { effectiveSettings, strictness } from "./merge-policies.ts";
 import { lists, settings } from "../policy-file.ts";
 import type { ListName, SettingName } from "../policy-file.ts";

@@ -1,6 +1,6 @@
 import { together } from "../../../../skills/permissions.ts";
-import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
-import type { Denial, PolicyLayer } from "./layer.ts";
+import { denialsOf, licenseDenial, skillDenialsOf } from "../layers.ts";
+import type { Denial, PolicyLayer } from "../layers.ts";
 import { defaultPolicySettings, settings } from "../policy-file.ts";
 import type { PolicyGrant, SettingName, PolicySettings } from "../policy-file.ts";
 import type { Policy, PolicyRefusal } from "../../policy.ts";

@@ -1,6 +1,6 @@
 import type { App } from "../../../../runtime/app.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import type { RunListener } from "../../../../runtime/run-event.ts";
+import type { RunListener } from "../../../../wire/run-event.ts";
 import { type Execution, toExecution } from "./to-execution.ts";
 import type { HttpCaller } from "../../../http-door.ts";
 

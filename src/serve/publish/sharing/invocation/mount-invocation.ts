@@ -2,7 +2,7 @@ import { isJsonContentType } from "../../../../base/network/content-type.ts";
 import { invalidInput, noSuchParameter, shown } from "../../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import { writeWholeResult } from "../../../../runtime/runs/record/write-whole-result.ts";
+import { writeWholeResult } from "../../../../runtime/runs.ts";
 import { readJsonBody } from "../../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../../wire/http/refusal.ts";
 import { withSharingErrors } from "../sharing-error.ts";

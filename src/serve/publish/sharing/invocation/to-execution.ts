@@ -1,4 +1,4 @@
-import type { StoredRun } from "../../../../runtime/runs/store/run-store.ts";
+import type { StoredRun } from "../../../../runtime/runs.ts";
 import type { executionStates } from "../../../../wire/skill-sharing.ts";
 
 type State = (typeof executionStates)[number];

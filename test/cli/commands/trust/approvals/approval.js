@@ -1,4 +1,4 @@
-/** @type {import("../../../../../src/runtime/trust/grants/grant.ts").Grant} */
+/** @type {import("../../../../../src/runtime/trust/grants.ts").Grant} */
 export const approval = {
   id: "grant_0123456789abcdef",
   skill: "deploy",

@@ -8,7 +8,7 @@ const [directory = "", last = "", what = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
 const { diskLedger } = await import("../../../../../dist/runtime/ledger/disk-ledger.js");
-const { diskApprovals } = await import("../../../../../dist/runtime/trust/disk/disk-approvals.js");
+const { diskApprovals } = await import("../../../../../dist/runtime/trust/approvals/disk-approvals.js");
 const { recordChanges } = await import("../../../../../dist/cli/commands/trust/approvals/record-changes.js");
 const { approval } = await import("./approval.js");
 

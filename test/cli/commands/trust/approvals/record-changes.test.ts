@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 import { recordChanges } from "../../../../../src/cli/commands/trust/approvals/record-changes.ts";
 import { diskLedger } from "../../../../../src/runtime/ledger/disk-ledger.ts";
 import type { LedgerEntry } from "../../../../../src/runtime/ledger.ts";
-import { diskApprovals } from "../../../../../src/runtime/trust/disk/disk-approvals.ts";
-import { changeApprovals, nothingApproved } from "../../../../../src/runtime/trust/grants/approvals.ts";
-import type { ApprovalStore } from "../../../../../src/runtime/trust/grants/approvals.ts";
+import { diskApprovals } from "../../../../../src/runtime/trust/approvals/disk-approvals.ts";
+import type { ApprovalStore } from "../../../../../src/runtime/trust/approvals.ts";
 import { dieAtEachChange } from "../../../../base/processes/die-at-each-change.ts";
 import { approval } from "./approval.js";
+import { changeApprovals, nothingApproved } from "../../../../../src/runtime/trust/approvals/scope-approvals.ts";
 
 const log = (): void => undefined;
 

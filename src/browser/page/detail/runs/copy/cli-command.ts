@@ -1,5 +1,5 @@
-import { shellWord } from "../../../../../base/text/shell-word.ts";
 import type { RunDraft } from "./run-draft.ts";
+import { shellWord } from "../../../../../base/text/quoted.ts";
 
 /** The command for a POSIX shell that runs the same, and what a person should know before pasting it. */
 export interface CliCommand {

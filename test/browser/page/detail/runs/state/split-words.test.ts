@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shellWord } from "../../../../../../src/base/text/shell-word.ts";
 import { splitWords } from "../../../../../../src/browser/page/detail/runs/state/split-words.ts";
+import { shellWord } from "../../../../../../src/base/text/quoted.ts";
 
 /** The words that a real shell makes of each text, all in one process. */
 function wordsOfShell(texts: readonly string[]): readonly (readonly string[])[] {

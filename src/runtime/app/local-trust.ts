@@ -1,0 +1,70 @@
+import { userInfo } from "node:os";
+import path from "node:path";
+import type { Ledger, LedgerEntry } from "../ledger.ts";
+import type { Settings } from "../options.ts";
+import type { ApprovalStore } from "../trust/approvals.ts";
+import { type ConfiguredGrants, createConfiguredGrants } from "../trust/configured-grants.ts";
+import { projectOf, repositoryAt } from "../trust/project-of.ts";
+import { type Policies, type Trust, type TrustEvent, diskApprovals } from "../trust.ts";
+import { createTrust } from "../trust/personal-trust.ts";
+
+/** The trust of the person who runs this process, with its parts on disk. */
+export function createLocalTrust(
+  { grants, dataDirectory, home, log, clock }: Settings,
+  {
+    approvals,
+    ledger,
+    policyFor,
+    now,
+  }: {
+    readonly approvals: ApprovalStore | undefined;
+    readonly ledger: Ledger;
+    readonly policyFor: Policies["policyFor"];
+    readonly now: () => number;
+  },
+): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
+  const configured = createConfiguredGrants(grants);
+  const trust = createTrust({
+    store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
+    policyFor,
+    projectOf: (directory, worktrees, without) => projectOf(directory, worktrees, home, without),
+    repositoryAt,
+    configured,
+    who: userName(),
+    clock,
+    now,
+    record: (event) => ledger.record(toLedgerEntry(event, now())),
+    log,
+  });
+  return { trust, configured };
+}
+
+/** A container may have no entry for the user that it runs as. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? "unknown"}`;
+  }
+}
+
+/** The tools that most often lead to each kind of question. */
+const toolsOf = { run: "execute_skill", read: "read_skill_file" } as const;
+
+function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }: TrustEvent, at: number): LedgerEntry {
+  const { name: skill, version, digest } = subject;
+  const outcome = type === "asked" ? "asked" : allowed === true ? "allowed" : "denied";
+  return {
+    at,
+    event: ({ asked: "ask", answered: "answer", refused: "refusal" } as const)[type],
+    tool: toolsOf[about],
+    skill,
+    version,
+    ...(digest !== undefined && { digest }),
+    outcome,
+    ...(answer !== undefined && { answer }),
+    ...(detail !== undefined && (outcome === "allowed" ? { grant: detail } : { about: detail })),
+    ...(asker.sessionId !== undefined && { sessionId: asker.sessionId }),
+    door: asker.door,
+  };
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from "node:crypto";
+import { SkillsError } from "../../base/errors.ts";
+import type { BlobKind, BlobOptions, BlobRange, BlobUsage, CountedUsage } from "../blobs.ts";
+
+/** Whether a text is a well-formed blob id (CONTRACT C-4.1). */
+export function isBlobId(text: string): boolean {
+  return idPattern.test(text);
+}
+
+/** A new id: 128 random bits in lower-case hexadecimal, so that case-insensitive disks keep ids apart. */
+export function newBlobId(): string {
+  return `blob:${randomBytes(16).toString("hex")}`;
+}
+
+/** Parses a kind: an RFC 9110 media type in printable ASCII, at most 127 characters including the flag. Undefined if invalid. */
+export function parseBlobKind(text: string): BlobKind | undefined {
+  if (text.length > longestKind) return undefined;
+  const kind = text.replace(base64Suffix, "");
+  return kindPattern.test(kind) ? { kind, base64: kind.length < text.length } : undefined;
+}
+
+/** Throws VALIDATION_ERROR unless it is a kind without the `;base64` flag: a store receives decoded content. */
+export function checkKind(kind: string): void {
+  const parsed = parseBlobKind(kind);
+  if (parsed === undefined || parsed.base64) {
+    throw invalid("/kind", "type/subtype[;name=value], at most 127 characters", kind.slice(0, longestShown));
+  }
+}
+
+/** The range with defaults, clamped to the blob. Throws VALIDATION_ERROR for anything but integers ≥ 0. */
+export function withinBlob(range: BlobRange, size: number): { readonly start: number; readonly end: number } {
+  const { offset = 0, length = size } = range;
+  if (!Number.isSafeInteger(offset) || offset < 0) throw invalid("/offset", "an integer, 0 or more", offset);
+  if (!Number.isSafeInteger(length) || length < 0) throw invalid("/length", "an integer, 0 or more", length);
+  const start = Math.min(offset, size);
+  return { start, end: Math.min(start + length, size) };
+}
+
+/** The same error for an unknown id, a malformed id, and the id of another owner's blob. */
+export function blobNotFound(id: string): SkillsError {
+  return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", {
+    facts: { blobId: id.slice(0, longestShown) },
+  });
+}
+
+export function blobTooLarge(limitBytes: number): SkillsError {
+  return new SkillsError("BLOB_TOO_LARGE", `The blob is too large; the limit is ${limitBytes} bytes.`, {
+    facts: { limitBytes },
+  });
+}
+
+export function storeClosed(): SkillsError {
+  return new SkillsError("CLOSED", "The blob store is closed.");
+}
+
+/** The options with defaults. Throws INVALID_OPTIONS for a limit that is not an integer ≥ 0. */
+export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
+  const settings: Record<keyof BlobOptions, number> = { ...blobDefaults };
+  for (const option of Object.keys(blobDefaults) as (keyof BlobOptions)[]) {
+    const limit = options[option] ?? blobDefaults[option];
+    settings[option] = limit;
+    if (Number.isSafeInteger(limit) && limit >= 0) continue;
+    throw new SkillsError("INVALID_OPTIONS", `The blob option ${option} must be a whole number, 0 or more.`, {
+      facts: { option, actual: limit },
+    });
+  }
+  return settings;
+}
+
+export function countUsage(start: Iterable<readonly [owner: string, usage: BlobUsage]> = []): CountedUsage {
+  const owners = new Map(start);
+  let total = [...owners.values()].reduce((sum, { bytes, blobs }) => plus(sum, bytes, blobs), nothing);
+  const change = (owner: string, bytes: number, blobs: number): void => {
+    const usage = plus(owners.get(owner) ?? nothing, bytes, blobs);
+    if (usage.blobs > 0) owners.set(owner, usage);
+    else owners.delete(owner);
+    total = plus(total, bytes, blobs);
+  };
+  return {
+    get total() {
+      return total;
+    },
+    of: (owner) => owners.get(owner) ?? nothing,
+    add: (owner, bytes) => {
+      change(owner, bytes, 1);
+    },
+    remove: (owner, bytes) => {
+      change(owner, -bytes, -1);
+    },
+    owners: () => owners,
+  };
+}
+
+/**
+ * The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can free
+ * that.
+ */
+export function quotaRefusal(
+  usage: Pick<CountedUsage, "total" | "of">,
+  owner: string,
+  bytes: number,
+  { quotaBytes, maxBlobs, ownerQuotaBytes, ownerMaxBlobs }: Required<BlobOptions>,
+): SkillsError | undefined {
+  if (isBeyond(usage.of(owner), bytes, ownerQuotaBytes, ownerMaxBlobs)) {
+    return quotaExceeded("owner", { maxBytes: ownerQuotaBytes, maxBlobs: ownerMaxBlobs });
+  }
+  if (isBeyond(usage.total, bytes, quotaBytes, maxBlobs)) {
+    return quotaExceeded("store", { maxBytes: quotaBytes, maxBlobs });
+  }
+  return undefined;
+}
+
+/** The error for an exceeded limit: which one, its value, and what to do. */
+export function quotaExceeded(
+  limit: keyof typeof refusals,
+  { maxBytes, maxBlobs }: { readonly maxBytes: number; readonly maxBlobs: number },
+): SkillsError {
+  const { of, hint, options } = refusals[limit];
+  const message = `${of} may be ${maxBlobs} with ${maxBytes} bytes (${options}), and this one would be more.`;
+  return new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, maxBytes, maxBlobs, hint } });
+}
+
+const idPattern = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const longestShown = 133;
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+
+const quoted = String.raw`"(?:[ !#-\[\]-~]|\\[ -~])*"`;
+
+const kindPattern = new RegExp(`^${token}/${token}(?: *; *${token}=(?:${token}|${quoted}))*$`);
+
+const base64Suffix = / *; *base64$/i;
+
+const longestKind = 127;
+
+function invalid(field: string, expected: string, actual: unknown): SkillsError {
+  return new SkillsError("VALIDATION_ERROR", `${field.slice(1)} must be ${expected}.`, {
+    facts: { violations: [{ field, expected, actual }] },
+  });
+}
+
+const mebibyte = 1024 * 1024;
+
+const blobDefaults: Required<BlobOptions> = Object.freeze({
+  maxBlobBytes: 10 * mebibyte,
+  quotaBytes: 1024 * mebibyte,
+  maxBlobs: 20_000,
+  ownerQuotaBytes: 256 * mebibyte,
+  ownerMaxBlobs: 5_000,
+  ttlMs: 24 * 60 * 60 * 1000,
+  runQuotaBytes: 128 * mebibyte,
+  runMaxBlobs: 512,
+});
+
+const nothing: BlobUsage = { bytes: 0, blobs: 0 };
+
+function plus(usage: BlobUsage, bytes: number, blobs: number): BlobUsage {
+  return { bytes: Math.max(0, usage.bytes + bytes), blobs: Math.max(0, usage.blobs + blobs) };
+}
+
+const refusals = {
+  store: {
+    of: "All blobs together",
+    hint: "Old ones expire: try again later, or store less. A person can remove some: acp-skills blobs rm ID.",
+    options: "quotaBytes, maxBlobs",
+  },
+  owner: {
+    of: "The blobs of one owner (a session, or the person at the command line)",
+    hint: "Old ones expire: store less, or put several contents into one blob. A person can remove some: acp-skills blobs rm ID.",
+    options: "ownerQuotaBytes, ownerMaxBlobs",
+  },
+  run: {
+    of: "The blobs that one run makes",
+    hint: "Put several contents into one blob, or make the rest in another run.",
+    options: "runQuotaBytes, runMaxBlobs",
+  },
+} as const;
+
+function isBeyond(usage: BlobUsage, bytes: number, maxBytes: number, maxBlobs: number): boolean {
+  return usage.bytes + bytes > maxBytes || usage.blobs >= maxBlobs;
+}
+
+/** The limits of the blob store, which the guide states for the model. */
+export interface ToolLimits {
+  readonly maxBlobBytes: number;
+  readonly blobTtlMs: number;
+  /** Limit for the blobs of one run. */
+  readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
+}
+
+/** The limits of a store that is opened with these options. */
+export function toToolLimits(blobs: BlobOptions): ToolLimits {
+  const { maxBlobBytes, ttlMs, runQuotaBytes, runMaxBlobs } = withBlobDefaults(blobs);
+  return { maxBlobBytes, blobTtlMs: ttlMs, runBlobs: { maxBytes: runQuotaBytes, maxBlobs: runMaxBlobs } };
+}
+
+export const defaultToolLimits: ToolLimits = Object.freeze(toToolLimits({}));

@@ -1,0 +1,256 @@
+import { dirname } from "node:path";
+import { asAvailable, nearest } from "../../base/text/nearest.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import { SkillsError } from "../../base/errors.ts";
+import type { SkillFiles, SkillSource } from "../../skills/files.ts";
+import { isPrerelease } from "../../skills/manifest.ts";
+import type { RemoteOrigin } from "../../skills/skillset.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
+import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { guideSkill } from "./guide.ts";
+import type { Policy } from "../trust/policy.ts";
+import { deniedSkills } from "./denied-skills.ts";
+import type { Door } from "../../wire/tools.ts";
+
+/** A skill with the versions that the caller sees. */
+interface SeenSkill {
+  /** The newest version. */
+  readonly skill: Skill;
+  /** Newest first; never empty. */
+  readonly versions: readonly Skill[];
+}
+
+/** The skills that one caller sees; others behave exactly as absent. */
+export interface SkillView {
+  /**
+   * By canonical name or slug; the newest version unless one is given. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND with the nearest
+   * visible names.
+   */
+  find(nameOrSlug: string, version?: string): SeenSkill;
+  /** Every version of every skill, in order of names. */
+  all(): Iterable<Skill>;
+  /** Whether this is a version of a skill in the user's own roots. */
+  isOwn(skill: Skill): boolean;
+  /** The directory of skills under which it was found; its own directory if it is not among these skills. */
+  rootOf(skill: Skill): string;
+  /** Where it was published; undefined for skills of this machine and its projects. */
+  remoteOf(skill: Skill): RemoteOrigin | undefined;
+  /** Another skill that the caller sees, whose name looks the same. */
+  lookAlike(skill: Skill): string | undefined;
+  /** The directories of the user's own skills and their roots, including roots without skills. */
+  ownPlaces(): readonly string[];
+  /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
+  after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
+}
+
+type IsVisible = (skill: Skill) => boolean;
+
+export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): SkillView {
+  const index = indexOf(snapshot);
+  const see = (offer: OfferedSkill): SeenSkill | undefined =>
+    visible === undefined || offer === guideSkill ? offer : seen(offer, visible);
+
+  function* within(from: number, to: number): Generator<Skill, void> {
+    for (let place = from; place < to; place++) {
+      const offer = index.offers[place];
+      const found = offer && see(offer);
+      if (found) yield found.skill;
+    }
+  }
+  function* names(): Generator<string, void> {
+    for (const { name } of within(0, index.offers.length)) yield name;
+  }
+
+  const offerOf = (skill: Skill): OfferedSkill | undefined =>
+    [index.find(skill.slug), index.find(skill.name)].find((offer) => offer?.versions.includes(skill));
+
+  return {
+    find(nameOrSlug, version) {
+      const offer = index.find(nameOrSlug);
+      const found = offer && see(offer);
+      if (found === undefined) throw skillNotFound(nameOrSlug, names());
+      if (version === undefined) return found;
+      const skill = found.versions.find((other) => other.version === version);
+      if (skill === undefined) throw versionNotFound(found, version);
+      return { skill, versions: found.versions };
+    },
+    *all() {
+      for (const offer of index.offers) yield* see(offer)?.versions ?? [];
+    },
+    isOwn: (skill) => offerOf(skill)?.isOwn === true,
+    rootOf: (skill) => offerOf(skill)?.sources[0] ?? skill.directory,
+    remoteOf: (skill) => offerOf(skill)?.remote,
+    lookAlike({ name }) {
+      const look = lookOf(name);
+      for (const other of names()) if (other !== name && lookOf(other) === look) return other;
+      return undefined;
+    },
+    ownPlaces: () => [
+      ...(snapshot.ownRoots ?? []),
+      ...index.offers.flatMap(({ isOwn, sources, versions }) =>
+        isOwn === true ? [...sources, ...versions.map(({ directory }) => directory)] : [],
+      ),
+    ],
+    *after(after, namespace) {
+      const { names: all, offers } = index;
+      const place = after === undefined ? 0 : placeOf(all, after);
+      const start = all[place] === after ? place + 1 : place;
+      if (namespace === undefined) return yield* within(start, offers.length);
+      const own = placeOf(all, namespace);
+      if (all[own] === namespace) yield* within(Math.max(own, start), own + 1);
+      // "/" is the next character after ".", so these are all names that start with `namespace.`.
+      yield* within(Math.max(placeOf(all, `${namespace}.`), start), placeOf(all, `${namespace}/`));
+    },
+  };
+}
+
+/** With its newest visible version; a prerelease only if there is no other. */
+function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill | undefined {
+  const left = versions.filter(visible);
+  const newest = left.includes(skill) ? skill : (left.find(({ version }) => !isPrerelease(version)) ?? left[0]);
+  return newest && { skill: newest, versions: left };
+}
+
+/** Equal for names that people confuse, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII (CONTRACT C-1.2). */
+function lookOf(name: string): string {
+  return name
+    .replaceAll(/[-.]/g, "")
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w")
+    .replaceAll(/[1i]/g, "l")
+    .replaceAll("0", "o")
+    .replaceAll("5", "s");
+}
+
+const longestShown = 128;
+
+function skillNotFound(name: string, names: Iterable<string>): SkillsError {
+  const facts = { available: nearest(name, names, asAvailable), hint: "Use a name that list_skills returns." };
+  return new SkillsError("SKILL_NOT_FOUND", `Unknown skill ${quote(name)}.`, { facts });
+}
+
+function versionNotFound({ skill, versions }: SeenSkill, version: string): SkillsError {
+  const available = versions.slice(0, 10).map((other) => other.version);
+  const hint = `Omit version for the latest, ${skill.version}.`;
+  return new SkillsError("VERSION_NOT_FOUND", `The skill ${skill.name} has no version ${quote(version)}.`, {
+    facts: { available, hint },
+  });
+}
+
+/** Quotes a caller's text, shortened. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+}
+
+/** The skills of a snapshot and the guide, by name. */
+interface SkillIndex {
+  /** Canonical names, ordered by code point. */
+  readonly names: readonly string[];
+  /** In the order of `names`. */
+  readonly offers: readonly OfferedSkill[];
+  /** By canonical name and by slug. */
+  find(nameOrSlug: string): OfferedSkill | undefined;
+}
+
+const indexes = new WeakMap<Snapshot, SkillIndex>();
+
+/** The index of a snapshot, created once. A skill with the guide's name does not replace the guide. */
+function indexOf(snapshot: Snapshot): SkillIndex {
+  const known = indexes.get(snapshot);
+  if (known !== undefined) return known;
+  const guide = guideSkill.skill;
+  const others = snapshot.skills.filter(({ skill }) => skill.slug !== guide.slug && skill.name !== guide.name);
+  const offers = [...others, guideSkill].sort((a, b) => byCodePoint(a.skill.name, b.skill.name));
+  const bySlug = new Map(offers.map((offer) => [offer.skill.slug, offer]));
+  const byName = new Map(offers.map((offer) => [offer.skill.name, offer]));
+  const index: SkillIndex = {
+    names: offers.map(({ skill }) => skill.name),
+    offers,
+    find: (nameOrSlug) => byName.get(nameOrSlug) ?? bySlug.get(nameOrSlug),
+  };
+  indexes.set(snapshot, index);
+  return index;
+}
+
+/** The index of the first name that is not before `name`. */
+function placeOf(names: readonly string[], name: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byCodePoint(names[middle] ?? "", name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The doors through which models call; users call through the others. */
+const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
+
+export function isDoorOfModels(door: Door): boolean {
+  return doorsOfModels.includes(door);
+}
+
+const hasHidden = new WeakMap<Snapshot, boolean>();
+
+/**
+ * Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1), and none that the policy denies;
+ * callers over HTTP, of whom nobody knows who they are, none that it denies either. Undefined: all.
+ */
+export function visibleTo(
+  door: Door,
+  snapshot: Snapshot,
+  { visible, policy }: { readonly visible: IsVisible | undefined; readonly policy: Policy },
+): IsVisible | undefined {
+  if (!isDoorOfModels(door) && door !== "http") return visible;
+  const denied = deniedSkills(policy, snapshot);
+  const isHidden = isDoorOfModels(door) && hidesAny(snapshot);
+  if (denied.size === 0 && !isHidden) return visible;
+  return (skill) => (!isHidden || isForModels(skill)) && !denied.has(skill) && visible?.(skill) !== false;
+}
+
+function isForModels({ disableModelInvocation }: Skill): boolean {
+  return disableModelInvocation !== true;
+}
+
+function hidesAny(snapshot: Snapshot): boolean {
+  const known = hasHidden.get(snapshot);
+  if (known !== undefined) return known;
+  const hides = snapshot.skills.some(({ versions }) => !versions.every(isForModels));
+  hasHidden.set(snapshot, hides);
+  return hides;
+}
+
+/**
+ * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a
+ * visible skill or reached by a link. A file belongs to the innermost skill that contains it.
+ */
+export function toVisibleSource(
+  { files, bytes }: SkillSource,
+  { skills }: Snapshot,
+  visible: IsVisible | undefined,
+): SkillSource {
+  if (visible === undefined) return { files, bytes };
+  const isShown = new Map(
+    skills.flatMap(({ versions }) => versions.map((skill) => [skill.directory, visible(skill)] as const)),
+  );
+  return { files: visibleFiles(files, isShown), bytes };
+}
+
+/** `isShown`: by the real path of each skill's directory. */
+function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
+  function isHidden(real: string): boolean {
+    for (let place = real; ; place = dirname(place)) {
+      const shown = isShown.get(place);
+      if (shown !== undefined) return !shown;
+      if (dirname(place) === place) return false;
+    }
+  }
+  return {
+    list: (directory) => files.list(directory).filter(({ name }) => isShown.get(joinPath(directory, name)) !== false),
+    head: (file, limit) => files.head(file, limit),
+    resolve(path) {
+      const real = files.resolve(path);
+      return real === undefined || isHidden(real) ? undefined : real;
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Authorization, CallingSkill, FullTrustRequest } from "../trust.ts";
+import { isNothing, noCapabilities, needsOf } from "../../skills/permissions.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
+import type { Trust } from "../trust.ts";
+import { checkDeclared } from "./plan/check-declared.ts";
+import { presentDependenciesOf } from "./plan/dependencies.ts";
+import { programOf } from "./plan/plan-skill-run.ts";
+import type { RunCaller } from "./run-caller.ts";
+import type { RunSpec, SkillVersion } from "./run-spec.ts";
+import { askerOf, trustRequest } from "./authorize/trust-request.ts";
+
+export { subjectOf, subjectOfOffered, trustRequest } from "./authorize/trust-request.ts";
+export { type Standings, findStandings } from "./authorize/find-standings.ts";
+
+export { createGrantPins } from "./authorize/pin-grants.ts";
+
+/** What was allowed for one run, and the runs of skills that it calls, only. */
+export type AllowedOnce = Set<string>;
+
+export interface AuthorizeOptions {
+  readonly trust: Pick<Trust, "authorize" | "decide" | "policyFor" | "questionFor">;
+  readonly signal: AbortSignal;
+  /** Whose code calls this skill, see `callersOf`. Default: people and models. */
+  readonly calledBy?: readonly Caller[];
+  readonly once: AllowedOnce;
+  /** Throws where this machine cannot do it, whatever a person answers. */
+  readonly checkMachine?: () => Promise<unknown>;
+  /** Throws SANDBOX_UNAVAILABLE where what isolates code on this machine does not support that. */
+  readonly checkSupport?: (program: RunSpec["program"], needs: Capabilities) => Promise<void>;
+}
+
+/**
+ * Lets a run pass, or throws PERMISSION_DENIED; returns by what its skill is allowed. People are asked about the calls of other skills that
+ * its code can make, too, because no time limit runs yet; a call that is refused is an error in that code when it makes it.
+ */
+export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
+  const { trust, signal, once } = options;
+  let { checkMachine } = options;
+  const asker = askerOf(caller);
+  const { code: refusal } = trust.policyFor(asker.directory);
+  if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
+  let by: string | undefined;
+  for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
+    const key = keyOf(request);
+    if (once.has(key)) continue;
+    if (isCall && asker.ask === undefined) continue;
+    const isUndecided = (await trust.decide(request, asker)) === undefined;
+    const isAsked = asker.ask !== undefined && isUndecided;
+    if (isCall && !isUndecided) continue;
+    if (isUndecided && !(await isSupported(program, request, isCall, options))) continue;
+    if (isAsked && checkMachine !== undefined && (await trust.questionFor(request, asker)) !== undefined) {
+      await checkMachine();
+      checkMachine = undefined;
+    }
+    const authorization = await trust.authorize(request, asker, signal);
+    if (!authorization.allowed && !isCall) throw denied(authorization);
+    if (authorization.allowed && authorization.by === "once") once.add(key);
+    if (authorization.allowed && !isCall) by ??= authorization.by;
+  }
+  return by ?? "sandbox";
+}
+
+/** Nobody has to approve what cannot run here. A run that cannot is refused; such a call fails in the code that makes it. */
+async function isSupported(
+  program: RunSpec["program"],
+  { needs }: FullTrustRequest,
+  isCall: boolean,
+  { checkSupport }: AuthorizeOptions,
+): Promise<boolean> {
+  try {
+    await checkSupport?.(program, needs);
+    return true;
+  } catch (error) {
+    if (!isCall || !isSkillsError(error) || error.code !== "SANDBOX_UNAVAILABLE") throw error;
+    return false;
+  }
+}
+
+/** What `authorize` would do, without asking. */
+export type ExpectedAuthorization = Authorization | { readonly allowed: "ask"; readonly question: string };
+
+/** Whether a run would pass, and by what the first of its skills is allowed; calls of other skills are decided when its code makes them. */
+export async function expectAuthorization(
+  spec: RunSpec,
+  caller: RunCaller,
+  options: AuthorizeOptions,
+): Promise<ExpectedAuthorization> {
+  const { trust } = options;
+  const asker = askerOf(caller);
+  const { code: refusal } = trust.policyFor(asker.directory);
+  if (refusal !== undefined) return { allowed: false, ...refusal };
+  let by: string | undefined;
+  for await (const { request, isCall } of requestsOf(spec, caller, options)) {
+    if (isCall) break;
+    const decided = await trust.decide(request, asker);
+    if (decided?.allowed === true) {
+      by ??= decided.by;
+      continue;
+    }
+    if (decided !== undefined) return decided;
+    const question = await trust.questionFor(request, asker);
+    if (question !== undefined) return { allowed: "ask", question: question.title };
+    return await trust.authorize(request, { ...asker, ask: undefined }, options.signal);
+  }
+  return { allowed: true, by: by ?? "sandbox" };
+}
+
+/** A skill; undefined for code that the model wrote. */
+type Caller = CallingSkill | undefined;
+
+/**
+ * Whose code makes the calls of a run: that of its skill or of the model, and of each mounted skill that came with a project, because
+ * that code runs in the same process. A call must be allowed to all of them.
+ */
+export function callersOf({ skill: own, mounts }: RunSpec, { skills }: Pick<RunCaller, "skills">): readonly Caller[] {
+  const toCaller = ({ name, slug, version, digest }: SkillVersion): CallingSkill => ({
+    name,
+    digest,
+    isOwn: skills.isOwn(skills.find(slug, version).skill),
+  });
+  const foreign = mounts.filter(({ slug }) => slug !== own?.slug).map(toCaller);
+  return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];
+}
+
+/** A call of a skill that code can make. */
+interface SkillCall {
+  readonly by: () => Promise<readonly Caller[]>;
+  readonly skill: Skill;
+}
+
+interface Requested {
+  readonly request: FullTrustRequest;
+  readonly isCall: boolean;
+  readonly program: RunSpec["program"];
+}
+
+/** The run itself, the skills that it mounts, then the calls that its code can make, each once. */
+async function* requestsOf(
+  spec: RunSpec,
+  caller: RunCaller,
+  { signal, calledBy: outer = [undefined] }: AuthorizeOptions,
+): AsyncGenerator<Requested, void> {
+  const { program } = spec;
+  const digests = new Map<Skill, Promise<string>>();
+  const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>
+    caller.skills.find(slug, version).skill;
+  const digestOf = (skill: Skill): Promise<string> => {
+    const known = digests.get(skill) ?? hash(skill, caller, signal);
+    digests.set(skill, known);
+    return known;
+  };
+  const own = spec.skill && find(spec.skill);
+  for (const mount of spec.mounts) digests.set(find(mount), Promise.resolve(mount.digest));
+  if (own !== undefined && spec.skill !== undefined) {
+    // What the run gets is what its spec says.
+    const needs = { ...noCapabilities, ...spec.needs };
+    const version = { skill: own, digest: spec.skill.digest };
+    for (const calledBy of outer)
+      yield {
+        request: trustRequest(version, caller, { needs, calledBy, signal }),
+        isCall: false,
+        program,
+      };
+  }
+  const callers = callersOf(spec, caller);
+  // Their code becomes part of the run without a call.
+  for (const mount of spec.mounts) {
+    const skill = find(mount);
+    if (skill === own) continue;
+    const about = { needs: noCapabilities, calledBy: callers[0], signal } as const;
+    yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false, program };
+  }
+  const calls: SkillCall[] = spec.brokered.map((brokered) => ({
+    by: () => Promise.resolve(callers),
+    skill: find(brokered),
+  }));
+  const seen = new Set<Skill>();
+  for (const { by, skill } of calls) {
+    if (!seen.has(skill)) {
+      seen.add(skill);
+      const by = async (): Promise<readonly Caller[]> => [
+        { name: skill.name, digest: await digestOf(skill), isOwn: caller.skills.isOwn(skill) },
+      ];
+      calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by, skill: called })));
+    }
+    const needs = needsOf(skill);
+    if (isNothing(needs) && caller.skills.remoteOf(skill) === undefined) continue;
+    const digest = await digestOf(skill);
+    for (const calledBy of await by())
+      yield {
+        request: trustRequest({ skill, digest }, caller, { needs, calledBy, signal }),
+        isCall: true,
+        program: programOf(skill, null),
+      };
+  }
+}
+
+async function hash(skill: Skill, caller: RunCaller, signal: AbortSignal): Promise<string> {
+  const hashed = await caller.hashFiles(skill, signal);
+  await checkDeclared(skill, hashed, caller.sourceOf(skill));
+  if (hashed.digest !== undefined) return hashed.digest;
+  throw new SkillsError("SKILL_NOT_READY", `The skill ${skill.name} is too large to be run.`, {
+    facts: { retryable: false },
+  });
+}
+
+function keyOf({ subject, calledBy }: FullTrustRequest): string {
+  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
+}
+
+export function denied({ why, hint }: Extract<Authorization, { readonly allowed: false }>): SkillsError {
+  return new SkillsError("PERMISSION_DENIED", why, { facts: { hint } });
+}

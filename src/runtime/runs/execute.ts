@@ -1,0 +1,182 @@
+import type { Clock } from "../../base/clock.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { AllowedOnce } from "./authorize.ts";
+import type { Json, RunHost, SkillCallFailure } from "../sandbox.ts";
+import { maxNestedRuns, maxNesting } from "./run-limits.ts";
+import { createBlobBudget, recordRun } from "./record.ts";
+import type { BlobBudget } from "./record.ts";
+import type { RunResult } from "./run-result.ts";
+import { createMask } from "./record/run-text.ts";
+import { toRunResult } from "./record/to-run-result.ts";
+import type { RunCaller } from "./run-caller.ts";
+import type { RunStep } from "../../wire/run-event.ts";
+import type { RunSpec } from "./run-spec.ts";
+import { executeRemoteRun, isRemote } from "./execute/execute-remote-run.ts";
+import { prepareRun } from "./execute/prepare-run.ts";
+import type { RunEnvironment } from "./execute/prepare-run.ts";
+
+export { isRemote, prepareRemoteRun, remotely } from "./execute/execute-remote-run.ts";
+export { checkSupport, prepareRun } from "./execute/prepare-run.ts";
+
+/** A run at some depth of nesting. */
+export interface CurrentRun {
+  readonly spec: RunSpec;
+  readonly caller: RunCaller;
+  readonly tell: (step: RunStep) => void;
+  /** Tells that it starts, as the last step before it does. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
+  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type">) => void;
+  readonly signal: AbortSignal;
+  /** What was allowed for the outermost run only. */
+  readonly once: AllowedOnce;
+}
+
+/** What a run shares with those that it calls, and with those that called it. */
+export interface Nesting {
+  /** 1 for the outermost run. */
+  readonly depth: number;
+  /** Secrets of the runs around it: hidden in its output like its own. */
+  readonly hidden: readonly string[];
+  /** Shared by all depths. */
+  readonly budget: BlobBudget;
+  readonly deadline: number;
+  readonly calls: { count: number };
+}
+
+/** A run that another run's code requests. */
+export interface NestedCall {
+  readonly runId: string;
+  readonly skill: RunSpec["brokered"][number];
+  readonly args: Json;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ExecutionEnvironment extends RunEnvironment {
+  readonly clock: Clock;
+  readonly newRunId: () => string;
+  /** Plans, authorizes, executes and records a skill that the code of `outer` calls. */
+  readonly runNested: (call: NestedCall, outer: CurrentRun, nesting: Nesting) => Promise<EndedRun>;
+}
+
+/** A run that has ended. */
+export interface EndedRun {
+  readonly result: RunResult;
+  /** What its code returned, for the run that called it: its own secrets are masked, those of the runs around it are theirs to get back. */
+  readonly returned?: { readonly value: Json };
+  /** All that it stored, also where the result does not list them all. */
+  readonly blobs: readonly string[];
+}
+
+/**
+ * Executes an authorized run in a sandbox. Throws as `prepareRun` does. Once user code was started, it throws only failures of ours and
+ * the reason of `signal`. `around` is what it shares with the run that called it.
+ */
+export async function executeRun(
+  current: CurrentRun,
+  environment: ExecutionEnvironment,
+  around?: Nesting,
+): Promise<EndedRun> {
+  const { spec, caller, tell, starts, signal } = current;
+  if (isRemote(spec)) return await executeRemoteRun({ ...current, spec }, environment, around);
+  const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
+  const release = await holdBlobs(caller, spec);
+  try {
+    const start = environment.clock.now();
+    const nesting = around ?? {
+      depth: 1,
+      hidden: [],
+      budget: createBlobBudget(caller.limits.runBlobs),
+      deadline: start + spec.limits.timeoutMs,
+      calls: { count: 0 },
+    };
+    const { budget, depth, hidden } = nesting;
+    const own = createMask(run.secrets);
+    const mask = hidden.length === 0 ? own : createMask(run.secrets, hidden);
+    const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
+    const called = callableSkills(current, below, environment);
+    const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, tell });
+    starts({ isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
+    const end = await sandbox.run(run, record.host, signal);
+    // The caller has gone: there is nobody to be told.
+    if (end.type === "cancelled") signal.throwIfAborted();
+    const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
+    const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation: sandbox.tier };
+    const ended = await toRunResult(end, record, facts);
+    return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
+  } finally {
+    await release();
+  }
+}
+
+/** A skill that code inside called did not complete; the sandbox raises it there as `SkillError`. */
+class SkillCallError extends Error implements SkillCallFailure {
+  override readonly name = "SkillCallError";
+  readonly type: string;
+  readonly runId?: string;
+
+  constructor(type: string, message: string, runId?: string) {
+    super(message);
+    this.type = type;
+    if (runId !== undefined) this.runId = runId;
+  }
+}
+
+/** The skills that code inside a run calls, each in a sandbox of its own (CONTRACT C-5.5), and the blobs that they stored so far. */
+function callableSkills(
+  outer: CurrentRun,
+  nesting: Nesting,
+  { clock, newRunId, runNested }: ExecutionEnvironment,
+): { readonly call: RunHost["callSkill"]; readonly blobs: readonly string[] } {
+  const blobs: string[] = [];
+
+  async function call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
+    const skill = outer.spec.brokered.find((brokered) => brokered.name === name);
+    if (skill === undefined) {
+      const message = `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`;
+      throw new SkillCallError("SkillNotFoundError", message);
+    }
+    if (nesting.depth > maxNesting + 1)
+      throw new SkillCallError("NestingLimitError", `Skill calls can be nested at most ${maxNesting} deep.`);
+    if (++nesting.calls.count > maxNestedRuns)
+      throw new SkillCallError("NestingLimitError", `A run can call at most ${maxNestedRuns} skills.`);
+    const runId = newRunId();
+    const { version, digest } = skill;
+    outer.tell({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
+    const leftMs = Math.max(1, nesting.deadline - clock.now());
+    const { returned, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
+    blobs.push(...made);
+    if (returned !== undefined) return returned.value;
+    const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
+    throw new SkillCallError(type, message, runId);
+  }
+
+  return {
+    blobs,
+    async call(name, args, signal) {
+      try {
+        return await call(name, args, signal);
+      } catch (error) {
+        // A refusal is told to the code inside as it would be to a model; everything else is ours to report.
+        if (isSkillsError(error) && error.code !== "INTERNAL") throw new SkillCallError(error.code, error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * No sweep removes a blob that a run has mounted. Where one cannot be held, none is; where the disk cannot record a hold, the run goes
+ * on: what it mounts is read before it starts.
+ */
+async function holdBlobs({ blobs, owner }: RunCaller, spec: RunSpec): Promise<() => Promise<void>> {
+  const holds = await Promise.allSettled(spec.blobs.map(({ id }) => blobs.hold(owner, id)));
+  const release = async (): Promise<void> => {
+    // A hold that cannot be released ends with this process; the run has ended, and has a result.
+    await Promise.allSettled(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
+  };
+  const isDiskRefusal = (error: unknown): boolean => isSkillsError(error) && error.facts.limit === "disk";
+  const refused = holds.find((hold) => hold.status === "rejected" && !isDiskRefusal(hold.reason));
+  if (refused?.status !== "rejected") return release;
+  await release();
+  throw refused.reason;
+}

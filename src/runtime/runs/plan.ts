@@ -1,0 +1,31 @@
+import type { Json } from "../sandbox.ts";
+import type { RunCaller } from "./run-caller.ts";
+
+export { type CalledSkill, callsOf } from "./plan/dependencies.ts";
+export { planCodeRun, skillChanged } from "./plan/plan-run.ts";
+export { type SkillRunRequest, planSkillRun } from "./plan/plan-skill-run.ts";
+export { readPlannedFile } from "./plan/read-planned-file.ts";
+
+export type RunArguments = Readonly<Record<string, Json>>;
+
+/** What is common to all requests. */
+export interface RequestedLimits {
+  readonly inputBlobs?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CodeRunRequest extends RequestedLimits {
+  readonly code: string;
+  readonly entrypoint: string;
+  readonly args?: RunArguments | undefined;
+  readonly mountSkills?: readonly string[] | undefined;
+}
+
+/** Which run is planned, and for whom. */
+export interface Planning {
+  readonly runId: string;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+  /** The run whose code requested this one. */
+  readonly outer?: { readonly runId: string; readonly leftMs: number } | undefined;
+}

@@ -1,0 +1,195 @@
+import type { StoredBlob } from "../blobs.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import type { RunHost } from "../sandbox.ts";
+import { toMimeType } from "../../skills/files.ts";
+import { maxLogBytes } from "./run-limits.ts";
+import type { RunCaller } from "./run-caller.ts";
+import type { RunListener, RunStep } from "../../wire/run-event.ts";
+import type { RunSpec } from "./run-spec.ts";
+import type { RunStore } from "./store.ts";
+import type { RunResult } from "./run-result.ts";
+import { type BoundedBytes, type Mask, createBoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
+import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
+import type { StoredRun } from "./store/stored-run.ts";
+
+export { writeWholeResult } from "./record/write-whole-result.ts";
+
+/** Passes a run's events on, and keeps its record in the run store from the moment that it is queued or started. */
+export interface History {
+  readonly tell: (step: RunStep) => void;
+  readonly completed: (result: RunResult) => void;
+  readonly failed: (error: unknown, isCancelled: boolean) => void;
+}
+
+/** Of further events only the last is kept. Blobs and called skills have lower limits of their own. */
+const maxKeptEvents = 1_000;
+
+export function createHistory(
+  spec: RunSpec,
+  {
+    now,
+    records,
+    onEvent,
+  }: {
+    readonly now: () => number;
+    readonly records: Pick<RunStore, "keep">;
+    readonly onEvent: RunListener | undefined;
+  },
+): History {
+  const createdAt = now();
+  /** Without what was printed. */
+  const events: StoredRun["events"][number][] = [];
+
+  function tell(step: RunStep): void {
+    if (step.type !== "printed" && (events.length < maxKeptEvents || step.type === "ended"))
+      events.push({ atMs: Math.max(0, now() - createdAt), ...step });
+    // A crash leaves this behind.
+    if (step.type === "queued") keep("queued");
+    if (step.type === "started") keep("running");
+    onEvent?.({ runId: spec.runId, ...step });
+  }
+
+  function keep(status: StoredRun["status"], outcome: Pick<StoredRun, "result" | "error"> = {}): void {
+    records.keep({ spec, createdAt, status, events: [...events], ...outcome });
+  }
+
+  return {
+    tell,
+    completed(result) {
+      tell({ type: "ended", status: result.status });
+      keep(result.status, { result });
+    },
+    failed(error, isCancelled) {
+      const status = isCancelled ? "cancelled" : "refused";
+      tell({ type: "ended", status });
+      // The detail of a failure of ours is in the log.
+      const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
+      const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
+      // It never had a place; records of such runs would take those of others.
+      if (code === "RUNTIME_BUSY" && events.every(({ type }) => type === "ended")) return;
+      keep(status, isCancelled ? {} : { error: { code, message } });
+    },
+  };
+}
+
+/** How much one run may store as blobs, together with the skills that it calls. */
+export interface BlobBudget {
+  /** Passes the content on to `put`, counted. Throws QUOTA_EXCEEDED beyond the budget; content that was not stored does not count. */
+  readonly keep: (
+    content: AsyncIterable<Uint8Array>,
+    put: (content: AsyncIterable<Uint8Array>) => Promise<StoredBlob>,
+  ) => Promise<StoredBlob>;
+}
+
+export function createBlobBudget(limits: { readonly maxBytes: number; readonly maxBlobs: number }): BlobBudget {
+  const { maxBytes, maxBlobs } = limits;
+  let bytes = 0;
+  let blobs = 0;
+  return {
+    async keep(content, put) {
+      if (blobs >= maxBlobs) throw quotaExceeded("run", limits);
+      blobs += 1;
+      let counted = 0;
+      async function* count(): AsyncGenerator<Uint8Array> {
+        for await (const chunk of content) {
+          counted += chunk.length;
+          bytes += chunk.length;
+          if (bytes > maxBytes) throw quotaExceeded("run", limits);
+          yield chunk;
+        }
+      }
+      try {
+        return await put(count());
+      } catch (error) {
+        blobs -= 1;
+        bytes -= counted;
+        throw error;
+      }
+    },
+  };
+}
+
+/** What a run printed and made, as it happened. */
+export interface RunRecord {
+  readonly host: RunHost;
+  /** Everything printed, in order of arrival; masked. Ends the recording. */
+  readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
+  /** Of a script; masked. */
+  readonly stream: (name: "stdout" | "stderr") => BoundedBytes;
+  /** Ids, in order of creation. */
+  readonly blobs: readonly string[];
+  /** Output files that were stored. Their paths are masked, and so are those of `refused`. */
+  readonly files: readonly { readonly path: string; readonly blobId: string }[];
+  /** Output files that could not be stored, and why. */
+  readonly refused: readonly { readonly path: string; readonly why: string }[];
+}
+
+interface RecordOptions {
+  readonly spec: RunSpec;
+  readonly caller: Pick<RunCaller, "owner" | "blobs">;
+  readonly mask: Mask;
+  readonly callSkill: RunHost["callSkill"];
+  readonly budget: BlobBudget;
+  readonly tell: (step: RunStep) => void;
+}
+
+/** Of each of a script's streams; of a longer one the middle is dropped. */
+const maxStreamBytes = 8 * 1024 * 1024;
+
+export function recordRun({ spec, caller, mask, callSkill, budget, tell }: RecordOptions): RunRecord {
+  const { owner, blobs: store } = caller;
+  const printed = createBoundedBytes(maxLogBytes);
+  const kept = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
+  const masked = { stdout: mask.stream(), stderr: mask.stream() };
+  const told = createLineBatcher((text) => tell({ type: "printed", text: mask.text(text) }));
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const blobs: string[] = [];
+  const files: { path: string; blobId: string }[] = [];
+  const refused: { path: string; why: string }[] = [];
+
+  function take(stream: "stdout" | "stderr", bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    printed.push(bytes);
+    if (spec.program.type === "script") kept[stream].push(bytes);
+    told.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
+  }
+
+  async function keep(kind: string, content: AsyncIterable<Uint8Array>, path?: string): Promise<string> {
+    const { id, size } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
+    blobs.push(id);
+    tell({ type: "blob_kept", blobId: id, kind, sizeBytes: size, ...(path !== undefined && { path }) });
+    return id;
+  }
+
+  return {
+    host: {
+      print: (stream, bytes) => take(stream, masked[stream].push(bytes)),
+      hide: mask.text,
+      async createBlob(kind, content) {
+        const parsed = parseBlobKind(mask.text(kind));
+        return await keep(parsed?.base64 === false ? parsed.kind : "application/octet-stream", content);
+      },
+      callSkill,
+      async output(file, _size, content) {
+        const path = mask.plain(file);
+        try {
+          files.push({ path, blobId: await keep(toMimeType(file), content, path) });
+        } catch (error) {
+          // A refusal by the store must not take the result away from a run that has ended.
+          if (!isSkillsError(error)) throw error;
+          refused.push({ path, why: error.message });
+        }
+      },
+    },
+    async log() {
+      take("stdout", masked.stdout.end());
+      take("stderr", masked.stderr.end());
+      told.end();
+      return { text: await mask.longPlain(printed.read()), isCut: printed.isCut };
+    },
+    stream: (name) => kept[name],
+    blobs,
+    files,
+    refused,
+  };
+}

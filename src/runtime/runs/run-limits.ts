@@ -1,0 +1,31 @@
+import type { RunLimits } from "../sandbox.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** CONTRACT C-5.2. */
+export const defaultTimeoutMs = 30_000;
+export const maxTimeoutMs = 600_000;
+/** CONTRACT C-5.1. */
+export const maxOutputBytes = 4096;
+export const maxLogPreviewBytes = 2048;
+export const maxLogBytes = mebibyte;
+/** As many blob ids as a run may mount. */
+export const maxReportedBlobs = 64;
+/** CONTRACT C-5.5. */
+export const maxNestedRuns = 50;
+export const maxNesting = 4;
+/** How many blobs and skills a run may mount. */
+export const maxInputBlobs = 64;
+export const maxMountedSkills = 32;
+export const maxMountedBytes = 256 * mebibyte;
+
+/** Unless a request or the skill asks for less. */
+export const defaultRunLimits: RunLimits = Object.freeze({
+  timeoutMs: defaultTimeoutMs,
+  memoryBytes: 512 * mebibyte,
+  processes: 64,
+  diskBytes: 128 * mebibyte,
+  printedBytes: 64 * mebibyte,
+  resultBytes: 4 * mebibyte,
+  outputFiles: 256,
+});

@@ -1,0 +1,201 @@
+import { STATUS_CODES, createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect as connectSocket } from "node:net";
+import type { Server, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { forwardRequest } from "./egress-proxy/forward-request.ts";
+import { judge, parseNetworkRules } from "./egress-proxy/network-rules.ts";
+import { areForeign, reach } from "../../base/network/reach.ts";
+import type { Connect } from "../../base/network/reach.ts";
+import { systemAddresses, systemResolver } from "../../base/network/resolve.ts";
+import type { Resolve } from "../../base/network/resolve.ts";
+import { parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../base/network/target.ts";
+import type { Target } from "../../base/network/target.ts";
+import { openTunnel } from "./egress-proxy/tunnel.ts";
+
+export interface EgressOptions {
+  /** Entries of `permissions.network`, such as `https://*.example.org`. Empty: everything is refused. */
+  readonly network: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resolve?: Resolve;
+  readonly connect?: Connect;
+  /** Addresses of this machine. Names that resolve to one are refused: local services often trust local clients. */
+  readonly ownAddresses?: () => readonly string[];
+}
+
+export interface EgressProxy {
+  /** Closes all connections and the server. */
+  close(): Promise<void>;
+}
+
+type Reply = (status: number, text: string) => void;
+
+const connections = 64;
+const headerBytes = 16 * 1024;
+const idleMilliseconds = 60_000;
+const refusalsTold = 20;
+const unreadable = refusal("invalid host; write it as example.org:443 or 192.0.2.1:8080");
+
+/**
+ * An HTTP forward proxy for one run, whose listener is reachable from that run only, so that no token is needed. Every request is
+ * checked, also those that follow a redirect. Throws INVALID_OPTIONS for an invalid entry.
+ */
+export function openEgressProxy(server: Server, options: EgressOptions): EgressProxy {
+  const { clock, log, ownAddresses = systemAddresses } = options;
+  const rules = parseNetworkRules(options.network);
+  const connect: Connect =
+    options.connect ?? ((address, port) => connectSocket({ host: address, port, allowHalfOpen: true }));
+  const resolve = options.resolve ?? systemResolver();
+  const clients = new Set<Socket>();
+  const busy = new WeakSet<Duplex>();
+  const tell = tellOnce(log);
+  // The rules allow addresses themselves.
+  const judgeAddresses = ({ host }: Target, addresses: readonly string[]): string | undefined =>
+    host.address !== undefined || areForeign(addresses, ownAddresses())
+      ? undefined
+      : `${host.text} resolves to a private address; that needs an entry with the address itself`;
+
+  const reachTarget = async (
+    target: Target,
+    asker: Duplex | ServerResponse,
+    reply: Reply,
+  ): Promise<Socket | undefined> => {
+    const left = new AbortController();
+    asker.once("close", () => left.abort());
+    const reached = await reach(target, { resolve, connect, clock, judge: judgeAddresses }, left.signal);
+    if (reached.type === "connected") {
+      const { socket } = reached;
+      socket.on("error", () => socket.destroy());
+      asker.once("close", () => socket.destroy());
+      if (!left.signal.aborted) return socket;
+      socket.destroy();
+    } else if (reached.type === "refused") {
+      tell(target, reached.why);
+      reply(403, refusal(reached.why));
+    } else reply(502, reached.why);
+    return undefined;
+  };
+  const onFronting = (target: Target): void => {
+    tell(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
+  };
+  /** Why the target is refused, or undefined. */
+  const refuse = (target: Target | undefined): string | undefined => {
+    if (target === undefined) return unreadable;
+    const judgement = judge(rules, target);
+    if (judgement.allowed) return undefined;
+    tell(target, judgement.why);
+    return refusal(judgement.why);
+  };
+  /** One exchange per connection at a time, so that the limit of connections limits everything. */
+  const occupy = ({ socket }: IncomingMessage): boolean => {
+    if (busy.has(socket)) socket.destroy();
+    else busy.add(socket);
+    return !socket.destroyed;
+  };
+
+  const http = createServer({ maxHeaderSize: headerBytes });
+  // Beyond a maximum, Node would drop headers, even those that delimit the body.
+  http.maxHeadersCount = 0;
+  http.on("request", (request, response) => {
+    if (!occupy(request)) return;
+    response.once("close", () => busy.delete(request.socket));
+    const { url = "" } = request;
+    const asked = parseAbsoluteForm(url);
+    const refused = refuse(asked?.target);
+    const reply: Reply = (status, text) => answer(response, status, text);
+    if (!/^http:/i.test(url)) reply(400, "This is an HTTP proxy: request http://host/path, or CONNECT host:443");
+    else if (refused !== undefined) reply(403, refused);
+    else if (asked !== undefined) {
+      void forwardRequest(request, response, asked, { reply, reach: () => reachTarget(asked.target, response, reply) });
+    }
+  });
+  http.on("connect", (request, client, head) => {
+    client.on("error", () => client.destroy());
+    if (!occupy(request)) return;
+    const target = parseConnectTarget(request.url ?? "");
+    const refused = refuse(target);
+    const reply: Reply = (status, text) => answerConnect(client, status, text);
+    if (refused !== undefined) reply(403, refused);
+    else if (target !== undefined) {
+      void openTunnel(client, head, target, { onFronting, reach: () => reachTarget(target, client, reply) });
+    }
+  });
+
+  const accept = (socket: Socket): void => {
+    clients.add(socket);
+    const stop = watchIdle(socket, clock);
+    socket.once("close", () => {
+      stop();
+      clients.delete(socket);
+    });
+    http.emit("connection", socket);
+  };
+  server.maxConnections = connections;
+  // As for HTTP servers: a client that has closed its side still receives the response.
+  Object.assign(server, { allowHalfOpen: true });
+  server.on("connection", accept);
+
+  return {
+    async close() {
+      for (const client of clients) client.destroy();
+      // An error means that it is closed already.
+      await new Promise<void>((closed) => void server.close(() => closed()));
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+/** Closes a connection that was idle in both directions between two checks. */
+function watchIdle(socket: Socket, clock: Clock): () => void {
+  let passed = -1;
+  let cancel = (): void => undefined;
+  const look = (): void => {
+    const now = socket.bytesRead + socket.bytesWritten;
+    if (now === passed) return void socket.destroy();
+    passed = now;
+    cancel = clock.after(idleMilliseconds, look);
+  };
+  look();
+  return () => cancel();
+}
+
+/** Logs refusals, each target once and up to a maximum, because the program controls how many there are. */
+function tellOnce(log: Log): (target: Target, why: string) => void {
+  const told = new Set<string>();
+  return (target, why) => {
+    const entry = toNetworkPermission(target);
+    if (told.has(entry) || told.size >= refusalsTold) return;
+    told.add(entry);
+    const more = told.size === refusalsTold ? " Further refusals of this run are not logged." : "";
+    log("warning", `The sandbox refused a connection to ${entry}: ${why}.${more}`);
+  };
+}
+
+/** Also used as the reason phrase, which is all that clients show when a CONNECT fails. */
+function refusal(why: string): string {
+  return `Refused by the sandbox: ${why}`;
+}
+
+/** Responds to a plain request. `text` must be printable ASCII. */
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, phrase(status, text), { "content-type": "text/plain; charset=utf-8" });
+  response.end(`${text}.\n`);
+}
+
+/** Responds to a CONNECT that fails. */
+function answerConnect(client: Duplex, status: number, text: string): void {
+  const body = `${text}.\n`;
+  client
+    .resume()
+    .end(
+      `HTTP/1.1 ${status} ${phrase(status, text)}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
+        `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    );
+}
+
+function phrase(status: number, text: string): string {
+  return status === 400 ? (STATUS_CODES[status] ?? "") : text;
+}

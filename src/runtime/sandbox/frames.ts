@@ -1,0 +1,221 @@
+import type { Readable, Writable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import { parseUntrustedJson, TooDeep, writeJson } from "../../base/json/untrusted-json.ts";
+
+/** All limits on frames and calls between a run and its host. Printed output has its own. */
+export const frameLimits = {
+  /** Of one header from the run: a result of 4 MiB with some escapes. */
+  headerBytes: 5 * 1024 * 1024,
+  /** Of one header to the run. */
+  sentBytes: 8 * 1024 * 1024,
+  /** Nesting of a result, of the arguments of a call, of the details of an error. */
+  depth: 200,
+  /** Milliseconds of this process's time without yielding. */
+  sliceMs: 3,
+  /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
+  burstBytes: 16 * 1024 * 1024,
+  bytesPerSecond: 4 * 1024 * 1024,
+  /** The same for calls: of a brokered skill, or to create a blob. */
+  burstCalls: 500,
+  callsPerSecond: 200,
+} as const;
+
+/** A JSON object with a `type`, and the raw bytes that follow it. */
+export interface Frame {
+  readonly header: { readonly type: string; readonly [key: string]: unknown };
+  /** Size of the header as JSON written by us: numbers can become longer. */
+  readonly headerBytes: number;
+  /** The header is nested too deeply; only what precedes that was read. */
+  readonly isTooDeep: boolean;
+  readonly size: number;
+  /** Exactly `size` bytes; throws when the stream ends earlier. What is not read is skipped by `next`. */
+  readonly payload: AsyncIterable<Uint8Array>;
+}
+
+/** The other side violated the protocol. */
+export class FrameFault extends Error {
+  override readonly name = "FrameFault";
+}
+
+export interface FrameReader {
+  /** The next frame, or `undefined` at the end of the stream. Throws nothing but `FrameFault`. */
+  next(): Promise<Frame | undefined>;
+}
+
+/**
+ * Reads untrusted frames. Holds at most one header and one chunk of payload, and yields while it parses a large header.
+ */
+export function readFrames(stream: Readable): FrameReader {
+  const bytes = pullBytes(stream);
+  let payloadLeft = 0;
+
+  async function* readPayload(): AsyncGenerator<Uint8Array> {
+    while (payloadLeft > 0) {
+      const piece = await bytes.upTo(payloadLeft);
+      if (piece === undefined) throw new FrameFault("The stream ended inside a payload.");
+      payloadLeft -= piece.length;
+      yield piece;
+    }
+  }
+
+  return {
+    async next() {
+      const skipped = readPayload();
+      while (!(await skipped.next()).done);
+      const start = await bytes.exactly(4);
+      if (start === undefined) return undefined;
+      const length = start.readUInt32BE();
+      if (length > frameLimits.headerBytes) throw new FrameFault(`A header of ${length} bytes is too long.`);
+      const text = await bytes.exactly(length);
+      if (text === undefined) throw new FrameFault("The stream ended inside a header.");
+      const { header, growth, isTooDeep } = await parseHeader(text);
+      const size = header["bytes"] ?? 0;
+      if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has an invalid length.");
+      payloadLeft = size as number;
+      return { header, headerBytes: length + growth, isTooDeep, size: payloadLeft, payload: readPayload() };
+    },
+  };
+}
+
+/** Encodes a frame without payload. Throws a `RangeError` if it is too large. */
+export function encodeFrame(header: { readonly type: string; readonly [key: string]: unknown }): Buffer {
+  return withLength(Buffer.from(JSON.stringify(header)));
+}
+
+function withLength(text: Buffer): Buffer {
+  if (text.length > frameLimits.sentBytes)
+    throw new RangeError(`${text.length} bytes exceed the limit for a frame header.`);
+  const start = Buffer.alloc(4);
+  start.writeUInt32BE(text.length);
+  return Buffer.concat([start, text]);
+}
+
+/** The same for large headers: yields while it encodes. */
+export async function encodeLongFrame(header: object): Promise<Buffer> {
+  const text = await runInSlices(writeJson(header), { now: () => performance.now(), slice: frameLimits.sliceMs });
+  return withLength(text);
+}
+
+/** Sends a frame; ignored by a closed stream. */
+export function sendFrame(stream: Writable, header: { readonly type: string; readonly [key: string]: unknown }): void {
+  const frame = encodeFrame(header);
+  if (stream.writable) stream.write(frame);
+}
+
+async function parseHeader(text: Buffer): Promise<{ header: Frame["header"]; growth: number; isTooDeep: boolean }> {
+  // The header itself is one level.
+  const parsed = await runInSlices(parseUntrustedJson(text, 1 + frameLimits.depth), {
+    now: () => performance.now(),
+    slice: frameLimits.sliceMs,
+  }).catch((error: unknown) => {
+    if (error instanceof TooDeep) return { value: error.begun, growth: 0, isTooDeep: true };
+    throw new FrameFault("A frame header is not valid JSON.", { cause: error });
+  });
+  const { value: header } = parsed;
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new FrameFault("A frame header is not an object.");
+  }
+  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A frame header has no type.");
+  return { isTooDeep: false, ...parsed, header: header as Frame["header"] };
+}
+
+const firstBytes = 64 * 1024;
+
+interface ByteSource {
+  /** `size` bytes, or `undefined` at the end of the stream. Throws a `FrameFault` if it ends in between. */
+  exactly(size: number): Promise<Buffer | undefined>;
+  /** Between one and `size` available bytes; `undefined` at the end. */
+  upTo(size: number): Promise<Buffer | undefined>;
+}
+
+/** Keeps the stream paused: unread data stays in the pipe, and the writer blocks. */
+function pullBytes(stream: Readable): ByteSource {
+  let rest: Buffer = Buffer.alloc(0);
+  // Node discards unread data of a child that exited unless there is a listener, even while nothing is awaited.
+  stream.on("readable", () => undefined);
+
+  async function upTo(size: number): Promise<Buffer | undefined> {
+    while (rest.length === 0) {
+      const piece = stream.read() as Buffer | null;
+      if (piece !== null) rest = piece;
+      else if (stream.readableEnded || stream.destroyed) return undefined;
+      else await readableOrOver(stream);
+    }
+    const taken = rest.subarray(0, size);
+    rest = rest.subarray(taken.length);
+    return taken;
+  }
+
+  return {
+    upTo,
+    async exactly(size) {
+      // One buffer, not a list: a list of one-byte chunks would take a hundred times the memory. At most twice what has arrived.
+      let whole = Buffer.allocUnsafe(Math.min(size, firstBytes));
+      for (let at = 0; at < size;) {
+        if (at === whole.length) whole = Buffer.concat([whole], Math.min(size, 2 * at));
+        const piece = await upTo(whole.length - at);
+        if (piece === undefined) {
+          if (at === 0) return undefined;
+          throw new FrameFault("The stream ended inside a frame.");
+        }
+        at += piece.copy(whole, at);
+      }
+      return whole;
+    },
+  };
+}
+
+function readableOrOver(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ["readable", "end", "close", "error"] as const;
+    const done = (): void => {
+      for (const event of events) stream.off(event, done);
+      resolve();
+    };
+    for (const event of events) stream.on(event, done);
+  });
+}
+
+/** A token bucket. */
+interface Budget {
+  left: number;
+  readonly most: number;
+  readonly perSecond: number;
+}
+
+/**
+ * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
+ * Aborting the signal ends the wait.
+ */
+export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
+  const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;
+  const bytes: Budget = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
+  const calls: Budget = { left: burstCalls, most: burstCalls, perSecond: callsPerSecond };
+  let last = clock.now();
+
+  return async ({ header, headerBytes }, over) => {
+    const now = clock.now();
+    for (const budget of [bytes, calls]) {
+      budget.left = Math.min(budget.most, budget.left + ((now - last) / 1000) * budget.perSecond);
+    }
+    last = now;
+    bytes.left -= headerBytes;
+    if (header.type === "create_blob" || header.type === "call_skill") calls.left -= 1;
+    const ms = Math.max(...[bytes, calls].map(({ left, perSecond }) => (-left / perSecond) * 1000));
+    if (ms > 0) await waitFor(ms, clock, over);
+  };
+}
+
+function waitFor(ms: number, clock: Clock, over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      over.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.after(ms, done);
+    if (over.aborted) done();
+    else over.addEventListener("abort", done);
+  });
+}

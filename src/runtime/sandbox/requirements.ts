@@ -1,0 +1,108 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { exceeds, watchSize } from "../../base/paths/watch-size.ts";
+import { removeTree } from "./directory/private-directory.ts";
+import { explainFailure, runInstaller, toInstallCommand } from "./requirements/installer.ts";
+import type { InstallerName } from "./requirements/installer.ts";
+import {
+  findRequirements,
+  makeStaging,
+  moveIntoPlace,
+  noteRequirements,
+  notReady,
+} from "./requirements/package-cache.ts";
+import { readPythonBuild, readWheelSource, toRequirementsKey } from "./requirements/package-cache.ts";
+import type { PackageQuery } from "./requirements/package-cache.ts";
+import { parseRequirements } from "./requirements/parse-requirements.ts";
+
+export { digestOfPackages, findPackagesOf } from "./requirements/package-cache.ts";
+
+export interface RequirementsOptions extends PackageQuery {
+  readonly log: Log;
+  /** `uv` if it is installed, otherwise `pip`. */
+  readonly tool?: InstallerName;
+  /** Install only from this directory of wheels. */
+  readonly wheels?: string;
+  /** The directory of the skill to install for: its runs use these packages from now on. */
+  readonly skill?: string;
+  /** Limit for the unpacked packages and the installer's temporary files. Default: 512 MiB. */
+  readonly maxBytes?: number;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
+
+const defaultMaxBytes = 512 * 1024 * 1024;
+
+/** To be mounted as `SandboxRun.packages`. */
+export interface InstalledRequirements {
+  readonly directory: string;
+  readonly key: string;
+}
+
+/**
+ * Installs a skill's requirements if they are not installed yet. Atomic, even if other processes install the same or this one is
+ * killed. Throws SKILL_NOT_READY if they cannot be installed, and the reason of `signal` when that aborts.
+ */
+export async function installRequirements(options: RequirementsOptions): Promise<InstalledRequirements> {
+  const { requirements, python, cache, wheels, skill, signal } = options;
+  signal?.throwIfAborted();
+  const { requirements: lines, faults } = parseRequirements(requirements);
+  if (faults.length > 0) {
+    const shown = faults.slice(0, 5).map(({ line, why }) => `line ${line}: ${why}`);
+    throw notReady(`requirements.txt is invalid: ${shown.join("; ")}.`, { faults });
+  }
+  const build = await readPythonBuild(python);
+  const key = toRequirementsKey(requirements, build, wheels === undefined ? "index" : await readWheelSource(wheels));
+  const directory = (await findRequirements(cache, key)) ?? (await installAnew(lines, key, options));
+  if (skill !== undefined) await noteRequirements(skill, options, build, key);
+  return { directory, key };
+}
+
+async function installAnew(lines: readonly string[], key: string, options: RequirementsOptions): Promise<string> {
+  const { cache } = options;
+  const staging = await makeStaging(cache);
+  try {
+    const target = path.join(staging, "packages");
+    await mkdir(target);
+    if (lines.length > 0) await install(lines, { ...options, staging, target });
+    return await moveIntoPlace(target, cache, key);
+  } finally {
+    await removeTree(staging);
+  }
+}
+
+async function install(
+  lines: readonly string[],
+  options: RequirementsOptions & { readonly staging: string; readonly target: string },
+): Promise<void> {
+  const { staging, target, python, wheels, tool, log, clock = systemClock, maxBytes = defaultMaxBytes } = options;
+  const requirementsFile = path.join(staging, "requirements.txt");
+  await writeFile(requirementsFile, `${lines.join("\n")}\n`);
+  const { signal = never } = options;
+  const plan = { python, requirementsFile, target, scratch: staging, wheels, signal };
+  const command = await toInstallCommand(plan, tool);
+  signal.throwIfAborted();
+  if (command === undefined) {
+    throw notReady(
+      "Installing requirements needs uv 0.11.15 or later, or pip, and neither was found. Install uv, python3-venv or python3-pip.",
+    );
+  }
+  log("info", `Installing ${lines.length} requirements with ${path.basename(command.file)}.`);
+  // Wheels are compressed: the installer is killed when it has written too much.
+  const tooLarge = new AbortController();
+  const stop = watchSize(staging, { maxBytes }, clock, () => tooLarge.abort());
+  const { succeeded, output } = await runInstaller(command, staging, AbortSignal.any([signal, tooLarge.signal]));
+  stop();
+  signal.throwIfAborted();
+  if (tooLarge.signal.aborted || (await exceeds(staging, { maxBytes }))) {
+    const shown = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
+    throw notReady(`The unpacked packages exceed ${shown}; nothing was installed.`);
+  }
+  if (!succeeded)
+    throw notReady(`Installing the requirements failed: ${explainFailure(output)}`, { requirements: lines });
+}
+
+const never = new AbortController().signal;

@@ -1,0 +1,88 @@
+import type * as z from "zod";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import type { Skill, Snapshot } from "../../skills/skill.ts";
+import type { Guide } from "../caller/guide.ts";
+import type { RunCaller } from "../runs/run-caller.ts";
+import type { RunListener } from "../../wire/run-event.ts";
+import type { Runs } from "../runs.ts";
+import type { Ask } from "../question.ts";
+import type { ConfiguredGrants } from "../trust/configured-grants.ts";
+import type { ProjectFiles } from "./project-files.ts";
+import type { SkillView } from "../caller/skill-view.ts";
+import type { Door, ToolName } from "../../wire/tools.ts";
+import type { ToolLimits } from "../blobs/blob-rules.ts";
+
+/** The caller of a tool, and what it may see and use. */
+export interface ToolCaller {
+  readonly door: Door;
+  readonly sessionId?: string | undefined;
+  /** The owner of the blobs that the caller reads and writes. */
+  readonly owner: string;
+  /** A label for the caller, such as the agent's name. */
+  readonly label?: string;
+  /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
+  readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
+  /** A version for which this returns false does not exist for the caller. Default: all exist. Must not throw. */
+  readonly visible?: (skill: Skill) => boolean;
+  /** The tools this caller has; others do not exist for the caller. Default: all. */
+  readonly tools?: readonly ToolName[];
+  /** The session's directory: what a skill with permission for the project works on. */
+  readonly project?: string;
+  /** The identity of that directory when the session was opened. Default: the directory at the time of use. */
+  readonly projectIdentity?: DirectoryIdentity | undefined;
+  /** Gets the events of the caller's runs. */
+  readonly onEvent?: RunListener;
+  /** Asks the person whom the caller works for. Absent: there is nobody. */
+  readonly ask?: Ask | undefined;
+  /** What a remote caller was granted: instead of the approvals of this machine's user. */
+  readonly grants?: ConfiguredGrants;
+  /** Names of the secrets that its runs may get. Default: all that this machine has. */
+  readonly secrets?: readonly string[];
+  /** The bytes that `execute_skill` must run, as the caller was shown them. Of others, it throws SKILL_NOT_READY. Default: any. */
+  readonly digest?: string;
+}
+
+/** What a tool works with during one call. */
+export interface RunContext extends RunCaller {
+  readonly digest: ToolCaller["digest"];
+  readonly skills: SkillView;
+  readonly limits: ToolLimits;
+  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */
+  readonly mayRead: (skill: Skill, signal: AbortSignal) => Promise<void>;
+  /** The guide for this caller. */
+  readonly guide: () => Guide;
+  /** Throws SANDBOX_UNAVAILABLE if code execution is disabled. */
+  readonly runs: () => Runs;
+  /** Throws PERMISSION_DENIED if the session has no project directory. */
+  readonly projectFiles: () => ProjectFiles;
+}
+
+interface ToolOutcome<Output> {
+  readonly output: Output;
+  readonly skill?: UsedSkill | undefined;
+}
+
+/** The skill that a call used, for the ledger; with the digest of its files if they were read. */
+export type UsedSkill = Pick<Skill, "name" | "version"> & { readonly digest?: string };
+
+/** A tool. The types of `run` follow from its schemas. */
+export interface Tool<Input = unknown, Output = unknown, Given = unknown> {
+  readonly name: ToolName;
+  /** For the model. */
+  readonly description: string;
+  /** Validates the input and fills in defaults. */
+  readonly input: z.ZodType<Input, Given>;
+  readonly output: z.ZodType<Output>;
+  /** Returns what `run` would do, without doing it; for tools that execute. */
+  check?(context: RunContext, input: NoInfer<Input>, signal: AbortSignal): Promise<unknown>;
+  run(
+    context: RunContext,
+    input: NoInfer<Input>,
+    signal: AbortSignal,
+  ): ToolOutcome<NoInfer<Output>> | Promise<ToolOutcome<NoInfer<Output>>>;
+}
+
+/** Returns its argument. */
+export function defineTool<Input, Output, Given>(tool: Tool<Input, Output, Given>): Tool<Input, Output, Given> {
+  return tool;
+}

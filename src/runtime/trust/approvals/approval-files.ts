@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import type { Log } from "../../../base/log.ts";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import type { ApprovalScope } from "../approvals.ts";
+import { type CopiedFile, toHex } from "../../../skills/copied-files.ts";
+import { fromApprovalsText, fromCopyText } from "./approvals-text.ts";
+import { UnusableFileError, damaged, readOwnFile } from "./own-file.ts";
+import type { Approvals } from "./scope-approvals.ts";
+
+export const maxApprovalFileBytes = 4 * 1024 * 1024;
+export const maxCopyBytes = 8 * 1024 * 1024;
+const maxRemembered = 256;
+
+export interface ApprovalFilesOptions {
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** The files of a directory of approvals: where they are, and reading them. Reads again only what changed. */
+export class ApprovalFiles {
+  readonly root: string;
+  readonly projects: string;
+  readonly copies: string;
+  readonly lock: string;
+  readonly #options: ApprovalFilesOptions;
+  readonly #cached = new LimitedMap<string, { readonly stamp: string; readonly approvals: Approvals }>(maxRemembered);
+  /** Why files are not used, as it was told. */
+  readonly #told = new LimitedMap<string, string>(maxRemembered);
+
+  constructor(directory: string, options: ApprovalFilesOptions) {
+    this.root = directory;
+    this.projects = path.join(directory, "projects");
+    this.copies = path.join(directory, "copies");
+    this.lock = path.join(directory, "lock");
+    this.#options = options;
+  }
+
+  fileOf(scope: ApprovalScope): string {
+    if (scope === "everywhere") return path.join(this.root, "everywhere.json");
+    const name = createHash("sha256").update(scope.project).digest("hex").slice(0, 32);
+    return path.join(this.projects, `${name}.json`);
+  }
+
+  /** Undefined for what is no digest. */
+  copyOf(digest: string): string | undefined {
+    const hex = toHex(digest);
+    return hex === undefined ? undefined : path.join(this.copies, `${hex}.json`);
+  }
+
+  /** The files of all scopes. Throws `FileFault` if they cannot be listed. */
+  *all(): Generator<string> {
+    yield this.fileOf("everywhere");
+    for (const name of namesIn(this.projects)) {
+      if (/^[0-9a-f]{32}\.json$/.test(name)) yield path.join(this.projects, name);
+    }
+  }
+
+  /** What can be used of all scopes. Tells of what is not. */
+  readAllOrTell(): readonly Approvals[] {
+    const files = this.#orTell(this.projects, () => [...this.all()]) ?? [this.fileOf("everywhere")];
+    return files.flatMap((file) => this.readOrTell(file) ?? []);
+  }
+
+  /** The digests of all copies. Throws `FileFault` if they cannot be listed. */
+  *copied(): Generator<string> {
+    for (const name of namesIn(this.copies)) {
+      const [, hex] = /^([0-9a-f]{64})\.json$/.exec(name) ?? [];
+      if (hex !== undefined) yield `sha256:${hex}`;
+    }
+  }
+
+  /** Undefined if it is missing. Throws `FileFault` if it is not used. */
+  read(file: string): Approvals | undefined {
+    const cached = this.#cached.get(file);
+    const directories = [this.root, ...(path.dirname(file) === this.root ? [] : [this.projects])];
+    const { now } = this.#options;
+    const found = readOwnFile(file, { directories, maxBytes: maxApprovalFileBytes, known: cached?.stamp, now });
+    if (found === undefined) return undefined;
+    if (found.text === undefined) return cached?.approvals;
+    this.#cached.delete(file);
+    const approvals = fromApprovalsText(found.text);
+    const { project } = approvals;
+    if (this.fileOf(project === undefined ? "everywhere" : { project }) !== file)
+      throw damaged(`it is for ${project === undefined ? "everywhere" : `the project ${JSON.stringify(project)}`}`);
+    if (found.stamp !== undefined) this.#cached.set(file, { stamp: found.stamp, approvals });
+    return approvals;
+  }
+
+  /** The same, but tells of a file that is not used, once, and returns undefined for it. */
+  readOrTell(file: string): Approvals | undefined {
+    return this.#orTell(file, () => this.read(file));
+  }
+
+  /** Undefined if there is none that can be used. */
+  readCopy(digest: string): readonly CopiedFile[] | undefined {
+    const file = this.copyOf(digest);
+    if (file === undefined) return undefined;
+    return this.#orTell(file, () => {
+      const directories = [this.root, this.copies];
+      const found = readOwnFile(file, { directories, maxBytes: maxCopyBytes, now: this.#options.now });
+      return found?.text === undefined ? undefined : fromCopyText(found.text, digest);
+    });
+  }
+
+  /** Logs why a file is not used, unless that was the last thing told about it. */
+  tell(file: string, message: string): void {
+    if (this.#told.get(file) === message) return;
+    this.#told.set(file, message);
+    this.#options.log("warning", message);
+  }
+
+  #orTell<Value>(file: string, read: () => Value | undefined): Value | undefined {
+    try {
+      const value = read();
+      this.#told.delete(file);
+      return value;
+    } catch (error) {
+      if (!(error instanceof UnusableFileError)) throw error;
+      this.tell(file, `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`.trimEnd());
+      return undefined;
+    }
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw new UnusableFileError(`it cannot be listed (${systemCode(error)})`, "");
+  }
+}

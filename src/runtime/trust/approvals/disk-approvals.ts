@@ -1,0 +1,174 @@
+import { constants, existsSync } from "node:fs";
+import { copyFile, link } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as pauseFor } from "node:timers/promises";
+import type { Log } from "../../../base/log.ts";
+import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
+import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
+import { ApprovalFiles, maxApprovalFileBytes, maxCopyBytes } from "./approval-files.ts";
+import { toApprovalsText, toCopyText } from "./approvals-text.ts";
+import { UnusableFileError } from "./own-file.ts";
+import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
+import { syncDirectory } from "../../../base/paths/replace-file.ts";
+import { type Approvals, changeApprovals, nothingApproved } from "./scope-approvals.ts";
+
+export interface DiskApprovalOptions {
+  /** Told of each file that is not used, once. */
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Waits while another process changes something; unlike a timer of a `Clock`, it must keep this process alive. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/**
+ * A person's answers as files that they can read, in a directory that all processes of this user share:
+ *
+ *     everywhere.json           what holds everywhere
+ *     projects/<32 hex>.json    what holds in one project, which it names; named by the sha256 of the project's id
+ *     copies/<64 hex>.json      the files of an approved version, named by its digest
+ *     lock/                     see `TurnLock`
+ *
+ * Changes are durable once reported. A file that is damaged, or that others could have written, allows nothing; the next change keeps a
+ * damaged one aside as `<file>.damaged-<time>`.
+ */
+export function diskApprovals(directory: string, options: DiskApprovalOptions): ApprovalStore {
+  return new DiskApprovals(directory, options);
+}
+
+class DiskApprovals implements ApprovalStore {
+  readonly #files: ApprovalFiles;
+  readonly #lock: TurnLock;
+  readonly #log: Log;
+  readonly #now: () => number;
+
+  constructor(directory: string, { log, now = Date.now, pause = (ms) => pauseFor(ms) }: DiskApprovalOptions) {
+    this.#files = new ApprovalFiles(directory, { log, now });
+    this.#lock = new TurnLock(this.#files.lock, { pause });
+    this.#log = log;
+    this.#now = now;
+  }
+
+  read(scope: ApprovalScope): Promise<Approvals> {
+    return Promise.resolve(this.#files.readOrTell(this.#files.fileOf(scope)) ?? nothingApproved(scope));
+  }
+
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
+    const file = this.#files.fileOf(scope);
+    return await this.#exclusive(file, async (turn) => {
+      const { before, fault } = this.#readForChange(scope, file);
+      const after = changeApprovals(scope, before, change);
+      if (after === before) return before;
+      const text = toApprovalsText(after);
+      if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
+      if (fault !== undefined) await this.#keepAside(file, fault);
+      await turn.write(file, text);
+      const kept = new Set(after.grants.map(({ digest }) => digest));
+      if (before.grants.some(({ digest }) => !kept.has(digest))) this.#removeCopies(turn);
+      return after;
+    });
+  }
+
+  scopes(): Promise<readonly ApprovalScope[]> {
+    const found = this.#files.readAllOrTell();
+    const projects = found.flatMap(({ project }) => project ?? []).sort();
+    const isAnyEverywhere = found.some(({ project }) => project === undefined);
+    return Promise.resolve([
+      ...(isAnyEverywhere ? (["everywhere"] as const) : []),
+      ...projects.map((project) => ({ project })),
+    ]);
+  }
+
+  readCopy(digest: string): Promise<readonly CopiedFile[] | undefined> {
+    return Promise.resolve(this.#files.readCopy(digest));
+  }
+
+  async keepCopy(digest: string, files: readonly CopiedFile[]): Promise<void> {
+    const file = this.#files.copyOf(digest);
+    const copy = toCopy(files);
+    if (file === undefined || copy === undefined) return;
+    const text = toCopyText(digest, copy);
+    if (Buffer.byteLength(text) > maxCopyBytes) return;
+    try {
+      await this.#exclusive(file, async (turn) => {
+        if (this.#files.readCopy(digest) === undefined) await turn.write(file, text);
+      });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#files.tell(file, `What changes in this approved version of a skill cannot be shown later: ${why}`);
+    }
+  }
+
+  /** What is stored, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
+  #readForChange(
+    scope: ApprovalScope,
+    file: string,
+  ): { readonly before: Approvals; readonly fault?: UnusableFileError } {
+    try {
+      return { before: this.#files.read(file) ?? nothingApproved(scope) };
+    } catch (error) {
+      if (!(error instanceof UnusableFileError)) throw error;
+      if (error.isReplaceable) return { before: nothingApproved(scope), fault: error };
+      const message = `Nothing can be stored in ${file}: ${error.message}.`;
+      throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: file, hint: error.remedy } });
+    }
+  }
+
+  /** A second name, so that a turn that was taken away moves nothing. */
+  async #keepAside(file: string, fault: UnusableFileError): Promise<void> {
+    const time = new Date(this.#now()).toISOString().replaceAll(":", "-");
+    const aside = `${file}.damaged-${time}`;
+    try {
+      await link(file, aside);
+    } catch (error) {
+      // Not every file system has hard links.
+      if (systemCode(error) !== "EEXIST") await copyFile(file, aside, constants.COPYFILE_EXCL);
+    }
+    this.#log("warning", `${file} was damaged (${fault.message}) and is kept aside as ${aside}; nothing in it counts.`);
+  }
+
+  /** Those that no grant of any scope names. None while a file is not used: its grants may count again. */
+  #removeCopies(turn: Turn): void {
+    const named = new Set<string>();
+    try {
+      for (const file of this.#files.all())
+        for (const { digest } of this.#files.read(file)?.grants ?? []) named.add(digest);
+      for (const digest of this.#files.copied()) {
+        const file = this.#files.copyOf(digest);
+        if (file !== undefined && !named.has(digest)) turn.remove(file);
+      }
+    } catch (error) {
+      if (!(error instanceof UnusableFileError)) throw error;
+    }
+  }
+
+  async #exclusive<Result>(file: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    try {
+      await this.#makeDirectories();
+      return await this.#lock.exclusive(work);
+    } catch (error) {
+      if (systemCode(error) === "" || isSkillsError(error)) throw error;
+      const message = `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`;
+      const hint = "Make its directory writable, and the disk not full; then try again.";
+      throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: file, hint } });
+    }
+  }
+
+  async #makeDirectories(): Promise<void> {
+    const { root, projects, copies, lock } = this.#files;
+    const all = [root, projects, copies, lock];
+    const isNew = !all.every((directory) => existsSync(directory));
+    for (const directory of all) makeOwnDirectories(directory, 0o700);
+    // Otherwise a power failure could remove the directories of what was reported as stored.
+    if (isNew) for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
+  }
+}
+
+function tooMuch(file: string): SkillsError {
+  const message = `The approvals in ${file} would exceed ${maxApprovalFileBytes / 1024 / 1024} MiB.`;
+  const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
+  return new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint } });
+}

@@ -1,0 +1,119 @@
+import { isAbsolute } from "node:path";
+import { noCapabilities, together } from "../../skills/permissions.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
+import type { Subject } from "./grants.ts";
+
+/** Kinds of capabilities that `--grant` names. */
+export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
+
+type Permission = (typeof permissionNames)[number];
+
+/** A grant of the configuration, for machines without a person. */
+export type ConfiguredGrant =
+  /** These bytes, wherever they are. `kinds` undefined: all that the skill declares. */
+  | { readonly form: "digest"; readonly skill: string; readonly digest: string; readonly kinds?: readonly Permission[] }
+  /** One of the user's own skills, as it is when it is first seen. */
+  | { readonly form: "name"; readonly skill: string; readonly kinds?: readonly Permission[] }
+  /** The skill in a directory, as it is when it is first seen; or a project, whose skills models may read. */
+  | { readonly form: "path"; readonly path: string };
+
+const skillName = "[a-z0-9]+(?:[.-][a-z0-9]+)*";
+const named = new RegExp(`^(${skillName})(?:@(?:sha256:)?([0-9a-f]{64}))?(?::([a-z-]+(?:,[a-z-]+)*))?$`);
+
+/**
+ * Parses `NAME` or `NAME@DIGEST`, each with `:PERMISSION,…` or without, or an absolute path; undefined for anything else. A digest has
+ * 64 hexadecimal digits: of a shorter one, another version with the same beginning could be made.
+ */
+export function parseGrant(text: string): ConfiguredGrant | undefined {
+  if (isAbsolute(text)) return { form: "path", path: text };
+  const [, skill, digest, list] = named.exec(text) ?? [];
+  const words = list?.split(",");
+  const kinds = words?.flatMap((word) => permissionNames.find((name) => name === word) ?? []);
+  if (skill === undefined || kinds?.length !== words?.length) return undefined;
+  if (digest !== undefined) return { form: "digest", skill, digest: `sha256:${digest}`, ...(kinds && { kinds }) };
+  return { form: "name", skill, ...(kinds && { kinds }) };
+}
+
+/** A skill that the process sees, before it is known which bytes it has. */
+interface SeenSkill {
+  readonly name: string;
+  readonly slug: string;
+  readonly isOwn: boolean;
+  /** Absolute real path. */
+  readonly directory: string;
+}
+
+/** What the configuration allows. Grants by name and by path count for the bytes that were there when they were first seen. */
+export interface ConfiguredGrants {
+  readonly isEmpty: boolean;
+  /** Whether a grant by name or path is for this skill, so that its bytes must be pinned. */
+  concerns(skill: SeenSkill): boolean;
+  /** Pins the bytes of a skill that a grant concerns. */
+  pin(skill: SeenSkill, digest: string, wants: Capabilities): void;
+  /** All skills of a moment were pinned: what has the name of one of them later is another skill. */
+  settle(): void;
+  /** What is granted to exactly this version. `wants`: all that it declares. */
+  capabilitiesOf(subject: Subject, wants: Capabilities): Capabilities | undefined;
+  /** Whether models may read the skills of a project. */
+  trusts(project: string): boolean;
+}
+
+/** From the texts of the configuration, paths as real paths. Text that cannot be parsed grants nothing. */
+export function createConfiguredGrants(texts: readonly string[]): ConfiguredGrants {
+  const grants = texts.flatMap((text) => parseGrant(text) ?? []);
+  /** By canonical name and digest. */
+  const pinned = new Map<string, Capabilities>();
+  /** Grants by name whose skills were seen, now and before. */
+  const used = new Set<ConfiguredGrant>();
+  const settled = new Set<ConfiguredGrant>();
+
+  return {
+    isEmpty: grants.length === 0,
+    concerns: (skill) => grants.some((grant) => !settled.has(grant) && isFor(grant, skill)),
+    pin(skill, digest, wants) {
+      const key = JSON.stringify([skill.name, digest]);
+      for (const grant of grants.filter((one) => !settled.has(one) && isFor(one, skill))) {
+        const kinds = grant.form === "path" ? undefined : grant.kinds;
+        if (grant.form === "name") used.add(grant);
+        pinned.set(key, together([pinned.get(key) ?? noCapabilities, ofKinds(wants, kinds)]));
+      }
+    },
+    settle() {
+      for (const grant of used) settled.add(grant);
+    },
+    capabilitiesOf({ name, slug, digest }, wants) {
+      const byDigest = grants.flatMap((grant) => {
+        return grant.form === "digest" && grant.digest === digest && isNamed(grant.skill, { name, slug })
+          ? [ofKinds(wants, grant.kinds)]
+          : [];
+      });
+      const all = [...byDigest, pinned.get(JSON.stringify([name, digest])) ?? []].flat();
+      return all.length === 0 ? undefined : together(all);
+    },
+    trusts: (project) => grants.some((grant) => grant.form === "path" && grant.path === project),
+  };
+}
+
+/** A bare name never reaches a skill of a project (CONTRACT C-1.6). */
+function isFor(grant: ConfiguredGrant, skill: SeenSkill): boolean {
+  if (grant.form === "path") return grant.path === skill.directory;
+  return grant.form === "name" && skill.isOwn && isNamed(grant.skill, skill);
+}
+
+function isNamed(given: string, { name, slug }: Pick<SeenSkill, "name" | "slug">): boolean {
+  return given === name || given === slug;
+}
+
+/** Of what a skill declares, these kinds. */
+function ofKinds(wants: Capabilities, kinds: readonly Permission[] | undefined): Capabilities {
+  if (kinds === undefined) return wants;
+  const { network, secrets, project } = wants;
+  const write = kinds.includes("project-write");
+  const read = write || kinds.includes("project-read");
+  return {
+    ...noCapabilities,
+    network: kinds.includes("network") ? network : [],
+    secrets: kinds.includes("secrets") ? secrets : [],
+    project: project === "write" && write ? "write" : project !== "none" && read ? "read" : "none",
+  };
+}

@@ -1,0 +1,126 @@
+import type { Capabilities } from "../../../skills/permissions.ts";
+import { isNothing } from "../../../skills/permissions.ts";
+import { kindOf } from "../grants.ts";
+import type { Subject } from "../grants.ts";
+import type { CheckedPolicy } from "./check-policy.ts";
+import type { PolicyProblem } from "./policy-problem.ts";
+import type { ListName, PolicyFile } from "./policy-file.ts";
+import { judgeLicense } from "./judge-license.ts";
+import { matching } from "./rules/matching.ts";
+import { allowsSource, deniesSource } from "./rules/source-rule.ts";
+
+/** One policy file of those that count together. */
+export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
+  /** Who wrote it: the organisation, the person who configured acp-skills, or the project, which may only tighten. */
+  readonly origin: "organisation" | "configuration" | "project";
+  readonly file: string;
+  /** Undefined if the file cannot be used: then nothing beyond the sandbox is allowed. */
+  readonly policy: PolicyFile | undefined;
+  readonly problems: readonly PolicyProblem[];
+}
+
+/** What a layer denies, and by which rule. */
+export interface Denial {
+  readonly layer: PolicyLayer;
+  /** `denies the host example.com`. */
+  readonly verdict: string;
+  /** `hosts.deny has "*.com"`. */
+  readonly rule: string;
+  /** Where the rule stands in the file. */
+  readonly path: readonly (string | number)[];
+}
+
+export type PolicySubject = Omit<Subject, "digest">;
+
+type NamedSkill = Pick<PolicySubject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
+
+/** Whether a layer denies a skill by its name or its source. */
+export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: string): Generator<Denial, void> {
+  const { policy, origin } = layer;
+  const what = `the skill ${subject.name}`;
+  if (policy === undefined) {
+    if (origin === "project" && kindOf(subject) === "project") yield { ...unusable(layer), verdict: `denies ${what}` };
+    return;
+  }
+  yield* judged(layer, { list: "skills", what, ...namesOf(subject) });
+  yield* judged(layer, {
+    list: "sources",
+    what: `${what}, which comes from ${subject.origin?.source ?? subject.source}`,
+    allows: (entry) => allowsSource(entry, subject, home),
+    denies: (entry) => deniesSource(entry, subject, home),
+  });
+}
+
+/** Everything that a layer denies of what a skill wants: first the skill itself. */
+export function* denialsOf(
+  layer: PolicyLayer,
+  { subject, wants, home }: { readonly subject: PolicySubject; readonly wants: Capabilities; readonly home: string },
+): Generator<Denial, void> {
+  const { policy } = layer;
+  yield* skillDenialsOf(layer, subject, home);
+  if (policy === undefined) {
+    if (!isNothing(wants)) yield { ...unusable(layer), verdict: "denies anything beyond the sandbox" };
+    return;
+  }
+  if (policy.licenses !== undefined) yield* some(licenseDenial(layer, subject.license?.()));
+  if (wants.isolation !== undefined && policy.isolation === "sandbox")
+    yield { layer, verdict: "denies running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
+  if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {
+    const verdict = `denies ${wants.project} access to the project`;
+    yield { layer, verdict, rule: `project is "${policy.project}"`, path: ["project"] };
+  }
+  const isListed = (list: ListName, name: string): Tests => ({
+    allows: (entry) => matching[list].contains(entry, name, home),
+    denies: (entry) => matching[list].overlaps(entry, name),
+  });
+  for (const host of wants.network)
+    yield* judged(layer, { list: "hosts", what: `the host ${host}`, ...isListed("hosts", host) });
+  for (const name of wants.secrets)
+    yield* judged(layer, { list: "secrets", what: `the secret ${name}`, ...isListed("secrets", name) });
+}
+
+function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {
+  return { layer, rule: "the file cannot be used", path: [] };
+}
+
+/** Takes an SPDX expression; undefined for a skill without a license. */
+export function licenseDenial(layer: PolicyLayer, license = "unspecified"): Denial | undefined {
+  const { allow: allowed, deny: denied } = layer.policy?.licenses ?? {};
+  const why = judgeLicense(license, { allowed, denied });
+  const isDenied = why !== undefined && judgeLicense(license, { denied }) !== undefined;
+  const part = isDenied ? "deny" : "allow";
+  return why === undefined
+    ? undefined
+    : { layer, verdict: why, rule: `see licenses.${part}`, path: ["licenses", part] };
+}
+
+interface Tests {
+  readonly allows: (entry: string) => boolean;
+  readonly denies: (entry: string) => boolean;
+}
+
+/** A slug that tells skills of one name apart may be denied, but not allowed: anyone can name a directory. */
+function namesOf({ name, slug }: NamedSkill): Tests {
+  const names = [name, name.replaceAll(".", "-")];
+  return {
+    allows: (entry) => names.some((one) => matching.skills.contains(entry, one, "")),
+    denies: (entry) => [...names, slug].some((one) => matching.skills.overlaps(entry, one)),
+  };
+}
+
+/** The denial by a list, if there is one: by an entry of "deny", or because "allow" does not name it. */
+function* judged(
+  layer: PolicyLayer,
+  { list, what, allows, denies }: Tests & { readonly list: ListName; readonly what: string },
+): Generator<Denial, void> {
+  const verdict = `denies ${what}`;
+  const { allow, deny = [] } = layer.policy?.[list] ?? {};
+  const place = deny.findIndex(denies);
+  if (place >= 0)
+    yield { layer, verdict, rule: `${list}.deny has "${deny[place] ?? ""}"`, path: [list, "deny", place] };
+  else if (allow?.some(allows) === false) yield { layer, verdict, rule: `not in ${list}.allow`, path: [list, "allow"] };
+}
+
+function some<Value>(value: Value | undefined): readonly Value[] {
+  return value === undefined ? [] : [value];
+}

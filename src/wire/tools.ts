@@ -1,0 +1,88 @@
+export type Door = "mcp" | "acp" | "http" | "in-process" | "cli" | "browser";
+
+/** MCP's hints about a tool. */
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+/** What is known of a tool without loading it: tools import zod, which would delay the start of an agent. */
+interface ToolFacts {
+  /** As our MCP server titles it, for agents that show the title instead of the name. */
+  readonly title: string;
+  /** An agent need not ask for permission for a tool that only reads. */
+  readonly annotations: ToolAnnotations;
+  readonly parameters: readonly string[];
+  /** It runs code, and may take long. */
+  readonly executes?: true;
+}
+
+const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+
+/** The eight meta-tools (CONTRACT C-2.1), in the order in which they are listed. */
+const tools = {
+  list_skills: {
+    title: "List skills",
+    annotations: reads,
+    parameters: ["namespace", "detail", "limit", "cursor", "query"],
+  },
+  describe_skill: { title: "Describe a skill", annotations: reads, parameters: ["name", "version", "detail"] },
+  read_skill_file: { title: "Read a skill's file", annotations: reads, parameters: ["name", "path", "version"] },
+  execute_skill: {
+    title: "Execute a skill",
+    annotations: { ...adds, destructiveHint: true, openWorldHint: true },
+    parameters: ["name", "version", "args", "input_blobs", "timeout_ms", "script"],
+    executes: true,
+  },
+  run_code: {
+    title: "Run code",
+    annotations: adds,
+    parameters: ["language", "code", "entrypoint", "args", "mount_skills", "input_blobs", "limits"],
+    executes: true,
+  },
+  create_blob: { title: "Create a blob", annotations: adds, parameters: ["content", "kind", "path"] },
+  read_blob: {
+    title: "Read a blob",
+    // With save_as it writes a file, so a client that decides by these hints has to ask.
+    annotations: { ...reads, readOnlyHint: false, destructiveHint: true },
+    parameters: ["blob_id", "mode", "max_bytes", "save_as", "overwrite"],
+  },
+  load_skills_protocol_guide: { title: "Load the Skills Protocol guide", annotations: reads, parameters: [] },
+} as const satisfies Record<string, ToolFacts>;
+
+export type ToolName = keyof typeof tools;
+
+export const toolNames = Object.keys(tools) as readonly ToolName[];
+
+export const toolFacts: Readonly<Record<ToolName, ToolFacts>> = tools;
+
+/** The same by name; accepts unknown names. */
+export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entries(tools));
+
+/** CONTRACT C-3.1. */
+export const defaultPageSize = 50;
+
+export const maxPageSize = 200;
+
+export const maxRowTags = 20;
+
+export const maxQueryLength = 256;
+
+/** CONTRACT C-3.2. */
+export const maxListedVersions = 20;
+
+export const maxListedFiles = 512;
+
+/** CONTRACT C-3.3: bytes of a file in one reply, and the maximum size of a file. */
+export const maxReplyBytes = 256 * 1024;
+
+export const maxReadFileBytes = 16 * 1024 * 1024;
+
+/** CONTRACT C-4.3. */
+export const defaultPreviewBytes = 2000;
+
+export const maxBlobPreviewBytes = 1024 * 1024;
