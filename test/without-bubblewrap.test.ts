@@ -7,8 +7,7 @@ import { findPython } from "../src/runtime/sandbox/find.ts";
 import { openLandlockTier } from "../src/runtime/sandbox/processes/process-tiers.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";
-import { runCli } from "./cli/run-cli.ts";
-import type { CliRun } from "./cli/run-cli.ts";
+import { type CliRun, runCli } from "./cli/run-cli.ts";
 
 const actions = fileURLToPath(new URL("../examples/actions", import.meta.url));
 const unsupported = "network access, scripts in bash, scripts in Node";

@@ -1,5 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-code.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";

@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-code.ts";
 import type { Log } from "../base/log.ts";

@@ -1,11 +1,8 @@
 import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
-import { commands, listedCommands } from "./commands/commands.ts";
-import type { CommandName } from "./commands/commands.ts";
-import { usageError } from "./command.ts";
-import type { Command, ListedCommand } from "./command.ts";
-import { createTerminal } from "./report/terminal.ts";
-import type { Streams, Terminal } from "./report/terminal.ts";
+import { type CommandName, commands, listedCommands } from "./commands/commands.ts";
+import { type Command, type ListedCommand, usageError } from "./command.ts";
+import { type Streams, type Terminal, createTerminal } from "./report/terminal.ts";
 import { helpForAll, helpForCommand, parseArguments } from "./usage.ts";
 
 /**

@@ -1,10 +1,8 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../base/text/nearest.ts";
 import { oneOf } from "./arguments/values.ts";
-import { usageError } from "./command.ts";
-import type { CommandArguments, Command, Option, OptionTable } from "./command.ts";
-import { listedCommands } from "./commands/commands.ts";
-import type { CommandName } from "./commands/commands.ts";
+import { type Command, type CommandArguments, type Option, type OptionTable, usageError } from "./command.ts";
+import { type CommandName, listedCommands } from "./commands/commands.ts";
 
 const help: Option = { type: "boolean", short: "h", help: "Show this help." };
 

@@ -2,8 +2,7 @@ import { connect } from "node:net";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Log } from "../base/log.ts";
-import { whenParentGone } from "../base/processes/live-process.ts";
-import type { ParentOptions } from "../base/processes/live-process.ts";
+import { type ParentOptions, whenParentGone } from "../base/processes/live-process.ts";
 import { privacyFault } from "./session-servers/private-directory.ts";
 
 export interface BridgeOptions extends ParentOptions {

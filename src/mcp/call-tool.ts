@@ -1,10 +1,14 @@
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Log } from "../base/log.ts";
 import type { RunListener } from "../wire/run-event.ts";
 import type { Ask } from "../runtime/question.ts";
-import { toWireError } from "../wire/error-table.ts";
-import type { WireError } from "../wire/error-table.ts";
+import { type WireError, toWireError } from "../wire/error-table.ts";
 import { envelopeDeclaresForms } from "./client-message.ts";
 import { askByRequest, limitQuestions } from "./questions/elicit.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";

@@ -1,13 +1,15 @@
 import type { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import {
+  type JSONRPCMessage,
+  type McpServer,
+  ProtocolErrorCode,
+  type Transport,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
-  ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";

@@ -1,8 +1,6 @@
-import { openLoopbackServer } from "./session-servers/loopback-server.ts";
-import type { LoopbackAddress } from "./session-servers/loopback-server.ts";
+import { type LoopbackAddress, openLoopbackServer } from "./session-servers/loopback-server.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { openSocketServer } from "./session-servers/socket-server.ts";
-import type { SocketAddress } from "./session-servers/socket-server.ts";
+import { type SocketAddress, openSocketServer } from "./session-servers/socket-server.ts";
 
 /** How one session's MCP server is reached: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
 export type McpAddress = LoopbackAddress | SocketAddress;

@@ -2,8 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
-import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  type McpServer,
+  createMcpHandler,
+  isJsonContentType,
+} from "@modelcontextprotocol/server";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";

@@ -13,7 +13,8 @@ import type { SessionRecords } from "./ledger/session-records.ts";
 import type { Settings } from "./options.ts";
 import type { SourceReader } from "../sources/reader.ts";
 import { parseSource } from "../sources/source.ts";
-import { type Copies, sourceRoot } from "../sources/store.ts";
+import { type Copies } from "../sources/store.ts";
+import { sourceRoot } from "../sources/skills-place.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
@@ -22,7 +23,8 @@ import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import { inShort } from "../skills/permissions.ts";
-import { type Policies, type Trust, createPolicies } from "./trust.ts";
+import type { Trust } from "./trust.ts";
+import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */

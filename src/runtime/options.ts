@@ -10,6 +10,8 @@ import { parseGrant, permissionNames } from "./trust/configured-grants.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
 
+export { createConfiguredGrants, parseGrant, permissionNames } from "./trust/configured-grants.ts";
+export { hasPolicies } from "./trust/policy-places.ts";
 export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;

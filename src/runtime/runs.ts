@@ -26,7 +26,14 @@ import {
   prepareRun,
   remotely,
 } from "./runs/execute.ts";
-import { type SkillRunRequest, planCodeRun, planSkillRun, skillChanged } from "./runs/plan.ts";
+import {
+  type CodeRunRequest,
+  type RunArguments,
+  type SkillRunRequest,
+  planCodeRun,
+  planSkillRun,
+  skillChanged,
+} from "./runs/plan.ts";
 import type { RunResult } from "./runs/run-result.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
 import { createHistory } from "./runs/record.ts";
@@ -34,21 +41,16 @@ import type { RunCaller } from "./runs/run-caller.ts";
 import { type RunQueueOptions, createRunQueue } from "./runs/run-queue.ts";
 import type { RunSpec } from "./runs/run-spec.ts";
 import type { RunStore } from "./runs/store.ts";
-import type { CodeRunRequest, RunArguments } from "./runs/plan.ts";
 
-export { subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
-export { type Standings, findStandings } from "./runs/authorize.ts";
-export { readPlannedFile } from "./runs/plan.ts";
-export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
-export type { StoredRun } from "./runs/store.ts";
-export type { RunFailure, RunResult } from "./runs/run-result.ts";
-export type { Replay } from "./runs/replay.ts";
-export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
-export { type CalledSkill, callsOf } from "./runs/plan.ts";
-export { type JsonDifference } from "./runs/replay.ts";
-export type { RunSpec } from "./runs/run-spec.ts";
-export { diskRunStore } from "./runs/store.ts";
+export { type Standings, findStandings, subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
+export { type CalledSkill, callsOf, readPlannedFile } from "./runs/plan.ts";
 export { writeWholeResult } from "./runs/record.ts";
+export type { JsonDifference, Replay } from "./runs/replay.ts";
+export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
+export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
+export type { RunFailure, RunResult } from "./runs/run-result.ts";
+export type { RunSpec } from "./runs/run-spec.ts";
+export { type StoredRun, diskRunStore } from "./runs/store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 

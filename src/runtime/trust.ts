@@ -6,23 +6,32 @@ import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
-import type { ReadSkill } from "./trust/project-reading.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
 import type { Standing, StandingSkill } from "./trust/standings.ts";
 import type { Approvals } from "./trust/approvals.ts";
 
+export {
+  type ApprovalScope,
+  type ApprovalStore,
+  type Approvals,
+  diskApprovals,
+  parseApprovals,
+} from "./trust/approvals.ts";
 export { type Subject, blocks, reaches } from "./trust/grants.ts";
-export { type ApprovalScope, type ApprovalStore, type Approvals, parseApprovals } from "./trust/approvals.ts";
-export type { Standing } from "./trust/standings.ts";
-export { createConfiguredGrants, parseGrant, permissionNames } from "./trust/configured-grants.ts";
-export { type Policies, createPolicies, toLayer } from "./trust/policy.ts";
-export type { Policy, PolicyRefusal } from "./trust/policy.ts";
+export {
+  type Policies,
+  type Policy,
+  type PolicyDecision,
+  type PolicyLayer,
+  type PolicyRefusal,
+  createPolicies,
+  explainPolicies,
+  readPolicyText,
+  toLayer,
+} from "./trust/policy.ts";
+export { policyFileName } from "./trust/policy-places.ts";
 export { ofRepository, projectOf, repositoryAt } from "./trust/project-of.ts";
-export { diskApprovals } from "./trust/approvals.ts";
-export { type PolicyLayer } from "./trust/policy.ts";
-export { hasPolicies, policyFileName } from "./trust/policy.ts";
-export { readPolicyText } from "./trust/policy.ts";
-export { type PolicyDecision, explainPolicies } from "./trust/policy.ts";
+export type { Standing } from "./trust/standings.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =
@@ -150,3 +159,6 @@ export interface Trust {
   /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void;
 }
+
+/** A skill that a model wants to read. `directory`: of the skill. */
+export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };

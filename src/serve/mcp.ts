@@ -1,8 +1,7 @@
 import { maxJsonValues } from "../base/network/json-values.ts";
 import { isSkillsError } from "../base/errors.ts";
 import type { McpDoor } from "../mcp/mcp-door.ts";
-import { openHttpMcp } from "../mcp/streamable-http.ts";
-import type { HttpMcp } from "../mcp/streamable-http.ts";
+import { type HttpMcp, openHttpMcp } from "../mcp/streamable-http.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
 import type { HttpRequestListener, HttpDoor } from "./http-door.ts";
 

@@ -1,14 +1,10 @@
 import path from "node:path";
 import type { FileProblem } from "../base/failures/file-problem.ts";
-import { parseJsonNode, rangeOf, valueOf } from "../base/json/json-text.ts";
-import type { JsonNode } from "../base/json/json-text.ts";
-import { nodeAt, repeatedKeys } from "../base/json/node-at.ts";
-import type { JsonPath } from "../base/json/node-at.ts";
-import { toSchemaFaults } from "../base/json/schema-faults.ts";
-import type { KnownKeys } from "../base/json/schema-faults.ts";
+import { type JsonNode, parseJsonNode, rangeOf, valueOf } from "../base/json/json-text.ts";
+import { type JsonPath, nodeAt, repeatedKeys } from "../base/json/node-at.ts";
+import { type KnownKeys, toSchemaFaults } from "../base/json/schema-faults.ts";
 import { readGuardedFile } from "../base/paths/read-guarded-file.ts";
-import { configLimits, configSchema } from "./config/config-schema.ts";
-import type { WrittenConfig } from "./config/config-schema.ts";
+import { type WrittenConfig, configLimits, configSchema } from "./config/config-schema.ts";
 import { readTokens } from "./config/read-tokens.ts";
 import type { ServeConfig } from "./config.ts";
 import { toServeConfig } from "./config/to-serve-config.ts";

@@ -8,8 +8,7 @@ import { locateSkillFile, orNothing, skillPathFault } from "./hash.ts";
 import type { Skill } from "./skill.ts";
 import { byCodePoint } from "../base/text/code-point-order.ts";
 import { combineLicenses, contradicts } from "./licenses/combine-licenses.ts";
-import { identifyText } from "./licenses/identify-text.ts";
-import type { IdentifiedText } from "./licenses/identify-text.ts";
+import { type IdentifiedText, identifyText } from "./licenses/identify-text.ts";
 import { readLicense } from "./licenses/read-license.ts";
 
 export { readLicense } from "./licenses/read-license.ts";

@@ -1,7 +1,6 @@
 import { isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { pinDirectory } from "../base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+import { type DirectoryIdentity, pinDirectory } from "../base/paths/directory-identity.ts";
 import type { Log } from "../base/log.ts";
 import { type Catalog, openCatalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";

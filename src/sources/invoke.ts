@@ -6,8 +6,7 @@ import { isSkillsError } from "../base/errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
 import { retryAfterSeconds } from "./fetch/require-success.ts";
-import { toEnd } from "./invoke/invocation-end.ts";
-import type { InvocationEnd, InvocationError } from "./invoke/invocation-end.ts";
+import { type InvocationEnd, type InvocationError, toEnd } from "./invoke/invocation-end.ts";
 
 export { useOfSkill } from "./invoke/use-of-skill.ts";
 export type { InvocationEnd, StaysThere } from "./invoke/invocation-end.ts";

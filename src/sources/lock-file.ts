@@ -1,15 +1,12 @@
 import { closeSync, fstatSync, readSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
-import { holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../base/paths/at-real-path.ts";
+import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/make-directories.ts";
 import { systemCode } from "../base/failures/system-code.ts";
-import { TurnLock } from "../base/processes/turn-lock.ts";
-import type { Turn } from "../base/processes/turn-lock.ts";
+import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
-import { emptyLock } from "./lock.ts";
-import type { Lock } from "./lock.ts";
+import { type Lock, emptyLock } from "./lock.ts";
 import { toLockText } from "./lock/lock-text.ts";
 import { parseLock } from "./lock/parse-lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";

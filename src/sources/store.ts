@@ -8,9 +8,8 @@ import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/file
 import { type SkillHasher, createSkillHasher, isHiddenName } from "../skills/hash.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/skillset.ts";
 import { toSlug } from "../skills/skill.ts";
-import { describeSkillText } from "../skills/document.ts";
 
-export { rootWithCopy, sourceRoot } from "./store/source-root.ts";
+export { rootWithCopy, sourceRoot } from "./skills-place.ts";
 export { sayFailure } from "./store/refresh.ts";
 export type { Copies } from "./store/open-copies.ts";
 
@@ -53,8 +52,11 @@ async function openNetworkReader(
   sources: readonly { readonly url: string }[],
   allowPrivate: readonly string[],
 ): Promise<SourceReader> {
-  const { openSourceReader } = await import("./reader/open-source-reader.ts");
-  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe: describeSkillText });
+  const [{ openSourceReader }, { describeSkillText: describe }] = await Promise.all([
+    import("./reader/open-source-reader.ts"),
+    import("../skills/document.ts"),
+  ]);
+  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe });
 }
 
 /** What the store must know about skills. */

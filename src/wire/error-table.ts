@@ -1,7 +1,5 @@
-import { isSkillsError } from "../base/errors.ts";
-import type { SkillsErrorCode } from "../base/errors.ts";
-import { toInternalError } from "../base/failures/internal-error.ts";
-import type { InternalErrorOptions } from "../base/failures/internal-error.ts";
+import { type SkillsErrorCode, isSkillsError } from "../base/errors.ts";
+import { type InternalErrorOptions, toInternalError } from "../base/failures/internal-error.ts";
 
 /** One invalid input: a JSON pointer into the parameters, the expected value, and the actual value. */
 interface Violation {

@@ -1,5 +1,10 @@
-import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk/experimental/v2";
-import type { AvailableCommand, SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
+import {
+  type AvailableCommand,
+  PROTOCOL_VERSION,
+  type SessionUpdate,
+  client,
+  methods,
+} from "@agentclientprotocol/sdk/experimental/v2";
 import { expect, test } from "vitest";
 import { lastUserParts, questions } from "./mock-model.ts";
 import { writeSkill } from "./playground.ts";

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { localToken, openHttp } from "../serve/open-http.ts";
-import type { OpenHttp } from "../serve/open-http.ts";
+import { type OpenHttp, localToken, openHttp } from "../serve/open-http.ts";
 import { install, modernNode } from "./install.ts";
 
 let server: OpenHttp | undefined;

@@ -1,8 +1,14 @@
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { apiOf, namespaceMark } from "./model-apis.ts";
-import type { Event, Input, ModelApi, ModelBody, ToolUse } from "./model-apis.ts";
+import {
+  type Event,
+  type Input,
+  type ModelApi,
+  type ModelBody,
+  type ToolUse,
+  apiOf,
+  namespaceMark,
+} from "./model-apis.ts";
 
 /** The parts of an agent's request that tests need. */
 export interface ModelRequest {

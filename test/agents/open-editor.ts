@@ -1,19 +1,20 @@
-import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import type {
-  AvailableCommand,
-  ClientContext,
-  InitializeResponse,
-  PermissionOptionKind,
-  RequestPermissionRequest,
-  SessionUpdate,
-  StopReason,
-  ToolCallUpdate,
+import {
+  type AvailableCommand,
+  type ClientContext,
+  type InitializeResponse,
+  PROTOCOL_VERSION,
+  type PermissionOptionKind,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+  type StopReason,
+  type ToolCallUpdate,
+  client,
+  methods,
 } from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { afterReading } from "../acp/permission-answers.ts";
-import { startWrapped } from "./wrapped-process.ts";
-import type { WrappedProcess } from "./wrapped-process.ts";
+import { type WrappedProcess, startWrapped } from "./wrapped-process.ts";
 
 /** An editor that uses the SDK's client without opt-in, connected to a wrapped real agent. */
 export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until" | "exited" | "close"> {

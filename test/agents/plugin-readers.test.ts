@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newToken, toTokenDigest } from "../../src/wire/http/token.ts";
-import { openServer } from "../serve/open-server.ts";
-import type { OpenServer } from "../serve/open-server.ts";
+import { type OpenServer, openServer } from "../serve/open-server.ts";
 import { install } from "./install.ts";
 
 const text = "---\nname: tools\ndescription: Does tools.\n---\n# tools\n";

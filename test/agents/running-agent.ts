@@ -1,16 +1,11 @@
 import { readdir } from "node:fs/promises";
-import { methods } from "@agentclientprotocol/sdk";
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { type SessionUpdate, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hostDirectoryPrefix } from "../../src/runtime/sandbox/directory/host-directory.ts";
-import { openMockModel } from "./mock-model.ts";
-import type { MockModel } from "./mock-model.ts";
-import { openEditor } from "./open-editor.ts";
-import type { Editor } from "./open-editor.ts";
-import { makePlayground, processesWithHome } from "./playground.ts";
-import type { Playground } from "./playground.ts";
-import { descendantsOf, stillRunning } from "./process-tree.ts";
-import type { RunningProcess } from "./process-tree.ts";
+import { type MockModel, openMockModel } from "./mock-model.ts";
+import { type Editor, openEditor } from "./open-editor.ts";
+import { type Playground, makePlayground, processesWithHome } from "./playground.ts";
+import { type RunningProcess, descendantsOf, stillRunning } from "./process-tree.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { sleeper, writeRunningSkills } from "./running-skills.ts";
 

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { newToken, toTokenDigest } from "../../src/wire/http/token.ts";
-import { openServer } from "../serve/open-server.ts";
-import type { OpenServer } from "../serve/open-server.ts";
+import { type OpenServer, openServer } from "../serve/open-server.ts";
 import { install, modernNode } from "./install.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;

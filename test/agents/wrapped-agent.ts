@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
-import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
-import type { MockModel } from "./mock-model.ts";
-import { openEditor } from "./open-editor.ts";
-import type { Editor } from "./open-editor.ts";
+import { type MockModel, lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
+import { type Editor, openEditor } from "./open-editor.ts";
 import { prepareEditor } from "./prepared.ts";
-import { makePlayground, processesWithHome, removeSkill, writeSkill } from "./playground.ts";
-import type { Playground } from "./playground.ts";
+import { type Playground, makePlayground, processesWithHome, removeSkill, writeSkill } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { join } from "node:path";
 

@@ -2,8 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ndJsonStream } from "@agentclientprotocol/sdk";
-import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { type AnyMessage, type Stream, ndJsonStream } from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
 import { prepareHome, type RealAgent } from "./real-agents.ts";
 

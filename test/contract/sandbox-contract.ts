@@ -21,8 +21,7 @@ import { describeResults } from "./sandbox/results.ts";
 import { rightsAttacks } from "./sandbox/rights-attacks.ts";
 import { describeScripts } from "./sandbox/scripts.ts";
 import { describeSecrets } from "./sandbox/secrets.ts";
-import { describeTier } from "./sandbox/tier.ts";
-import type { Tier } from "./sandbox/tier.ts";
+import { type Tier, describeTier } from "./sandbox/tier.ts";
 
 /** The contract of `Sandbox`, run by every tier: what it guarantees to callers, and against the code it runs. */
 export function describeSandbox(name: string, tier: Tier): void {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { openCatalog } from "../../src/skills/skillset/catalog.ts";
-import type { Catalog } from "../../src/skills/skillset/catalog.ts";
+import { type Catalog, openCatalog } from "../../src/skills/skillset/catalog.ts";
 import type { SkillFiles } from "../../src/skills/files.ts";
 import type { OpenSkillWatcher } from "../../src/skills/skillset/watch.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";

@@ -8,8 +8,7 @@ import { runBridge } from "../../src/mcp/bridge.ts";
 import { manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest } from "./raw-request.ts";
-import { initialize, openStdioClient } from "./stdio-client.ts";
-import type { StdioClient } from "./stdio-client.ts";
+import { type StdioClient, initialize, openStdioClient } from "./stdio-client.ts";
 import { waitingToolbox } from "./waiting-toolbox.ts";
 
 const cleanup: (() => unknown)[] = [];

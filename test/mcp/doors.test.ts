@@ -3,14 +3,11 @@ import { runBridge } from "../../src/mcp/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import { describeDoors, doorScript, doorSkills } from "../doors.ts";
-import type { OpenDoor as OpenWay } from "../doors.ts";
+import { type OpenDoor as OpenWay, describeDoors, doorScript, doorSkills } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";
-import { openDoor } from "./open-door.ts";
-import type { OpenDoor } from "./open-door.ts";
+import { type OpenDoor, openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
-import { openStdioClient } from "./stdio-client.ts";
-import type { StdioClient } from "./stdio-client.ts";
+import { type StdioClient, openStdioClient } from "./stdio-client.ts";
 
 type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
 

@@ -1,23 +1,17 @@
 import { openTrust } from "../runtime/trust/open-trust.ts";
 import type { BlobStore } from "../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../runtime/blobs/memory-blobs.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
-import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import type { LoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
-import type { SocketServer } from "../../src/mcp/session-servers/socket-server.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type LoopbackServer, openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
+import { type SocketServer, openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
 import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
-import { openCatalog } from "../../src/skills/skillset/catalog.ts";
-import type { Catalog } from "../../src/skills/skillset/catalog.ts";
-import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
-import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
+import { type Catalog, openCatalog } from "../../src/skills/skillset/catalog.ts";
+import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../src/skills/hash.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
 import type { SkillSource } from "../../src/skills/files.ts";
-import { createToolbox } from "../../src/runtime/tools/toolbox.ts";
+import { type Toolbox, createToolbox } from "../../src/runtime/tools/toolbox.ts";
 import type { Trust } from "../../src/runtime/trust.ts";
-import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
 export const skills = {
   "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\nmetadata:\n  owner: me\n---\n# Alpha\n",

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { openDoor } from "./open-door.ts";
-import type { OpenDoor } from "./open-door.ts";
+import { type OpenDoor, openDoor } from "./open-door.ts";
 import { legacyCall, rawRequest } from "./raw-request.ts";
 
 const nobody = 65_534;

@@ -2,8 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, describe, expect, it } from "vitest";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LoopbackAddress } from "../../src/mcp/session-servers/loopback-server.ts";
-import { openDoor } from "./open-door.ts";
-import type { OpenDoor } from "./open-door.ts";
+import { type OpenDoor, openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 
 const opened: OpenDoor[] = [];

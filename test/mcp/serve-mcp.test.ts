@@ -6,8 +6,7 @@ import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest, speaksSkills } from "./raw-request.ts";
-import { initialize, openStdioClient } from "./stdio-client.ts";
-import type { StdioMessage } from "./stdio-client.ts";
+import { type StdioMessage, initialize, openStdioClient } from "./stdio-client.ts";
 
 async function open() {
   const { door, caller, files, catalog } = await openDoor();

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";
-import { openDoor } from "./open-door.ts";
-import type { OpenDoor } from "./open-door.ts";
-import { modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
-import type { RawAnswer } from "./raw-request.ts";
+import { type OpenDoor, openDoor } from "./open-door.ts";
+import { type RawAnswer, modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 
 /**
  * The requirements of the published server scenarios for the Skills extension (SEP-2640: enumeration, manifest, directory), under

@@ -7,12 +7,10 @@ import { ownedName } from "../../src/base/processes/owned-name.ts";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { openCatalog } from "../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
-import { openApp } from "../../src/runtime/app.ts";
-import type { App } from "../../src/runtime/app.ts";
+import { type App, openApp } from "../../src/runtime/app.ts";
 import { readOptions } from "../../src/runtime/options.ts";
 import { readAll } from "../contract/ledger.ts";
-import { manualClock } from "../manual-clock.ts";
-import type { ManualClock } from "../manual-clock.ts";
+import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { modernRequest, rawRequest } from "../mcp/raw-request.ts";
 
 const hour = 60 * 60 * 1_000;

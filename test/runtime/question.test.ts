@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { toForm } from "../../src/mcp/questions/elicit.ts";
 import { toPermissionContent } from "../../src/acp/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../src/skills/permissions.ts";
-import { askAboutProject, askAboutSkill } from "../../src/runtime/question.ts";
-import type { Asked } from "../../src/runtime/question.ts";
+import { type Asked, askAboutProject, askAboutSkill } from "../../src/runtime/question.ts";
 
 const subject = {
   name: "deploy",

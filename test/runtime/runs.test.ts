@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { runSpec } from "../../src/runtime/runs/run-spec.ts";
-import type { RunSpec } from "../../src/runtime/runs/run-spec.ts";
+import { type RunSpec, runSpec } from "../../src/runtime/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/runtime/sandbox.ts";
 import type { Policy } from "../../src/runtime/trust/policy.ts";
 import { refusal } from "./tools/open-tools.ts";

@@ -1,9 +1,7 @@
-import { describeDoors, doorScript, doorSkills } from "../doors.ts";
-import type { OpenDoor } from "../doors.ts";
+import { type OpenDoor, describeDoors, doorScript, doorSkills } from "../doors.ts";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import { openHttp, rpcCall } from "./open-http.ts";
-import type { OpenHttp } from "./open-http.ts";
+import { type OpenHttp, openHttp, rpcCall } from "./open-http.ts";
 
 type DoorReply = Awaited<ReturnType<OpenDoor["call"]>>;
 

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createHttpLog } from "../../src/serve/telemetry.ts";
-import type { HttpLogOptions, RequestRecord } from "../../src/serve/telemetry.ts";
+import { type HttpLogOptions, type RequestRecord, createHttpLog } from "../../src/serve/telemetry.ts";
 import { createRequestIds } from "../../src/serve/telemetry/request-id.ts";
 
 const answered: RequestRecord = {

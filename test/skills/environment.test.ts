@@ -3,8 +3,7 @@ import { SkillEnvironments } from "../../src/skills/environment.ts";
 import type { OfferedSkill, Skill } from "../../src/skills/skill.ts";
 import { offer } from "../acp/memory-skillset.ts";
 import { manualClock } from "../manual-clock.ts";
-import { memoryMachine } from "./environment/memory-machine.ts";
-import type { MemoryMachineOptions } from "./environment/memory-machine.ts";
+import { type MemoryMachineOptions, memoryMachine } from "./environment/memory-machine.ts";
 
 function open(machine: MemoryMachineOptions = {}) {
   const clock = manualClock();

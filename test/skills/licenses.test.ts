@@ -15,8 +15,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runInSlices } from "../../src/base/promises/slices.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
-import { findLicense } from "../../src/skills/licenses.ts";
-import type { SkillLicense } from "../../src/skills/licenses.ts";
+import { type SkillLicense, findLicense } from "../../src/skills/licenses.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/licenses/", import.meta.url));

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { problemSchema } from "../../src/skills/rules/problem.ts";
-import { levels, rules, severityAt, toProblems } from "../../src/skills/rules.ts";
-import type { RuleCode } from "../../src/skills/rules.ts";
+import { type RuleCode, levels, rules, severityAt, toProblems } from "../../src/skills/rules.ts";
 
 const codes = Object.keys(rules) as RuleCode[];
 const finding = (code: RuleCode) => ({ code, file: "/s/SKILL.md", line: 1, column: 1, message: "m", fix: "f" });

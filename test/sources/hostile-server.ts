@@ -1,15 +1,12 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { connect } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Fetcher } from "../../src/sources/fetch.ts";
-import { openFetcher } from "../../src/sources/fetch/open-fetcher.ts";
-import type { FetcherOptions } from "../../src/sources/fetch/open-fetcher.ts";
+import { type FetcherOptions, openFetcher } from "../../src/sources/fetch/open-fetcher.ts";
 import { testCertificate } from "./test-certificate.ts";
 
 /** Answers one request, well or badly. */

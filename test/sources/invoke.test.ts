@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../src/base/errors.ts";
 import type { Fetcher, RemoteRequest } from "../../src/sources/fetch.ts";
-import { invokeSkill } from "../../src/sources/invoke.ts";
-import type { Invocation } from "../../src/sources/invoke.ts";
+import { type Invocation, invokeSkill } from "../../src/sources/invoke.ts";
 import { manualClock } from "../manual-clock.ts";
 
 const endpoint = "https://example.com/translate";

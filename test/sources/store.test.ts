@@ -1,14 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { openApp } from "../../src/runtime/app.ts";
-import type { App } from "../../src/runtime/app.ts";
+import { type App, openApp } from "../../src/runtime/app.ts";
 import { readOptions } from "../../src/runtime/options.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 import type { SessionSkills } from "../../src/skills/skillset.ts";
 import { toAvailableSkill } from "../../src/wire/command-facts.ts";
-import { fakeSource, isDown, listed, newDataDirectory, skillFiles, source } from "./store/open-store.ts";
-import type { FakeSource } from "./store/open-store.ts";
+import {
+  type FakeSource,
+  fakeSource,
+  isDown,
+  listed,
+  newDataDirectory,
+  skillFiles,
+  source,
+} from "./store/open-store.ts";
 
 const opened: App[] = [];
 afterEach(async () => {

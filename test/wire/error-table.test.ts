@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { SkillsError } from "../../src/base/errors.ts";
-import type { SkillsErrorCode } from "../../src/base/errors.ts";
+import { SkillsError, type SkillsErrorCode } from "../../src/base/errors.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
 
 function tell(error: unknown) {

@@ -1,8 +1,7 @@
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
-import { isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
-import type { KnownFacts } from "../../wire/command-facts.ts";
+import { type KnownFacts, isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { createOnceLog } from "../../base/log.ts";
-import type { OnceLog } from "../../base/log.ts";
+import { type OnceLog, createOnceLog } from "../../base/log.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { Answer, Ask, Question, Reply } from "../../runtime/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";

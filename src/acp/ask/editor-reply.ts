@@ -1,6 +1,5 @@
 import type { OnceLog } from "../../base/log.ts";
-import { asPerson } from "../../runtime/question.ts";
-import type { Answer, Reply } from "../../runtime/question.ts";
+import { type Answer, type Reply, asPerson } from "../../runtime/question.ts";
 import { isRecord, recordAt } from "../bytes/raw-message.ts";
 
 /** The editor's response to a permission request of ours, reduced to what counts. */

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { quoted } from "../../base/text/quoted.ts";
-import { toLine } from "../../runtime/question.ts";
-import type { Answer, Question } from "../../runtime/question.ts";
+import { type Answer, type Question, toLine } from "../../runtime/question.ts";
 import type { ChangedFile } from "../../skills/copied-files.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import { toGitPatch } from "./git-patch.ts";

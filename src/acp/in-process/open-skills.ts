@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { SkillsError } from "../../base/errors.ts";
-import { readOptions } from "../../runtime/options.ts";
-import type { OptionRule, SkillsOptions } from "../../runtime/options.ts";
+import { type OptionRule, type SkillsOptions, readOptions } from "../../runtime/options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../../runtime/tools.ts";
 import type { Problem } from "../../skills/rules.ts";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
-import { subjectOfOffered } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
@@ -44,7 +43,7 @@ async function answerSkillRun(
   const isAsked = app.policyFor(directory).runs === "ask" || offered.remote !== undefined;
   if (isAsked || needsGrant(permissionsOf(skill))) return "decided";
   if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
-  const trust = await app.trust();
+  const [{ subjectOfOffered }, trust] = await Promise.all([import("../../runtime/runs.ts"), app.trust()]);
   const asker = { owner, directory, door: "acp" };
   return (await trust.mayRunUnasked(subjectOfOffered(offered, app.source, skill), asker)) ? "sandboxed" : undefined;
 }

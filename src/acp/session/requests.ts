@@ -1,5 +1,4 @@
-import { createDeferred } from "../../base/promises/deferred.ts";
-import type { Deferred } from "../../base/promises/deferred.ts";
+import { type Deferred, createDeferred } from "../../base/promises/deferred.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { ServiceConnection } from "../service/skill-service.ts";
 

@@ -18,8 +18,7 @@ import {
   toInvocable,
 } from "../announce/command-list.ts";
 import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
-import { nothingKnown, projectSkill } from "../../wire/command-facts.ts";
-import type { KnownFacts } from "../../wire/command-facts.ts";
+import { type KnownFacts, nothingKnown, projectSkill } from "../../wire/command-facts.ts";
 import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";

@@ -1,7 +1,6 @@
 import { nearest } from "../text/nearest.ts";
 import type { JsonNode } from "./json-text.ts";
-import { childOf, nodeAt } from "./node-at.ts";
-import type { JsonPath } from "./node-at.ts";
+import { type JsonPath, childOf, nodeAt } from "./node-at.ts";
 
 /** What a schema finds wrong with a value: an issue of zod, which this room does not load. */
 export interface SchemaIssue {

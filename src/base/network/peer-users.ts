@@ -2,8 +2,7 @@ import { accessSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness } from "node:os";
-import { createOnceLog } from "../log.ts";
-import type { Log } from "../log.ts";
+import { type Log, createOnceLog } from "../log.ts";
 
 /** One end of a connection, with the field names of Node's sockets. */
 export interface SocketEndpoints {

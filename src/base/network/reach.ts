@@ -2,8 +2,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../clock.ts";
 import { isPublicAddress } from "./public-address.ts";
 import type { Resolve } from "./resolve.ts";
-import { canonicalAddress } from "./target.ts";
-import type { Target } from "./target.ts";
+import { type Target, canonicalAddress } from "./target.ts";
 
 /** Starts to connect to an address, without resolving it again. */
 export type Connect = (address: string, port: number) => Socket;

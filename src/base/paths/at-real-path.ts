@@ -1,8 +1,16 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import type { Dirent } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import {
+  type Dirent,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";

@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { SkillsError } from "../errors.ts";
 
 /** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */

@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../failures/system-code.ts";
 

@@ -1,5 +1,4 @@
-import { execFile, spawn } from "node:child_process";
-import type { ChildProcess, ExecFileOptions, SpawnOptions } from "node:child_process";
+import { type ChildProcess, type ExecFileOptions, type SpawnOptions, execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../errors.ts";

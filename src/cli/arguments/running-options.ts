@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
-import { type SkillsOptions, grantText, idleGrants } from "../../runtime/options.ts";
+import { type SkillsOptions, grantText, idleGrants, parseGrant, permissionNames } from "../../runtime/options.ts";
 import type { Catalog } from "../../skills/skillset.ts";
-import { parseGrant, permissionNames } from "../../runtime/trust.ts";
-import { usageError } from "../command.ts";
-import type { OptionTable, OptionValues } from "../command.ts";
+import { type OptionTable, type OptionValues, usageError } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */

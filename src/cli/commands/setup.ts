@@ -7,26 +7,23 @@ import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { dataDirectory } from "../data-directory.ts";
 import { homePath } from "../../base/paths/shown-path.ts";
-import { describeChange, toJson } from "./setup/describe-change.ts";
-import type { SettingsFileChange } from "./setup/describe-change.ts";
+import { type SettingsFileChange, describeChange, toJson } from "./setup/describe-change.ts";
 import type { Editor, NewAgent, Plan, SetupEnvironment } from "./setup/editor.ts";
 import { editorNames } from "./setup/editor-names.ts";
 import { editorNamed } from "./setup/editors.ts";
-import { settingsFilesOf, planFor, planFound } from "./setup/plan-files.ts";
-import type { Context } from "./setup/plan-files.ts";
+import { type Context, planFor, planFound, settingsFilesOf } from "./setup/plan-files.ts";
 import {
-  dropRecord,
+  type SetupRecord,
   createBackup,
-  readRecords,
-  removeTemporaryFile,
+  dropRecord,
   isOurs,
   isUntouched,
+  readRecords,
+  removeTemporaryFile,
   textBefore,
 } from "./setup/records.ts";
-import { writeSettingsFile, readPlace, withoutMark } from "./setup/settings-file.ts";
-import type { SettingsFile } from "./setup/settings-file.ts";
+import { type SettingsFile, readPlace, withoutMark, writeSettingsFile } from "./setup/settings-file.ts";
 import { isTransient, ownWords } from "./setup/wrapper.ts";
-import type { SetupRecord } from "./setup/records.ts";
 
 export const command = defineCommand({
   usage: "setup EDITOR [options] [-- AGENT [ARG…]]",

@@ -1,13 +1,13 @@
 import { systemClock, withinTime } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
-import { openSourceCopies, sayFailure, sourceRoot } from "../../sources/store.ts";
+import { openSourceCopies, sayFailure } from "../../sources/store.ts";
+import { sourceRoot } from "../../sources/skills-place.ts";
 import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
 import { safeText } from "../report/safe-text.ts";
-import { onInterruption } from "../report/terminal.ts";
-import type { Terminal } from "../report/terminal.ts";
+import { type Terminal, onInterruption } from "../report/terminal.ts";
 
 export interface FetchedSources {
   readonly roots: readonly RemoteRoot[];

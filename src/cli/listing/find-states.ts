@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Standings } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
-import { hasPolicies } from "../../runtime/trust.ts";
+import { hasPolicies } from "../../runtime/options.ts";
 import { givenPolicy } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
 import type { Terminal } from "../report/terminal.ts";

@@ -1,8 +1,7 @@
 import type { Problem, RuleCode } from "../../skills/rules.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
 import { counted } from "../../base/text/counted.ts";
-import { plainPaint } from "./terminal.ts";
-import type { Paint } from "./terminal.ts";
+import { type Paint, plainPaint } from "./terminal.ts";
 
 const reasons: Partial<Record<RuleCode, string>> = {
   "too-deep": "too deep",

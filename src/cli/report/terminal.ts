@@ -6,8 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { createStderrLog } from "../open-log.ts";
 import type { Ask } from "../../runtime/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
-import { createProgress } from "./progress.ts";
-import type { Progress } from "./progress.ts";
+import { type Progress, createProgress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
 
 /** Those of a process. `columns` counts only for a terminal. */

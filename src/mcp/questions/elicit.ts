@@ -1,8 +1,7 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../../base/clock.ts";
 import { quoted } from "../../base/text/quoted.ts";
-import { asPerson, toLine } from "../../runtime/question.ts";
-import type { Ask, Question, Reply } from "../../runtime/question.ts";
+import { type Ask, type Question, type Reply, asPerson, toLine } from "../../runtime/question.ts";
 
 /** How long a person has to answer. */
 export const answerTime = 5 * 60_000;

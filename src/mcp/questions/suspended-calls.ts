@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { inputRequired } from "@modelcontextprotocol/server";
-import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+  inputRequired,
+} from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import type { RunListener } from "../../wire/run-event.ts";
-import { asPerson } from "../../runtime/question.ts";
-import type { Ask, Question, Reply } from "../../runtime/question.ts";
+import { type Ask, type Question, type Reply, asPerson } from "../../runtime/question.ts";
 import { answerTime, toForm, fromElicitResult } from "./elicit.ts";
 
 /** A request: the first of a call, or one that continues it. */

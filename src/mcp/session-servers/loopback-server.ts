@@ -1,15 +1,12 @@
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createPeerCheck } from "../../base/network/peer-users.ts";
-import type { PeerUsers } from "../../base/network/peer-users.ts";
+import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { isRefusal, refuse, nothingHere, onlyPost, unauthorized } from "../../wire/http/refusal.ts";
+import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
 import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/token.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
-import type { HttpRefusal } from "../../wire/http/refusal.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { Server, Socket } from "node:net";
+import { type Server, type Socket, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";

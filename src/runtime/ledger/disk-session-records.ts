@@ -7,8 +7,14 @@ import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
-import { longestText, mostForms, mostSessions, maxReportedNames } from "./session-records.ts";
-import type { SessionRecord, SessionRecords } from "./session-records.ts";
+import {
+  type SessionRecord,
+  type SessionRecords,
+  longestText,
+  maxReportedNames,
+  mostForms,
+  mostSessions,
+} from "./session-records.ts";
 
 interface DiskSessionRecordsOptions {
   readonly clock: Clock;

@@ -1,9 +1,7 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Authorization, CallingSkill, FullTrustRequest } from "../trust.ts";
-import { isNothing, noCapabilities, needsOf } from "../../skills/permissions.ts";
-import type { Capabilities } from "../../skills/permissions.ts";
-import type { Trust } from "../trust.ts";
+import type { Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
+import { type Capabilities, isNothing, needsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared } from "./plan/check-declared.ts";
 import { presentDependenciesOf } from "./plan/dependencies.ts";
 import { programOf } from "./plan/plan-skill-run.ts";

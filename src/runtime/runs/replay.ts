@@ -5,10 +5,8 @@ import type { RunCaller } from "./run-caller.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import type { RunSpec } from "./run-spec.ts";
 import type { RunStore } from "./store.ts";
-import { compareOutcomes, readOutcome } from "./replay/outcome.ts";
-import type { ReplayComparison, Outcome } from "./replay/outcome.ts";
-import { notReplayable, readRecordedRun } from "./replay/recorded-run.ts";
-import type { RecordedRun } from "./replay/recorded-run.ts";
+import { type Outcome, type ReplayComparison, compareOutcomes, readOutcome } from "./replay/outcome.ts";
+import { type RecordedRun, notReplayable, readRecordedRun } from "./replay/recorded-run.ts";
 import { planReplay } from "./replay/plan-replay.ts";
 
 export type { JsonDifference } from "./replay/json-differences.ts";

@@ -1,18 +1,13 @@
-import { STATUS_CODES, createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { connect as connectSocket } from "node:net";
-import type { Server, Socket } from "node:net";
+import { type IncomingMessage, STATUS_CODES, type ServerResponse, createServer } from "node:http";
+import { type Server, type Socket, connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { forwardRequest } from "./egress-proxy/forward-request.ts";
 import { judge, parseNetworkRules } from "./egress-proxy/network-rules.ts";
-import { areForeign, reach } from "../../base/network/reach.ts";
-import type { Connect } from "../../base/network/reach.ts";
-import { systemAddresses, systemResolver } from "../../base/network/resolve.ts";
-import type { Resolve } from "../../base/network/resolve.ts";
-import { parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../base/network/target.ts";
-import type { Target } from "../../base/network/target.ts";
+import { type Connect, areForeign, reach } from "../../base/network/reach.ts";
+import { type Resolve, systemAddresses, systemResolver } from "../../base/network/resolve.ts";
+import { type Target, parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../base/network/target.ts";
 import { openTunnel } from "./egress-proxy/tunnel.ts";
 
 export interface EgressOptions {

@@ -1,21 +1,21 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { systemClock } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { exceeds, watchSize } from "../../base/paths/watch-size.ts";
 import { removeTree } from "./directory/private-directory.ts";
-import { explainFailure, runInstaller, toInstallCommand } from "./requirements/installer.ts";
-import type { InstallerName } from "./requirements/installer.ts";
+import { type InstallerName, explainFailure, runInstaller, toInstallCommand } from "./requirements/installer.ts";
 import {
+  type PackageQuery,
   findRequirements,
   makeStaging,
   moveIntoPlace,
-  noteRequirements,
   notReady,
+  noteRequirements,
+  readPythonBuild,
+  readWheelSource,
+  toRequirementsKey,
 } from "./requirements/package-cache.ts";
-import { readPythonBuild, readWheelSource, toRequirementsKey } from "./requirements/package-cache.ts";
-import type { PackageQuery } from "./requirements/package-cache.ts";
 import { parseRequirements } from "./requirements/parse-requirements.ts";
 
 export { digestOfPackages, findPackagesOf } from "./requirements/package-cache.ts";

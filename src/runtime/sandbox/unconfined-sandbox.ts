@@ -1,17 +1,19 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
-import type { HostDirectory } from "./directory/host-directory.ts";
+import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
-import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "./directory/private-directory.ts";
-import type { PrivateDirectory } from "./directory/private-directory.ts";
-import { driveRun, supervisorGraceMs } from "./drive/drive-run.ts";
-import type { Outside, Roots, SandboxProcess } from "./drive/drive-run.ts";
-import { closableSandbox } from "./drive/sandbox-life.ts";
-import type { TierOptions } from "./drive/sandbox-life.ts";
-import { findCommand, findPython } from "./find.ts";
-import type { Python } from "./find.ts";
+import {
+  type PrivateDirectory,
+  layFiles,
+  makePrivateDirectory,
+  ownRootNames,
+  ownRoots,
+  removeTree,
+} from "./directory/private-directory.ts";
+import { type Outside, type Roots, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive/drive-run.ts";
+import { type TierOptions, closableSandbox } from "./drive/sandbox-life.ts";
+import { type Python, findCommand, findPython } from "./find.ts";
 import { startSandboxProcess } from "./processes/start-sandbox-process.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 

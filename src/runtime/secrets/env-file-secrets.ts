@@ -3,8 +3,7 @@ import { open, realpath } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { memorySecrets } from "../secrets.ts";
-import type { SecretSource } from "../secrets.ts";
+import { type SecretSource, memorySecrets } from "../secrets.ts";
 
 const greatestFile = 1024 * 1024;
 const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];

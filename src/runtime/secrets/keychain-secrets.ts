@@ -1,6 +1,5 @@
 import { SkillsError } from "../../base/errors.ts";
-import { isSecretName } from "../secrets.ts";
-import type { SecretSource } from "../secrets.ts";
+import { type SecretSource, isSecretName } from "../secrets.ts";
 
 export type KeychainPlatform = "darwin" | "linux";
 

@@ -1,8 +1,6 @@
 import { SkillsError } from "../../base/errors.ts";
-import { runInSlices } from "../../base/promises/slices.ts";
-import type { Steps } from "../../base/promises/slices.ts";
-import { findNeedles, prepareNeedles } from "./find-needles.ts";
-import type { Needles } from "./find-needles.ts";
+import { type Steps, runInSlices } from "../../base/promises/slices.ts";
+import { type Needles, findNeedles, prepareNeedles } from "./find-needles.ts";
 import { toSecretForms } from "./secret-forms.ts";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

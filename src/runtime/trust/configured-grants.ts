@@ -1,6 +1,5 @@
 import { isAbsolute } from "node:path";
-import { noCapabilities, together } from "../../skills/permissions.ts";
-import type { Capabilities } from "../../skills/permissions.ts";
+import { type Capabilities, noCapabilities, together } from "../../skills/permissions.ts";
 import type { Subject } from "./grants.ts";
 
 /** Kinds of capabilities that `--grant` names. */

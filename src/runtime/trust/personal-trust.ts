@@ -4,6 +4,7 @@ import type {
   Authorization,
   FullTrustRequest,
   GrantTerms,
+  ReadSkill,
   Trust,
   TrustOptions,
   TrustRequest,
@@ -23,7 +24,7 @@ import {
   reachOf,
 } from "./grants.ts";
 import type { Policy } from "./policy.ts";
-import { ProjectReading, type ReadSkill } from "./project-reading.ts";
+import { ProjectReading } from "./project-of/project-reading.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import { Questions, onlyOnce } from "./questions.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";

@@ -2,8 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { unlessAborted } from "../../base/promises/unless-aborted.ts";
 import type { Asker, Authorization, TrustEvent } from "../trust.ts";
 import type { Subject } from "./grants.ts";
-import { answerWords } from "../question.ts";
-import type { Ask, Question, Reply } from "../question.ts";
+import { type Ask, type Question, type Reply, answerWords } from "../question.ts";
 
 /** Told of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;

@@ -1,8 +1,6 @@
-import { runInSlices } from "../../base/promises/slices.ts";
-import type { Steps } from "../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../base/promises/slices.ts";
 import type { Authorization, TrustRequest } from "../trust.ts";
-import { isNothing } from "../../skills/permissions.ts";
-import type { Capabilities } from "../../skills/permissions.ts";
+import { type Capabilities, isNothing } from "../../skills/permissions.ts";
 import type { Subject } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 

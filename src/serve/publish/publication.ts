@@ -1,8 +1,7 @@
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { matchesGlob } from "../../base/text/name-glob.ts";
-import { accessPolicies, capabilityTypes } from "../../wire/skill-sharing.ts";
-import type { AccessPolicy, CapabilityType } from "../../wire/skill-sharing.ts";
+import { type AccessPolicy, type CapabilityType, accessPolicies, capabilityTypes } from "../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../config.ts";
 
 /** A skill as it is published: in the index of Skill Sharing, that of Agent Skills, and the marketplace. */

@@ -4,8 +4,7 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import { visibleTo } from "../../runtime/caller.ts";
 import type { Policy } from "../../runtime/trust.ts";
 import type { ServeConfig } from "../config.ts";
-import { toPublication } from "./publication.ts";
-import type { Publication } from "./publication.ts";
+import { type Publication, toPublication } from "./publication.ts";
 
 /** Looking for changed policies reads the disk, which a request must not wait for; runs are authorized by the policy of that moment. */
 const policyEveryMs = 100;

@@ -2,9 +2,8 @@ import { cutCodePoints } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import { readSystem } from "./read-item.ts";
-import { maxRequirements } from "./requirement.ts";
+import { type Demand, type ProgramDemand, type Requirement, type System, maxRequirements } from "./requirement.ts";
 import { readText } from "./read-text.ts";
-import type { Demand, ProgramDemand, Requirement, System } from "./requirement.ts";
 import { readRange } from "./version-range.ts";
 
 type Values = Readonly<Record<string, unknown>>;

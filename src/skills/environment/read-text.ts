@@ -1,8 +1,14 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
-import { readAgent, readItem } from "./read-item.ts";
-import type { Item } from "./read-item.ts";
-import { maxRequirements } from "./requirement.ts";
-import type { Certainty, Demand, RequirementLocation, ProgramDemand, Requirement, System } from "./requirement.ts";
+import { type Item, readAgent, readItem } from "./read-item.ts";
+import {
+  type Certainty,
+  type Demand,
+  type ProgramDemand,
+  type Requirement,
+  type RequirementLocation,
+  type System,
+  maxRequirements,
+} from "./requirement.ts";
 
 const longestQuote = 200;
 /** In UTF-16 code units; `compatibility` is limited to 500 code points. */

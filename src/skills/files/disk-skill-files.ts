@@ -1,9 +1,9 @@
 import { createHash, hash } from "node:crypto";
-import { closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
-import type { Dirent, Stats } from "node:fs";
+import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import {
+  type HeldDirectory,
   holdChild,
   holdDirectory,
   listHeld,
@@ -12,7 +12,6 @@ import {
   openInHeld,
   openRegularFileSync,
 } from "../../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 

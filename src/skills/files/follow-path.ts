@@ -1,5 +1,4 @@
-import { lstatSync, readlinkSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, lstatSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 

@@ -1,7 +1,5 @@
-import { countWords, comparableWords } from "./license-words.ts";
-import type { WordCounts } from "./license-words.ts";
-import { licenseTexts } from "./license-texts.ts";
-import type { LicenseText } from "./license-texts.ts";
+import { type WordCounts, comparableWords, countWords } from "./license-words.ts";
+import { type LicenseText, licenseTexts } from "./license-texts.ts";
 
 /** The well-known license whose words are most like those of a text. */
 export interface LikelyLicense {

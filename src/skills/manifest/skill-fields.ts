@@ -1,6 +1,5 @@
 import { readDeclared } from "../environment/read-declared.ts";
-import { agentTables, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
-import type { ValueFault } from "./check-frontmatter.ts";
+import { type ValueFault, agentTables, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
 import { cleanValue, controlsIn, hasControls, joinedStrings } from "../../base/text/control-characters.ts";
 import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";

@@ -1,9 +1,7 @@
-import type { Log } from "../../base/log.ts";
-import { createOnceLog } from "../../base/log.ts";
+import { type Log, createOnceLog } from "../../base/log.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Problem } from "../rules/problem.ts";
-import { rules, severityAt } from "../rules.ts";
-import type { RuleCode } from "../rules.ts";
+import { type RuleCode, rules, severityAt } from "../rules.ts";
 
 /** Maximum number of lines at a time, so that a directory full of invalid skills does not flood the log. */
 const lineLimit = 20;

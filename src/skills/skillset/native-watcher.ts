@@ -1,14 +1,10 @@
-import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
-import { followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
-import type { Way } from "../files/follow-path.ts";
-import { openPathGuards } from "./watch/path-guards.ts";
-import type { OpenHandle, WatchHandle } from "./watch/path-guards.ts";
+import { type Way, followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
+import { type OpenHandle, type WatchHandle, openPathGuards } from "./watch/path-guards.ts";
 import { openPollingWatcher } from "./watch/polling-watcher.ts";
-import { shareWatcher } from "./watch.ts";
-import type { Hint, OpenSkillWatcher, SkillWatcher } from "./watch.ts";
+import { type Hint, type OpenSkillWatcher, type SkillWatcher, shareWatcher } from "./watch.ts";
 
 /** The part of `fs.watch` that is used. */
 export type WatchDirectory = (

@@ -1,22 +1,17 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { withinTimeBudget } from "../../base/promises/slices.ts";
-import type { Steps } from "../../base/promises/slices.ts";
+import { type Steps, withinTimeBudget } from "../../base/promises/slices.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../manifest.ts";
 import { CopyFinder } from "./scan/copies.ts";
 import * as findings from "./scan/disk-findings.ts";
-import { findIgnoreRule } from "./scan/ignore-files.ts";
-import type { IgnoreRules } from "./scan/ignore-files.ts";
-import { loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
-import type { DirectoryRecord } from "./read-directory.ts";
+import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";
+import { type DirectoryRecord, loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
-import { FoundSoFar, ScanMemory } from "./scan/scan-memory.ts";
-import type { ScanResult, FoundSkill, Known } from "./scan/scan-memory.ts";
-import { UnreadPlaces } from "./scan/unread-places.ts";
-import type { UnreadPlace } from "./scan/unread-places.ts";
+import { type FoundSkill, FoundSoFar, type Known, ScanMemory, type ScanResult } from "./scan/scan-memory.ts";
+import { type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
 
 /** The limits of C-1.6. */
 interface ScanLimits {

@@ -1,6 +1,5 @@
 import { createGunzip } from "node:zlib";
-import { badArchive } from "./archive-content.ts";
-import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
+import { type ArchiveContent, type ArchiveOptions, badArchive } from "./archive-content.ts";
 import { decompress } from "./decompress.ts";
 import { inPieces, pieceBytes } from "./in-pieces.ts";
 import { readTar } from "./read-tar.ts";

@@ -1,8 +1,6 @@
-import { ArchiveCollector, badArchive } from "./archive-content.ts";
-import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
+import { ArchiveCollector, type ArchiveContent, type ArchiveOptions, badArchive } from "./archive-content.ts";
 import { ByteQueue } from "./byte-queue.ts";
-import { blockSize, paddingAfter, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
-import type { TarHeader } from "./tar-header.ts";
+import { type TarHeader, blockSize, paddingAfter, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
 
 /** Of one extended header or long name. */
 const metadataBytes = 64 * 1024;

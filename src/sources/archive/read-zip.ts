@@ -1,10 +1,8 @@
 import { crc32, createInflateRaw } from "node:zlib";
-import { ArchiveCollector, badArchive } from "./archive-content.ts";
-import type { ArchiveContent, ArchiveOptions } from "./archive-content.ts";
+import { ArchiveCollector, type ArchiveContent, type ArchiveOptions, badArchive } from "./archive-content.ts";
 import { decompress } from "./decompress.ts";
 import { inPieces, pieceBytes } from "./in-pieces.ts";
-import { readZipDirectory } from "./zip-directory.ts";
-import type { ZipEntry } from "./zip-directory.ts";
+import { type ZipEntry, readZipDirectory } from "./zip-directory.ts";
 
 const targetBytes = 4_096;
 

@@ -1,6 +1,12 @@
 import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../base/network/public-address.ts";
-import { canonicalAddress, canonicalHost, parseAuthority, toAuthority } from "../../base/network/target.ts";
-import type { CanonicalHost, Target } from "../../base/network/target.ts";
+import {
+  type CanonicalHost,
+  type Target,
+  canonicalAddress,
+  canonicalHost,
+  parseAuthority,
+  toAuthority,
+} from "../../base/network/target.ts";
 import { SkillsError } from "../../base/errors.ts";
 
 /** Which hosts may be asked (CONTRACT C-6.5). */

@@ -1,11 +1,9 @@
 import type { Socket } from "node:net";
 import type { buildConnector } from "undici";
 import type { Clock } from "../../base/clock.ts";
-import { reach } from "../../base/network/reach.ts";
-import type { Connect } from "../../base/network/reach.ts";
+import { type Connect, reach } from "../../base/network/reach.ts";
 import type { Resolve } from "../../base/network/resolve.ts";
-import type { AddressRules } from "./address-rules.ts";
-import { disallowedRequest } from "./address-rules.ts";
+import { type AddressRules, disallowedRequest } from "./address-rules.ts";
 
 export interface CheckedConnection {
   readonly rules: AddressRules;

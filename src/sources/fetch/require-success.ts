@@ -1,5 +1,4 @@
-import { SkillsError } from "../../base/errors.ts";
-import type { SkillsErrorCode } from "../../base/errors.ts";
+import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import type { RemoteAnswer } from "../fetch.ts";
 
 const codes: Readonly<Record<number, SkillsErrorCode>> = {

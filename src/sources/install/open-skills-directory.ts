@@ -2,16 +2,18 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../../base/paths/names-in.ts";
 import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
-import { isRecordedFor, stagingPrefix, unfinishedChanges } from "../lock/change-record.ts";
-import type { EntryChange, UnfinishedChange } from "../lock/change-record.ts";
+import {
+  type EntryChange,
+  type UnfinishedChange,
+  isRecordedFor,
+  stagingPrefix,
+  unfinishedChanges,
+} from "../lock/change-record.ts";
 import { changeLock, readLock, sweepLock } from "../lock-file.ts";
 import { toLockText } from "../lock/lock-text.ts";
-import { directoryName, emptyLock, withEntry } from "../lock.ts";
-import type { LockEntry } from "../lock.ts";
-import { findSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
-import type { SkillsPlace } from "../skills-place.ts";
-import { reopenStaging } from "../lock/staging.ts";
-import type { LeftStaging } from "../lock/staging.ts";
+import { type LockEntry, directoryName, emptyLock, withEntry } from "../lock.ts";
+import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
+import { type LeftStaging, reopenStaging } from "../lock/staging.ts";
 import { stateOf } from "../installed.ts";
 import { writing } from "./replace-skills.ts";
 

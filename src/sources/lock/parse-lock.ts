@@ -1,5 +1,4 @@
-import { parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
-import type { JsonEntry, JsonNode } from "../../base/json/json-text.ts";
+import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { PreservedKey, Lock, LockEntry, LockForm } from "../lock.ts";
 

@@ -1,13 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { TurnLock } from "../../base/processes/turn-lock.ts";
-import { sourceKey } from "../source.ts";
-import type { Source } from "../source.ts";
+import { type Source, sourceKey } from "../source.ts";
 import type { SourceReader } from "../reader.ts";
-import { SourceRefresh } from "./refresh.ts";
-import type { RefreshOutcome } from "./refresh.ts";
-import { SkillStore } from "./skill-store.ts";
-import type { SkillReading } from "./skill-store.ts";
+import { type RefreshOutcome, SourceRefresh } from "./refresh.ts";
+import { type SkillReading, SkillStore } from "./skill-store.ts";
 import { SourceCopies } from "./source-copies.ts";
 import { sourcePlaces, storePlaces } from "./store-places.ts";
 import { statesIn, sweepStore } from "./sweep.ts";

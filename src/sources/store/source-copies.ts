@@ -4,10 +4,15 @@ import path from "node:path";
 import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Source } from "../source.ts";
 import type { SkillStore } from "./skill-store.ts";
-import { formatState, newState, readState } from "./source-state.ts";
-import type { SourceState } from "./source-state.ts";
-import { copyPlace, makeSourcePlaces, makeStorePlaces, sourcePlaces } from "./store-places.ts";
-import type { SourcePlaces, StorePlaces } from "./store-places.ts";
+import { type SourceState, formatState, newState, readState } from "./source-state.ts";
+import {
+  type SourcePlaces,
+  type StorePlaces,
+  copyPlace,
+  makeSourcePlaces,
+  makeStorePlaces,
+  sourcePlaces,
+} from "./store-places.ts";
 
 export interface SourceCopiesOptions {
   readonly source: Source;

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
-import { sourceKey } from "../source.ts";
-import type { Source } from "../source.ts";
+import { type Source, sourceKey } from "../source.ts";
 
 /**
  * Where copies of skills of others lie. Only this user may enter; several processes share it.

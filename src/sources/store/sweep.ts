@@ -4,10 +4,8 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { namesIn } from "../../base/paths/names-in.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
-import { readState } from "./source-state.ts";
-import type { SourceState } from "./source-state.ts";
-import { sourcePlaces } from "./store-places.ts";
-import type { StorePlaces } from "./store-places.ts";
+import { type SourceState, readState } from "./source-state.ts";
+import { type StorePlaces, sourcePlaces } from "./store-places.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */

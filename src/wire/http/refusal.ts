@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { silentLog } from "../../base/log.ts";
-import { SkillsError } from "../../base/errors.ts";
-import type { SkillsErrorCode } from "../../base/errors.ts";
+import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import { toWireError } from "../error-table.ts";
 
 /** Why a request is refused before it reaches a server. */

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { mergeCommands, toCommandList } from "../../../src/acp/announce/command-list.ts";
-import { nothingKnown } from "../../../src/wire/command-facts.ts";
-import type { KnownFacts } from "../../../src/wire/command-facts.ts";
+import { type KnownFacts, nothingKnown } from "../../../src/wire/command-facts.ts";
 import { offer } from "../memory-skillset.ts";
 
 const silent = { protocol: 1, jetbrains: false } as const;

@@ -1,5 +1,4 @@
-import type { Question } from "../../../src/runtime/question.ts";
-import { askAboutProject, askAboutSkill } from "../../../src/runtime/question.ts";
+import { type Question, askAboutProject, askAboutSkill } from "../../../src/runtime/question.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { type Conversation, converseInSession, type Message } from "../conversation.ts";

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { openSkills } from "../../../src/index.ts";
-import type { OpenSkillsOptions, Question, Skills } from "../../../src/index.ts";
+import { type OpenSkillsOptions, type Question, type Skills, openSkills } from "../../../src/index.ts";
 import { refusal } from "../../runtime/tools/open-tools.ts";
 
 let directory = "";

@@ -5,8 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Interceptor } from "../../../src/acp/interceptor.ts";
 import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
 import type { FromService, ServiceOutlet, SkillService, ToService } from "../../../src/acp/service/skill-service.ts";
-import { readOptions, type Settings } from "../../../src/runtime/options.ts";
-import { toSettingsData } from "../../../src/runtime/options.ts";
+import { type Settings, readOptions, toSettingsData } from "../../../src/runtime/options.ts";
 import { type OpenChannel, sameThreadChannel, workerChannel } from "../../../src/base/processes/threads.ts";
 import { manualClock } from "../../manual-clock.ts";
 

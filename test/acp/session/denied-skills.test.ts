@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { clients, converseInSession, prompt } from "../conversation.ts";
-import type { Conversation } from "../conversation.ts";
+import { type Conversation, clients, converseInSession, prompt } from "../conversation.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clients, converseInSession, listCommands, prompt } from "../conversation.ts";
-import type { Conversation } from "../conversation.ts";
+import { type Conversation, clients, converseInSession, listCommands, prompt } from "../conversation.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseUntrustedJson, TooDeep, writeJson } from "../../../src/base/json/untrusted-json.ts";
-import type { ParsedJson } from "../../../src/base/json/untrusted-json.ts";
+import { type ParsedJson, TooDeep, parseUntrustedJson, writeJson } from "../../../src/base/json/untrusted-json.ts";
 
 /** The parsed value, and how often the parser yielded. */
 function parse(text: string | Buffer, deepest = 201): ParsedJson & { readonly pauses: number } {

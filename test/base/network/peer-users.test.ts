@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 import { endianness } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runInSlices } from "../../../src/base/promises/slices.ts";
-import type { Steps } from "../../../src/base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../src/base/promises/slices.ts";
 
 function* count(steps: number, onStep: (step: number) => void): Steps<string> {
   for (let step = 1; step <= steps; step++) {

@@ -1,12 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { request as sendRequest } from "node:http";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openApp } from "../../../src/runtime/app.ts";
-import type { App } from "../../../src/runtime/app.ts";
-import type { Clock } from "../../../src/base/clock.ts";
-import { systemClock } from "../../../src/base/clock.ts";
+import { type App, openApp } from "../../../src/runtime/app.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import type { BrowseOptions } from "../../../src/browser/server.ts";
 import { readOptions } from "../../../src/runtime/options.ts";

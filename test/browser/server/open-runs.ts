@@ -1,17 +1,14 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { request as sendRequest } from "node:http";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { openApp } from "../../../src/runtime/app.ts";
-import type { App } from "../../../src/runtime/app.ts";
+import { type App, openApp } from "../../../src/runtime/app.ts";
 import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import type { RunNews, RunRequest, RunStarted, ShownRun } from "../../../src/browser/wire/runs.ts";
 import type { SkillDetail } from "../../../src/browser/wire/skills.ts";
-import { sessionHeader } from "../../../src/browser/wire/session.ts";
-import type { BrowseSessionResponse } from "../../../src/browser/wire/session.ts";
+import { type BrowseSessionResponse, sessionHeader } from "../../../src/browser/wire/session.ts";
 import { action } from "../../serve/open-served.ts";
 
 interface Sent {

@@ -4,8 +4,7 @@ import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sessionHeader } from "../../../src/browser/wire/session.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { openBrowse } from "./open-browse.ts";
-import type { OpenBrowse } from "./open-browse.ts";
+import { type OpenBrowse, openBrowse } from "./open-browse.ts";
 
 let browse: OpenBrowse;
 

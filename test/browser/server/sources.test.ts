@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer, request } from "node:http";
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,11 +14,9 @@ import type {
   SourceList,
   SourcePlan,
 } from "../../../src/browser/wire/sources.ts";
-import { usePublisher } from "../../cli/commands/sources/publish-skills.ts";
-import type { Publisher } from "../../cli/commands/sources/publish-skills.ts";
+import { type Publisher, usePublisher } from "../../cli/commands/sources/publish-skills.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { openBrowse } from "./open-browse.ts";
-import type { OpenBrowse, OpenBrowseOptions } from "./open-browse.ts";
+import { type OpenBrowse, type OpenBrowseOptions, openBrowse } from "./open-browse.ts";
 
 const openPublisher = usePublisher();
 

@@ -2,8 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, stat
 import path from "node:path";
 import { parse } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { binary, runCli, runProcess } from "../run-cli.ts";
-import type { CliRun } from "../run-cli.ts";
+import { type CliRun, binary, runCli, runProcess } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 
 const home = useTemporaryProject();

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { askAtTerminal } from "../../../src/cli/report/ask-at-terminal.ts";
 import { createProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import { askAboutSkill } from "../../../src/runtime/question.ts";
-import type { Asked } from "../../../src/runtime/question.ts";
+import { type Asked, askAboutSkill } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const asked: Asked = {

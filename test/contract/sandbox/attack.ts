@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Json, RunEnd } from "../../../src/runtime/sandbox.ts";
 import { processesNamedAfter } from "./host-state.ts";
-import { attackCode, codeRun } from "./runs.ts";
-import type { More } from "./runs.ts";
+import { type More, attackCode, codeRun } from "./runs.ts";
 import type { Outcome, Trial } from "./tier.ts";
 
 /** An attack by hostile code, which every tier must resist. */

@@ -13,8 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
-import type { ListenOptions, Server } from "node:net";
+import { type ListenOptions, type Server, createServer } from "node:net";
 import { homedir } from "node:os";
 import path from "node:path";
 import { processesNamedAfter } from "./host-state.ts";

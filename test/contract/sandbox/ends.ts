@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunEnd } from "../../../src/runtime/sandbox.ts";
-import { codeRun, python } from "./runs.ts";
-import type { More } from "./runs.ts";
+import { type More, codeRun, python } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { channel, forgeries } from "./forged-frames.ts";
-import { attackCode, codeRun, python } from "./runs.ts";
-import type { More } from "./runs.ts";
+import { type More, attackCode, codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
 /** C-5.4: printed output cannot forge a result, and forged frames cannot break the host. */

@@ -20,8 +20,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/runtime/sandbox.ts";
 import { usersOfSandboxes } from "./host-state.ts";
-import { codeRun, python, scriptRun, skillOf, skillRun } from "./runs.ts";
-import type { More, Script } from "./runs.ts";
+import { type More, type Script, codeRun, python, scriptRun, skillOf, skillRun } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostState } from "./host-state.ts";
-import type { HostState } from "./host-state.ts";
+import { type HostState, hostState } from "./host-state.ts";
 import { recordingHost } from "./recording-host.ts";
 import { codeRun, skillOf } from "./runs.ts";
 import { samples } from "./samples.ts";

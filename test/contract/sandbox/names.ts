@@ -3,8 +3,7 @@ import type { RunEnd, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { recordingHost } from "./recording-host.ts";
 import { blobOf, codeRun, fileOf, scriptRun, skillOf, skillRun } from "./runs.ts";
 import { samples } from "./samples.ts";
-import { featuresOf } from "./tier.ts";
-import type { Trial } from "./tier.ts";
+import { type Trial, featuresOf } from "./tier.ts";
 
 /** Names that are paths. Callers check them, but the sandbox does not rely on that. */
 export function describeNames(trial: Trial): void {

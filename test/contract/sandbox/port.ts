@@ -3,8 +3,7 @@ import type { RunEnd, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { recordingHost } from "./recording-host.ts";
 import { blobOf, codeRun, fileOf, scriptRun, skillOf, skillRun } from "./runs.ts";
 import { samples } from "./samples.ts";
-import { expectUnavailable, featuresOf } from "./tier.ts";
-import type { Trial } from "./tier.ts";
+import { type Trial, expectUnavailable, featuresOf } from "./tier.ts";
 
 const timeout = { type: "limit", limit: "timeout" } satisfies RunEnd;
 

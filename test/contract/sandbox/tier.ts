@@ -2,12 +2,9 @@ import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier as SandboxTier } from "../../../src/runtime/sandbox.ts";
-import { openBait } from "./bait.ts";
-import type { Bait } from "./bait.ts";
-import { hostState } from "./host-state.ts";
-import type { HostState } from "./host-state.ts";
-import { recordingHost } from "./recording-host.ts";
-import type { HostRecord } from "./recording-host.ts";
+import { type Bait, openBait } from "./bait.ts";
+import { type HostState, hostState } from "./host-state.ts";
+import { type HostRecord, recordingHost } from "./recording-host.ts";
 import { missingTier } from "./required-tiers.ts";
 
 /** Features of a tier that a run may need. */

@@ -7,8 +7,7 @@ import type { Ask, Question } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openDoor } from "../open-door.ts";
 import { legacyCall } from "../raw-request.ts";
-import { initialize, openStdioClient } from "../stdio-client.ts";
-import type { StdioMessage } from "../stdio-client.ts";
+import { type StdioMessage, initialize, openStdioClient } from "../stdio-client.ts";
 
 const question: Question = {
   about: "run",

@@ -4,8 +4,7 @@ import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-
 import type { RunListener } from "../../../src/wire/run-event.ts";
 import type { Ask, Question } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { openDoor } from "../open-door.ts";
-import type { OpenDoor } from "../open-door.ts";
+import { type OpenDoor, openDoor } from "../open-door.ts";
 import { modernRequest, rawRequest } from "../raw-request.ts";
 
 const opened: OpenDoor[] = [];

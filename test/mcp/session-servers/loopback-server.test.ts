@@ -6,8 +6,7 @@ import { maxBodyBytes } from "../../../src/wire/http/read-body.ts";
 import { onPrinted } from "../../../src/wire/run-event.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { printed } from "../../printed.ts";
-import { openDoor } from "../open-door.ts";
-import type { OpenDoor } from "../open-door.ts";
+import { type OpenDoor, openDoor } from "../open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "../raw-request.ts";
 import { waitingToolbox } from "../waiting-toolbox.ts";
 

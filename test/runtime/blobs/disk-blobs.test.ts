@@ -15,8 +15,7 @@ import {
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { diskBlobs } from "../../../src/runtime/blobs/disk-blobs.ts";
-import type { DiskBlobOptions } from "../../../src/runtime/blobs/disk-blobs.ts";
+import { type DiskBlobOptions, diskBlobs } from "../../../src/runtime/blobs/disk-blobs.ts";
 import type { BlobStore, BlobUpkeep } from "../../../src/runtime/blobs.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import { describeBlobStore } from "../../contract/blob-store.ts";

@@ -1,13 +1,10 @@
-import { memorySandbox } from "../sandbox/memory-sandbox.ts";
-import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
+import { type MemoryScript, memorySandbox } from "../sandbox/memory-sandbox.ts";
 import type { Sandbox } from "../../../src/runtime/sandbox.ts";
-import { createRuns } from "../../../src/runtime/runs.ts";
-import type { Runs, RunsOptions } from "../../../src/runtime/runs.ts";
+import { type Runs, type RunsOptions, createRuns } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import { openTrust } from "../trust/open-trust.ts";
-import { manualClock } from "../../manual-clock.ts";
-import type { ManualClock } from "../../manual-clock.ts";
+import { type ManualClock, manualClock } from "../../manual-clock.ts";
 
 export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "clock">> {
   readonly grants?: readonly string[];

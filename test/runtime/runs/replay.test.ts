@@ -3,8 +3,7 @@ import type { RunCaller } from "../../../src/runtime/runs/run-caller.ts";
 import type { Replay } from "../../../src/runtime/runs/replay.ts";
 import type { RunSpec } from "../../../src/runtime/runs/run-spec.ts";
 import { refusal } from "../tools/open-tools.ts";
-import { openMemoryRun } from "./open-memory-run.ts";
-import type { OpenMemoryRun } from "./open-memory-run.ts";
+import { type OpenMemoryRun, openMemoryRun } from "./open-memory-run.ts";
 import { actionSkill } from "./open-runner.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";
-import { runSpec } from "../../../src/runtime/runs/run-spec.ts";
-import type { RunSpec } from "../../../src/runtime/runs/run-spec.ts";
+import { type RunSpec, runSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { Json } from "../../../src/runtime/sandbox.ts";
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);

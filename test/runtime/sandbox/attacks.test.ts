@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBait } from "../../contract/sandbox/bait.ts";
-import type { Bait } from "../../contract/sandbox/bait.ts";
+import { type Bait, openBait } from "../../contract/sandbox/bait.ts";
 import { filesystemAttacks } from "../../contract/sandbox/filesystem-attacks.ts";
 import { kernelAttacks } from "../../contract/sandbox/kernel-attacks.ts";
 import { networkAttacks } from "../../contract/sandbox/network-attacks.ts";

@@ -5,14 +5,14 @@ import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  encodeFrame,
+  type Frame,
   FrameFault,
-  frameLimits,
   createFrameRateLimiter,
+  encodeFrame,
+  frameLimits,
   readFrames,
   sendFrame,
 } from "../../../src/runtime/sandbox/frames.ts";
-import type { Frame } from "../../../src/runtime/sandbox/frames.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { retainedHeap } from "../../retained-heap.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { memorySandbox } from "./memory-sandbox.ts";
-import type { MemoryScript, MemoryStage } from "./memory-sandbox.ts";
+import { type MemoryScript, type MemoryStage, memorySandbox } from "./memory-sandbox.ts";
 import type { Json, RunEnd, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { describeSandboxPort } from "../../contract/sandbox-contract.ts";
 import { recordingHost } from "../../contract/sandbox/recording-host.ts";

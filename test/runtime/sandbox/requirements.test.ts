@@ -19,9 +19,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { findPython } from "../../../src/runtime/sandbox/find.ts";
-import { installRequirements } from "../../../src/runtime/sandbox/requirements.ts";
+import {
+  type InstalledRequirements,
+  type RequirementsOptions,
+  installRequirements,
+} from "../../../src/runtime/sandbox/requirements.ts";
 import { findPackagesOf, findRequirements } from "../../../src/runtime/sandbox/requirements/package-cache.ts";
-import type { InstalledRequirements, RequirementsOptions } from "../../../src/runtime/sandbox/requirements.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { writeSource, writeWheel } from "./requirements/wheels.ts";
 

@@ -3,14 +3,12 @@ import { isSkillsError } from "../../../src/base/errors.ts";
 import type { BlobStore, BlobOptions } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
-import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import type { Root } from "../../../src/skills/skillset/roots.ts";
-import type { MemorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { ToolCaller } from "../../../src/runtime/tools/tool.ts";
-import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
-import type { Toolbox, ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
+import { type Toolbox, type ToolboxOptions, createToolbox } from "../../../src/runtime/tools/toolbox.ts";
 
 /** A skill of either format, as files below `/skills`. */
 export function agentSkill(name: string, extra = "", body = "# Body\n"): Record<string, string> {

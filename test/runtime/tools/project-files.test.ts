@@ -21,8 +21,7 @@ import { projectFiles, projectPathFault } from "../../../src/runtime/tools/proje
 import { gather, streamOf } from "../blobs/gather.ts";
 import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import { startSwapping } from "../../swapping.ts";
-import { openTools, refusal } from "./open-tools.ts";
-import type { OpenTools } from "./open-tools.ts";
+import { type OpenTools, openTools, refusal } from "./open-tools.ts";
 
 let directory = "";
 let project = "";

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isNothing } from "../../../src/skills/permissions.ts";
-import type { Capabilities } from "../../../src/skills/permissions.ts";
-import { allows } from "../../../src/runtime/trust/grants.ts";
-import type { AccessRequest } from "../../../src/runtime/trust/grants.ts";
+import { type Capabilities, isNothing } from "../../../src/skills/permissions.ts";
+import { type AccessRequest, allows } from "../../../src/runtime/trust/grants.ts";
 import { grantOf } from "./grants/grant-of.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });

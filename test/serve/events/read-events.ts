@@ -1,5 +1,4 @@
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 
 interface ReadEvent {
   readonly id: string;

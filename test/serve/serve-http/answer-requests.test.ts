@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createDeferred } from "../../../src/base/promises/deferred.ts";
-import { openHttp } from "../open-http.ts";
-import type { OpenHttp } from "../open-http.ts";
+import { type OpenHttp, openHttp } from "../open-http.ts";
 
 const skills = { "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\n---\n# Alpha\n" };
 

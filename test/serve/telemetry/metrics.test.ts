@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createMetrics } from "../../../src/serve/telemetry/metrics.ts";
-import type { Metrics } from "../../../src/serve/telemetry/metrics.ts";
+import { type Metrics, createMetrics } from "../../../src/serve/telemetry/metrics.ts";
 
 const skills = { public: 2, restricted: 0, private: 1 };
 

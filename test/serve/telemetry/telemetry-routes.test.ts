@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import type { RequestRecord } from "../../../src/serve/telemetry.ts";
-import { openHttp, rpcCall } from "../open-http.ts";
-import type { OpenHttp } from "../open-http.ts";
+import { type OpenHttp, openHttp, rpcCall } from "../open-http.ts";
 import { sendRaw } from "../send-raw.ts";
 
 let server: OpenHttp | undefined;

@@ -4,8 +4,7 @@ import {
   statedRequirements,
   statesRequirements,
 } from "../../../src/skills/environment/requirements-of.ts";
-import { describeDemand } from "../../../src/skills/environment/requirement.ts";
-import type { Requirement } from "../../../src/skills/environment/requirement.ts";
+import { type Requirement, describeDemand } from "../../../src/skills/environment/requirement.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../../src/skills/manifest/read-manifest.ts";
 

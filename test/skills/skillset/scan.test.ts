@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { memorySkillFiles } from "../files/memory-skill-files.ts";
-import type { MemorySkillFiles } from "../files/memory-skill-files.ts";
+import { type MemorySkillFiles, memorySkillFiles } from "../files/memory-skill-files.ts";
 import type { ScanResult } from "../../../src/skills/skillset/scan/scan-memory.ts";
-import { Scan } from "../../../src/skills/skillset/scan.ts";
-import type { ScanOptions } from "../../../src/skills/skillset/scan.ts";
+import { Scan, type ScanOptions } from "../../../src/skills/skillset/scan.ts";
 import { runInSlices } from "../../../src/base/promises/slices.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { skillText } from "../../contract/skill-watcher.ts";

@@ -4,10 +4,8 @@ import { expect, test } from "vitest";
 import { lockDifferenceOf, fileDigests } from "../../../src/sources/lock/compare-files.ts";
 import { computedHash } from "../../../src/sources/lock/computed-hash.ts";
 import { readInstalled } from "../../../src/sources/lock/read-installed.ts";
-import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../../../src/base/paths/directory-identity.ts";
-import type { Staging } from "../../../src/sources/lock/staging.ts";
-import { openStaging as openRecorded, reopenStaging } from "../../../src/sources/lock/staging.ts";
+import { type DirectoryIdentity, directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
+import { type Staging, openStaging as openRecorded, reopenStaging } from "../../../src/sources/lock/staging.ts";
 import { useTemporaryProject } from "../../cli/temporary-project.ts";
 
 const project = useTemporaryProject();

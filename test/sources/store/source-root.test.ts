@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { sourceRoot } from "../../../src/sources/store/source-root.ts";
 import { formatState, newState, readState } from "../../../src/sources/store/source-state.ts";
 import { copyPlace, sourcePlaces } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
+import { sourceRoot } from "../../../src/sources/skills-place.ts";
 
 const commits = ["0a".repeat(20), "0b".repeat(20)] as const;
 const at = (commit: string) =>

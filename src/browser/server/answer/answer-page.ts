@@ -2,8 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import * as z from "zod";
 import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
-import { sessionHeader } from "../../wire/session.ts";
-import type { BrowseSessionResponse } from "../../wire/session.ts";
+import { type BrowseSessionResponse, sessionHeader } from "../../wire/session.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";

@@ -1,5 +1,4 @@
-import { isSkillsError } from "../../../base/errors.ts";
-import type { SkillsErrorCode } from "../../../base/errors.ts";
+import { type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { toWireError } from "../../../wire/error-table.ts";
 import type { BrowseError } from "../../wire/skills.ts";

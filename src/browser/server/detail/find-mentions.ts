@@ -1,6 +1,5 @@
 import type { SkillSource } from "../../../skills/files.ts";
-import { orNothing } from "../../../skills/hash.ts";
-import type { WalkedFile } from "../../../skills/hash.ts";
+import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
 import type { Steps } from "../../../base/promises/slices.ts";
 
 /** What code mentions: not what it does. */

@@ -1,10 +1,8 @@
-import type { Steps } from "../../../base/promises/slices.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
 import { type Approvals, type FullTrustRequest, type Subject, type Trust, blocks } from "../../../runtime/trust.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import { inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
-import type { Capabilities } from "../../../skills/permissions.ts";
+import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
 import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 
 /** Of one file. */

@@ -1,5 +1,4 @@
-import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../../base/clock.ts";
 
 /** Changes that come together are told once. */

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { toCachedResponse } from "../../../serve/cached-response.ts";
-import type { CachedResponse } from "../../../serve/cached-response.ts";
+import { type CachedResponse, toCachedResponse } from "../../../serve/cached-response.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { pagePath } from "../admission/admit-page.ts";
 

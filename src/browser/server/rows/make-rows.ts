@@ -1,10 +1,8 @@
 import type { Steps } from "../../../base/promises/slices.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
-import { rowsAtOnce } from "./row-texts.ts";
-import type { Rows } from "./row-texts.ts";
+import { type Rows, rowsAtOnce } from "./row-texts.ts";
 import type { ShownSkill } from "./shown-skill.ts";
-import { placeName, toShownSkill, toUnofferedSkill } from "./to-row.ts";
-import type { KnownOfSkill, DisplayDirectories } from "./to-row.ts";
+import { type DisplayDirectories, type KnownOfSkill, placeName, toShownSkill, toUnofferedSkill } from "./to-row.ts";
 import { findUnoffered } from "./unoffered.ts";
 
 /** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */

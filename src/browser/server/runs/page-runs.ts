@@ -5,10 +5,8 @@ import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../wire/runs.ts";
-import { askForRun } from "../decide/allowed-next.ts";
-import type { AllowedNext } from "../decide/allowed-next.ts";
-import { createPrintedTail } from "./printed-tail.ts";
-import type { PrintedTail } from "./printed-tail.ts";
+import { type AllowedNext, askForRun } from "../decide/allowed-next.ts";
+import { type PrintedTail, createPrintedTail } from "./printed-tail.ts";
 import { toRunError } from "./run-error.ts";
 import { toShownResult } from "./shown-run.ts";
 

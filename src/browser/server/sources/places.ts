@@ -1,11 +1,15 @@
 import { homePath } from "../../../base/paths/shown-path.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { differenceWords, stateOf } from "../../../sources/installed.ts";
-import type { InstalledState } from "../../../sources/installed.ts";
+import { type InstalledState, differenceWords, stateOf } from "../../../sources/installed.ts";
 import type { LockEntry } from "../../../sources/lock.ts";
 import { readLock } from "../../../sources/lock-file.ts";
-import { findSkillsDirectory, globalPlace, projectPlace, shownSkillsDirectory } from "../../../sources/skills-place.ts";
-import type { SkillsPlace } from "../../../sources/skills-place.ts";
+import {
+  type SkillsPlace,
+  findSkillsDirectory,
+  globalPlace,
+  projectPlace,
+  shownSkillsDirectory,
+} from "../../../sources/skills-place.ts";
 import type { InstalledSkill, InstallPlace, SourceList } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 

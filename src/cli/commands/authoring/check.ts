@@ -2,7 +2,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { checkPaths } from "../../../skills/check.ts";
+import { type CheckReport, checkPaths } from "../../../skills/check.ts";
 import { type SkillFiles, diskSkillFiles } from "../../../skills/files.ts";
 import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
 import { json } from "../../arguments/shared-options.ts";
@@ -10,7 +10,6 @@ import { defineCommand, usageError } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts } from "../../report/say-counts.ts";
 import type { Reporter } from "../../report/pretty.ts";
-import type { CheckReport } from "../../../skills/check.ts";
 
 /** Where each format is; only the chosen one is loaded. */
 const reporters = {

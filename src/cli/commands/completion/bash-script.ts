@@ -1,5 +1,4 @@
-import { listNamesCommandLine } from "./table.ts";
-import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
+import { type CompletedCommand, type CompletedOption, type Values, listNamesCommandLine } from "./table.ts";
 
 /** Works with and without the bash-completion package, and with the bash 3.2 of macOS. */
 export function bashScript(commands: readonly CompletedCommand[]): string {

@@ -1,5 +1,4 @@
-import { listNamesCommandLine } from "./table.ts";
-import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
+import { type CompletedCommand, type CompletedOption, type Values, listNamesCommandLine } from "./table.ts";
 
 export function fishScript(commands: readonly CompletedCommand[]): string {
   const all = commands.map(({ name }) => name).join(" ");

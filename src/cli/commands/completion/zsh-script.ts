@@ -1,5 +1,10 @@
-import { listNamesCommandLine, singleQuoted } from "./table.ts";
-import type { CompletedCommand, CompletedOption, Values } from "./table.ts";
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type Values,
+  listNamesCommandLine,
+  singleQuoted,
+} from "./table.ts";
 
 /** Works in a directory of `fpath`, and when it is sourced. */
 export function zshScript(commands: readonly CompletedCommand[]): string {

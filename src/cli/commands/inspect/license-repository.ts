@@ -12,7 +12,7 @@ export function licenseRepository(directory: string, home: string): string | und
 }
 
 function isInstalled(directory: string, home: string): boolean {
-  const project = path.resolve(directory, "../../../..");
+  const project = path.resolve(directory, "../../..");
   if (path.relative(project, path.dirname(directory)) !== path.join(".agents", "skills")) return false;
   try {
     const { entries } = readLock(projectPlace(project, home, process.env));

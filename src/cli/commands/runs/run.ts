@@ -6,8 +6,7 @@ import { toMimeType } from "../../../skills/files.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
-import { callTools } from "../../call-tools.ts";
-import type { Tools } from "../../call-tools.ts";
+import { type Tools, callTools } from "../../call-tools.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
 

@@ -1,5 +1,4 @@
-import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
-import type { JSONPath, Node } from "jsonc-parser";
+import { type JSONPath, type Node, applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
 
 /** One value of a file to be set; undefined removes its key. */
 export interface JsonChange {

@@ -2,8 +2,7 @@ import type { JSONPath } from "jsonc-parser";
 import { isObject } from "../../../base/json/json-value.ts";
 import { usageError } from "../../command.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
-import { editJson } from "./edit-json.ts";
-import type { JsonChange } from "./edit-json.ts";
+import { type JsonChange, editJson } from "./edit-json.ts";
 import { readSettings, refuseTwins, wrongType } from "./json-settings.ts";
 import { isBroken, unwrapWords, wrapWords } from "./wrapper.ts";
 

@@ -1,5 +1,12 @@
-import { findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { JSONPath, Node, ParseError } from "jsonc-parser";
+import {
+  type JSONPath,
+  type Node,
+  type ParseError,
+  findNodeAtLocation,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { isObject } from "../../../base/json/json-value.ts";
 import { parseJsonNode, rangeOf } from "../../../base/json/json-text.ts";
 import { SkillsError } from "../../../base/errors.ts";

@@ -4,8 +4,7 @@ import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { frameOf } from "./describe-change.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
-import { readPlace, withoutMark } from "./settings-file.ts";
-import type { SettingsFile } from "./settings-file.ts";
+import { type SettingsFile, readPlace, withoutMark } from "./settings-file.ts";
 
 export interface Context {
   readonly name: string;

@@ -3,8 +3,7 @@ import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
-import type { UpdateLookup } from "../../../sources/update.ts";
+import { type UpdateLookup, failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
 import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { withReader } from "./install/with-reader.ts";
 

@@ -3,8 +3,7 @@ import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { differenceWords, stateOf, unlockedNames } from "../../../sources/installed.ts";
-import type { InstalledState } from "../../../sources/installed.ts";
+import { type InstalledState, differenceWords, stateOf, unlockedNames } from "../../../sources/installed.ts";
 import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({

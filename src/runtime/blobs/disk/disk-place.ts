@@ -13,12 +13,10 @@ import {
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
-import type { ProcessIdentity } from "../../../base/processes/live-process.ts";
+import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
-import type { DiskLayout } from "./disk-layout.ts";
+import { type DiskLayout, createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
 
 const beatMs = 15_000;
 const staleMs = 120_000;

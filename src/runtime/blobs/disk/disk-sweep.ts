@@ -2,11 +2,9 @@ import { lstatSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Swept } from "../../blobs.ts";
-import { everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
-import type { DiskLayout } from "./disk-layout.ts";
+import { type DiskLayout, everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
 import type { DiskPlace } from "./disk-place.ts";
-import { changeUsage, everyRecord, readRecord, recountUsage, removeBlob } from "./disk-records.ts";
-import type { BlobRecord } from "./disk-records.ts";
+import { type BlobRecord, changeUsage, everyRecord, readRecord, recountUsage, removeBlob } from "./disk-records.ts";
 
 const batchSize = 100;
 

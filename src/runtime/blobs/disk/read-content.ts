@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { StoredBlob } from "../../blobs.ts";
-import { isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
-import type { DiskLayout } from "./disk-layout.ts";
+import { type DiskLayout, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
 
 const chunkBytes = 64 * 1024;
 /** Larger than a chunk, because each read uses another thread. */

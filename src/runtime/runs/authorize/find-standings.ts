@@ -1,9 +1,8 @@
 import type { SkillSource } from "../../../skills/files.ts";
 import type { SkillHasher } from "../../../skills/hash.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
-import type { Asker } from "../../trust.ts";
+import type { Asker, Trust } from "../../trust.ts";
 import type { Standing } from "../../trust/standings.ts";
-import type { Trust } from "../../trust.ts";
 import { subjectOfOffered } from "./trust-request.ts";
 import { needsOf } from "../../../skills/permissions.ts";
 

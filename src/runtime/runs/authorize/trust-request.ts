@@ -1,14 +1,12 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import type { HashedFile } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
-import type { CopiedFile } from "../../../skills/copied-files.ts";
+import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
 import type { Asker, FullTrustRequest } from "../../trust.ts";
-import { maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";

@@ -9,8 +9,7 @@ import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, Nesting } from "../execute.ts";
-import { readSecrets } from "./prepare-run.ts";
-import type { RunEnvironment } from "./prepare-run.ts";
+import { type RunEnvironment, readSecrets } from "./prepare-run.ts";
 
 /** A run of a skill that another machine offers. No code of it runs here, so that no sandbox is needed. */
 export type RemoteRunSpec = RunSpec & { readonly program: Extract<RunSpec["program"], { readonly type: "remote" }> };

@@ -1,7 +1,6 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Permissions } from "../../../skills/permissions.ts";
-import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import { type Permissions, needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import type { Skill } from "../../../skills/skill.ts";
 import type { CallerSkills } from "../run-caller.ts";
 

@@ -1,11 +1,9 @@
 /** What a program says, made fit to leave the run: without control sequences, with secrets masked, and bounded. */
 
-import { runInSlices } from "../../../base/promises/slices.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Json, RunError } from "../../sandbox.ts";
-import { maskSecrets } from "../../secrets/mask-secrets.ts";
-import type { MaskedStream, SecretMask } from "../../secrets/mask-secrets.ts";
+import { type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
 import { endOfText, startOfText } from "../../../base/text/whole-characters.ts";
 
 /**

@@ -6,8 +6,7 @@ import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RunRecord } from "../record.ts";
 import type { RunOutcome, RunResult } from "../run-result.ts";
-import { toPlainText, toPreview } from "./run-text.ts";
-import type { Mask } from "./run-text.ts";
+import { type Mask, toPlainText, toPreview } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 
 /** What ran, in a sandbox or elsewhere. */

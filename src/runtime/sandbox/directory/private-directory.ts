@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import {
+  type Dirent,
   chmodSync,
   chownSync,
   closeSync,
@@ -11,7 +12,6 @@ import {
   symlinkSync,
   writeSync,
 } from "node:fs";
-import type { Dirent } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "../../../base/failures/system-code.ts";

@@ -3,11 +3,9 @@ import type { Duplex, Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { encodeLongFrame, FrameFault, sendFrame } from "../frames.ts";
-import type { Frame, FrameReader } from "../frames.ts";
+import { type Frame, FrameFault, type FrameReader, encodeLongFrame, sendFrame } from "../frames.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
-import { passFiles, passPrinted, serveProgram, reportSkippedFiles } from "./serve-run.ts";
-import type { BoundedResult } from "./serve-run.ts";
+import { type BoundedResult, passFiles, passPrinted, reportSkippedFiles, serveProgram } from "./serve-run.ts";
 
 /** A started sandbox that waits for its one run. */
 export interface SandboxProcess {

@@ -3,14 +3,14 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import {
+  type Frame,
+  FrameFault,
+  createFrameRateLimiter,
   encodeFrame,
   encodeLongFrame,
-  FrameFault,
   frameLimits,
-  createFrameRateLimiter,
   readFrames,
 } from "../frames.ts";
-import type { Frame } from "../frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**

@@ -1,9 +1,7 @@
-import { request as openRequest } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, request as openRequest } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
-import { toAuthority } from "../../../base/network/target.ts";
-import type { Target } from "../../../base/network/target.ts";
+import { type Target, toAuthority } from "../../../base/network/target.ts";
 
 export interface ForwardOptions {
   /** Connects to the target; undefined if the client has been told that it is not reached. */

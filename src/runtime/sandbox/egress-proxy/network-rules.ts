@@ -1,6 +1,5 @@
 import { isPublicAddress, isReachableAddress } from "../../../base/network/public-address.ts";
-import { parseAuthority, toNetworkPermission } from "../../../base/network/target.ts";
-import type { Target } from "../../../base/network/target.ts";
+import { type Target, parseAuthority, toNetworkPermission } from "../../../base/network/target.ts";
 import { SkillsError } from "../../../base/errors.ts";
 
 /** One entry of `permissions.network` (C-1.4). */

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { canonicalHost } from "../../../base/network/target.ts";
-import type { Target } from "../../../base/network/target.ts";
+import { type Target, canonicalHost } from "../../../base/network/target.ts";
 
 export interface TunnelOptions {
   /** Connects to the target; undefined if the client has been told that it is not reached. */

@@ -5,10 +5,13 @@ import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import type { Python } from "../find.ts";
 import type { Json, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
-import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { makeProgramDirectory, shownToPython } from "./shown-files.ts";
-import type { SyntheticRoot } from "./shown-files.ts";
+import {
+  type ProcessSandboxOptions,
+  openProcessSandbox,
+  supervisorCommand,
+  wallsOfProject,
+} from "./process-sandbox.ts";
+import { type SyntheticRoot, makeProgramDirectory, shownToPython } from "./shown-files.ts";
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;

@@ -2,8 +2,12 @@ import { ownRoots } from "../directory/private-directory.ts";
 import { beyondPython, lacking } from "../drive/sandbox-life.ts";
 import type { Python } from "../find.ts";
 import type { Sandbox } from "../../sandbox.ts";
-import { openProcessSandbox, supervisorCommand, wallsOfProject } from "./process-sandbox.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
+import {
+  type ProcessSandboxOptions,
+  openProcessSandbox,
+  supervisorCommand,
+  wallsOfProject,
+} from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
 
 const readable = [

@@ -4,9 +4,10 @@ import type { Log } from "../../../base/log.ts";
 import { guardedAtTop, guardedEverywhere } from "../../../base/paths/guarded-names.ts";
 import { liesIn } from "../../../base/paths/is-within.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { showPackages } from "../directory/host-directory.ts";
-import type { HostDirectory } from "../directory/host-directory.ts";
+import { type HostDirectory, showPackages } from "../directory/host-directory.ts";
 import {
+  type PrivateDirectory,
+  type SandboxUser,
   chooseUser,
   layFiles,
   makePrivateDirectory,
@@ -14,17 +15,12 @@ import {
   ownRoots,
   removeTree,
 } from "../directory/private-directory.ts";
-import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
-import { driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
-import type { SandboxProcess } from "../drive/drive-run.ts";
-import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
-import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
+import { type SandboxProcess, driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
+import { type Egress, type TierOptions, type WarmPool, closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import type { Python } from "../find.ts";
 import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxRun, Tier } from "../../sandbox.ts";
-import { CgroupParent, findCgroups } from "./cgroups.ts";
-import type { Cgroup, CgroupSystem } from "./cgroups.ts";
-import { startSandboxProcess } from "./start-sandbox-process.ts";
-import type { SandboxCommand } from "./start-sandbox-process.ts";
+import { type Cgroup, CgroupParent, type CgroupSystem, findCgroups } from "./cgroups.ts";
+import { type SandboxCommand, startSandboxProcess } from "./start-sandbox-process.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {

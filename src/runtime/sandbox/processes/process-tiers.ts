@@ -1,10 +1,13 @@
 import { searchPath } from "../../../base/processes/find-program.ts";
-import { makeHostDirectory, sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
+import {
+  type HostDirectory,
+  makeHostDirectory,
+  sweepLeftovers,
+  whereSandboxesReach,
+} from "../directory/host-directory.ts";
 import { removeTree } from "../directory/private-directory.ts";
-import type { HostDirectory } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findCommand, findPython } from "../find.ts";
-import type { Python } from "../find.ts";
+import { type Python, findCommand, findPython } from "../find.ts";
 import { installCommand } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";

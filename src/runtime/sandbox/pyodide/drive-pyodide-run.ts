@@ -3,10 +3,15 @@ import type { Writable } from "node:stream";
 import { isMountableBlobId, isSegment, unfit } from "../directory/private-directory.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import { createFrameRateLimiter, encodeLongFrame, FrameFault, sendFrame } from "../frames.ts";
-import type { Frame } from "../frames.ts";
-import { answerCalls, passFiles, passPrinted, readResult, reportSkippedFiles } from "../drive/serve-run.ts";
-import type { ProgramResult } from "../drive/serve-run.ts";
+import { type Frame, FrameFault, createFrameRateLimiter, encodeLongFrame, sendFrame } from "../frames.ts";
+import {
+  type ProgramResult,
+  answerCalls,
+  passFiles,
+  passPrinted,
+  readResult,
+  reportSkippedFiles,
+} from "../drive/serve-run.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../../sandbox.ts";
 import { runFrame } from "../drive/drive-run.ts";

@@ -4,8 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
-import { readFrames } from "../frames.ts";
-import type { Frame, FrameReader } from "../frames.ts";
+import { type Frame, type FrameReader, readFrames } from "../frames.ts";
 
 /** A started child that has sent its first frame. */
 export interface PyodideProcess {

@@ -8,13 +8,11 @@ import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import { chooseUser, removeTree } from "../directory/private-directory.ts";
-import { beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
-import type { TierOptions } from "../drive/sandbox-life.ts";
+import { type TierOptions, beyondPython, closableSandbox, lacking, openWarmPool } from "../drive/sandbox-life.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox.ts";
 import { drivePyodideRun, sandboxFilesOf } from "./drive-pyodide-run.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
-import { denoCommand, startPyodide } from "./pyodide-process.ts";
-import type { PyodideProcess } from "./pyodide-process.ts";
+import { type PyodideProcess, denoCommand, startPyodide } from "./pyodide-process.ts";
 
 /** The two parts of the pyodide tier. */
 export interface DenoParts {

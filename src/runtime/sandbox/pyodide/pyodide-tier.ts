@@ -9,8 +9,7 @@ import { findCommand } from "../find.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
-import { openPyodideSandbox } from "./pyodide-sandbox.ts";
-import type { DenoParts } from "./pyodide-sandbox.ts";
+import { type DenoParts, openPyodideSandbox } from "./pyodide-sandbox.ts";
 
 /** Prepared children use much memory. */
 const mostWaiting = 1;

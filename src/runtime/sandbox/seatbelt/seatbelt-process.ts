@@ -1,15 +1,12 @@
-import { constants } from "node:fs";
-import type { Dirent } from "node:fs";
+import { type Dirent, constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import type { Duplex, Readable } from "node:stream";
+import { type Duplex, PassThrough, type Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
-import { readFrames } from "../frames.ts";
-import type { Frame } from "../frames.ts";
+import { type Frame, readFrames } from "../frames.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];

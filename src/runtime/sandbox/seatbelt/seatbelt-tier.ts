@@ -3,19 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { urlOf } from "../../../base/paths/url-of.ts";
-import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
-import type { HostDirectory } from "../directory/host-directory.ts";
+import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";
-import { beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
-import type { TierOptions } from "../drive/sandbox-life.ts";
-import { findPython } from "../find.ts";
-import type { Python } from "../find.ts";
+import { type TierOptions, beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
+import { type Python, findPython } from "../find.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
-import { quoteShellWord, seatbeltConfiguration } from "./seatbelt-configuration.ts";
-import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
+import { type SeatbeltConfiguration, quoteShellWord, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";
 
 /** Opens the macOS tier if it passes its self-test, or returns why it is not available. */

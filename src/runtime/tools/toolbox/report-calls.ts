@@ -1,5 +1,4 @@
-import { isSkillsError } from "../../../base/errors.ts";
-import type { SkillsError } from "../../../base/errors.ts";
+import { type SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { LedgerEntry } from "../../ledger.ts";
 import type { RunListener } from "../../../wire/run-event.ts";
 import type { ToolCaller, UsedSkill } from "../tool.ts";

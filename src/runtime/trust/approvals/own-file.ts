@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { ownershipFault } from "../../../base/paths/make-directories.ts";
 import { systemCode } from "../../../base/failures/system-code.ts";
 

@@ -2,11 +2,19 @@ import { nearest } from "../../../base/text/nearest.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
 import { contradictionsIn } from "./layers/contradictions.ts";
 import { nodeAt } from "../../../base/json/node-at.ts";
-import { parseJsonNode, rangeOf, valueOf } from "../../../base/json/json-text.ts";
-import type { JsonEntry, JsonNode } from "../../../base/json/json-text.ts";
-import { commitForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
+import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../../../base/json/json-text.ts";
+import {
+  type ListName,
+  type PolicyFile,
+  type SettingName,
+  commitForm,
+  entryFault,
+  grantedLists,
+  lists,
+  policyLimits,
+  settings,
+} from "./policy-file.ts";
 import { digestForm } from "../../../base/text/digest-form.ts";
-import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
 import type { PolicyProblem, ReportPolicyProblem } from "./policy-problem.ts";
 
 /** A policy file's text, read. */

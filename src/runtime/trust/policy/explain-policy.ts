@@ -1,9 +1,6 @@
-import { covers, noCapabilities } from "../../../skills/permissions.ts";
-import type { Capabilities } from "../../../skills/permissions.ts";
-import { kindOf } from "../grants.ts";
-import type { Subject } from "../grants.ts";
-import { denialsOf } from "./layers.ts";
-import type { PolicyLayer } from "./layers.ts";
+import { type Capabilities, covers, noCapabilities } from "../../../skills/permissions.ts";
+import { type Subject, kindOf } from "../grants.ts";
+import { type PolicyLayer, denialsOf } from "./layers.ts";
 import { mergePolicies, effectiveSettings } from "./layers/merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 

@@ -1,7 +1,5 @@
-import type { Capabilities } from "../../../skills/permissions.ts";
-import { isNothing } from "../../../skills/permissions.ts";
-import { kindOf } from "../grants.ts";
-import type { Subject } from "../grants.ts";
+import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
+import { type Subject, kindOf } from "../grants.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { PolicyProblem } from "./policy-problem.ts";
 import type { ListName, PolicyFile } from "./policy-file.ts";

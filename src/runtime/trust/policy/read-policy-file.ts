@@ -1,5 +1,4 @@
-import { readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
-import type { GuardedText } from "../../../base/paths/read-guarded-file.ts";
+import { type GuardedText, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import type { PolicyLayer } from "./layers.ts";
 import { policyLimits } from "./policy-file.ts";
 

@@ -1,7 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import type { Artifact } from "../agent-skills/artifacts.ts";
-import { respondWithCached, toCachedResponse } from "../../cached-response.ts";
-import type { CachedResponse } from "../../cached-response.ts";
+import { type CachedResponse, respondWithCached, toCachedResponse } from "../../cached-response.ts";
 import { withSharingErrors } from "./sharing-error.ts";
 import type { MountRoutes } from "../../http-door.ts";
 import type { PublishedSkill } from "../publication.ts";

@@ -1,5 +1,4 @@
-import { isSkillsError } from "../../../base/errors.ts";
-import type { SkillsErrorCode } from "../../../base/errors.ts";
+import { type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
 import { toInternalError } from "../../../base/failures/internal-error.ts";
 import type { Log } from "../../../base/log.ts";
 import { sharingErrors } from "../../../wire/skill-sharing.ts";

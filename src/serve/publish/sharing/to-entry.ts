@@ -1,5 +1,4 @@
-import { sharingVersion } from "../../../wire/skill-sharing.ts";
-import type { SkillDescriptor, SkillIndexEntry } from "../../../wire/skill-sharing.ts";
+import { type SkillDescriptor, type SkillIndexEntry, sharingVersion } from "../../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../../config.ts";
 import type { PublishedSkill } from "../publication.ts";
 

@@ -1,5 +1,4 @@
-import { respondWithCached, toCachedResponse } from "../../cached-response.ts";
-import type { CachedResponse } from "../../cached-response.ts";
+import { type CachedResponse, respondWithCached, toCachedResponse } from "../../cached-response.ts";
 import type { MountRoutes } from "../../http-door.ts";
 import { toOpenApi } from "./to-openapi.ts";
 

@@ -1,5 +1,4 @@
-import { toSchemaRef } from "./json-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { type JsonSchema, toSchemaRef } from "./json-schema.ts";
 
 /** One route, as OpenAPI describes it. */
 export interface Operation {

@@ -1,6 +1,5 @@
 import { toolDefinitions } from "../../../runtime/tools.ts";
-import { strictObject, toSchemaRef } from "./json-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { type JsonSchema, strictObject, toSchemaRef } from "./json-schema.ts";
 
 const rpcVersion = { const: "2.0" };
 const rpcId = { type: ["string", "number", "null"] };

@@ -10,8 +10,7 @@ import {
 } from "../../../wire/skill-sharing.ts";
 import { toolDefinitions } from "../../../runtime/tools.ts";
 import { executionParameters } from "../../publish.ts";
-import { strictObject, toSchemaRef } from "./json-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { type JsonSchema, strictObject, toSchemaRef } from "./json-schema.ts";
 
 /** The documents of Skill Sharing, from the schemas that also read those of others. */
 export function sharingSchemas(): Readonly<Record<string, JsonSchema>> {

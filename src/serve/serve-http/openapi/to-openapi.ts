@@ -1,9 +1,7 @@
 import { sharingVersion } from "../../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../../config.ts";
-import { toSchemaRef } from "./json-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import { operations } from "./operations.ts";
-import type { Operation } from "./operations.ts";
+import { type JsonSchema, toSchemaRef } from "./json-schema.ts";
+import { type Operation, operations } from "./operations.ts";
 import { rpcSchemas } from "./rpc-schemas.ts";
 import { sharingSchemas } from "./sharing-schemas.ts";
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { inDigits } from "../../../base/text/code-points.ts";
 import { mostKeys } from "./plain-yaml.ts";
-import { fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
-import type { YamlBlock } from "./yaml-keys.ts";
+import { type YamlBlock, fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
 import type { YamlFault, Mend, YamlAttempt, YamlFailure, YamlReading } from "../yaml.ts";
 
 type Load = (text: string, json?: boolean) => YamlAttempt;

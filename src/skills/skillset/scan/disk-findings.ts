@@ -1,7 +1,6 @@
 import path from "node:path";
 import { inDigits } from "../../../base/text/code-points.ts";
-import { isSkillsError } from "../../../base/errors.ts";
-import type { SkillsError } from "../../../base/errors.ts";
+import { type SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Finding, RuleCode } from "../../rules.ts";
 import type { DirectoryEntry } from "../../files.ts";
 import type { Skill } from "../../skill.ts";

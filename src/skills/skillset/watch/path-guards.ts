@@ -1,8 +1,7 @@
 import type { FSWatcher } from "node:fs";
 import path from "node:path";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
-import { fileIdentityOf } from "../../files/follow-path.ts";
-import type { PathStep } from "../../files/follow-path.ts";
+import { type PathStep, fileIdentityOf } from "../../files/follow-path.ts";
 
 export type WatchHandle = Pick<FSWatcher, "close">;
 

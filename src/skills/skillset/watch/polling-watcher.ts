@@ -1,9 +1,7 @@
 import path from "node:path";
 import type { FSWatcher, watch as watchPaths } from "chokidar";
-import { systemClock } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
-import { followPath, fileIdentityOf, isSameEnd } from "../../files/follow-path.ts";
-import type { Way } from "../../files/follow-path.ts";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import { type Way, fileIdentityOf, followPath, isSameEnd } from "../../files/follow-path.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "../watch.ts";
 
 /** Milliseconds between two polls. */

@@ -5,8 +5,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { GitLimits } from "./git-limits.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";
 import type { Refs } from "./refs/resolve-ref.ts";
-import { runGit } from "./program/run-git.ts";
-import type { GitOutcome } from "./program/run-git.ts";
+import { type GitOutcome, runGit } from "./program/run-git.ts";
 
 export interface FetchCommitOptions {
   readonly program: GitProgram;

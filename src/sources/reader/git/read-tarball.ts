@@ -1,8 +1,7 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { Fetcher } from "../../fetch.ts";
-import { archiveTree } from "../trees/file-tree.ts";
-import type { FileTree } from "../trees/file-tree.ts";
+import { type FileTree, archiveTree } from "../trees/file-tree.ts";
 import type { GitLimits } from "./git-limits.ts";
 import type { GitUrl } from "../git.ts";
 

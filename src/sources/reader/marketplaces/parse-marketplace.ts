@@ -1,7 +1,6 @@
 import { isObject } from "../../../base/json/json-value.ts";
 import type { Marketplace, PluginEntry, PluginParts } from "./marketplace.ts";
-import { toPluginPlace } from "./plugin-place.ts";
-import type { PlaceOptions } from "./plugin-place.ts";
+import { type PlaceOptions, toPluginPlace } from "./plugin-place.ts";
 
 const mostPlugins = 10_000;
 const mostSkillPaths = 1_000;

@@ -1,5 +1,4 @@
-import { joinTreePath } from "../trees/file-tree.ts";
-import type { FileTree } from "../trees/file-tree.ts";
+import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
 import { isSkill, skillChildren } from "../trees/find-skills.ts";
 import type { PluginEntry, PluginParts } from "./marketplace.ts";
 import { toPluginPath } from "./plugin-path.ts";

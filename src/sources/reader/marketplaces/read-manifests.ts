@@ -1,9 +1,7 @@
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import { hasTooManyValues } from "../../../base/network/json-values.ts";
-import { joinTreePath } from "../trees/file-tree.ts";
-import type { FileTree } from "../trees/file-tree.ts";
-import { manifestPaths } from "./marketplace.ts";
-import type { PluginParts } from "./marketplace.ts";
+import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
+import { type PluginParts, manifestPaths } from "./marketplace.ts";
 import { parseManifest } from "./parse-marketplace.ts";
 
 const largestManifest = 256 * 1024;

@@ -1,9 +1,7 @@
 import { inParallel } from "../../../base/promises/in-parallel.ts";
 import type { Marketplace, PluginEntry } from "./marketplace.ts";
-import { readOwnPlugins, quotedName } from "./plugin-tree.ts";
-import type { PluginsRead, PluginTree } from "./plugin-tree.ts";
-import { placeKey, readAtOnce, readElsewhere } from "./plugins-elsewhere.ts";
-import type { PluginReading } from "./plugins-elsewhere.ts";
+import { type PluginTree, type PluginsRead, quotedName, readOwnPlugins } from "./plugin-tree.ts";
+import { type PluginReading, placeKey, readAtOnce, readElsewhere } from "./plugins-elsewhere.ts";
 import type { TreeSkill } from "../trees/describe-skills.ts";
 
 /** Of plugins elsewhere: more would make one look at a marketplace a download of hundreds of repositories. */

@@ -1,5 +1,4 @@
-import { isBelow, joinTreePath, parentDirectoryOf } from "./file-tree.ts";
-import type { FileTree } from "./file-tree.ts";
+import { type FileTree, isBelow, joinTreePath, parentDirectoryOf } from "./file-tree.ts";
 
 const skillFile = "SKILL.md";
 /** As deep as local roots are read. */

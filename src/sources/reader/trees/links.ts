@@ -1,5 +1,4 @@
-import { isBelow, parentDirectoryOf } from "./file-tree.ts";
-import type { FileTree } from "./file-tree.ts";
+import { type FileTree, isBelow, parentDirectoryOf } from "./file-tree.ts";
 
 const mostHops = 8;
 const longestTarget = 4_096;

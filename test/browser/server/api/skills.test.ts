@@ -3,8 +3,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SkillDetail, SkillList, SkillRow } from "../../../../src/browser/wire/skills.ts";
 import { manualClock } from "../../../manual-clock.ts";
-import { openBrowse, skillText } from "../open-browse.ts";
-import type { OpenBrowse } from "../open-browse.ts";
+import { type OpenBrowse, openBrowse, skillText } from "../open-browse.ts";
 
 let browse: OpenBrowse;
 afterEach(() => browse.close());

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutDescriptions } from "../../../../src/browser/server/budget/cut-descriptions.ts";
-import type { ListedSkill } from "../../../../src/browser/server/budget/cut-descriptions.ts";
+import { type ListedSkill, cutDescriptions } from "../../../../src/browser/server/budget/cut-descriptions.ts";
 
 function skill(id: string, description: number, name = 10): ListedSkill {
   return { id, name, description };

@@ -1,9 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
-import type { DiskBlobOptions } from "../../../../src/runtime/blobs/disk-blobs.ts";
-import { runCli, startCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type DiskBlobOptions, diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
+import { type CliRun, runCli, startCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { findPython } from "../../../../src/runtime/sandbox/find.ts";
 import { writeWheel } from "../../../runtime/sandbox/requirements/wheels.ts";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const found = await findPython();

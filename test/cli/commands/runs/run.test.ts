@@ -3,8 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseDuration } from "../../../../src/cli/commands/runs/run.ts";
-import { runCli, startCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();

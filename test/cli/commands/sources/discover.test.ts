@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 import { descriptorOf, sharingIndex, usePublisher } from "./publisher.ts";
 

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { hasGit, serveGit, TestRepository, whyNoGit } from "../../../sources/reader/git/git-server.ts";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();

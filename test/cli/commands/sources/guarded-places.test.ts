@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 import { usePublisher } from "./publish-skills.ts";
 

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 import { usePublisher } from "./publish-skills.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 import { usePublisher } from "./publish-skills.ts";
 

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
-import { usePublisher } from "./publish-skills.ts";
-import type { Publisher } from "./publish-skills.ts";
+import { type Publisher, usePublisher } from "./publish-skills.ts";
 
 const project = useTemporaryProject();
 const openPublisher = usePublisher();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
-import type { CliRun } from "../../run-cli.ts";
+import { type CliRun, runCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();

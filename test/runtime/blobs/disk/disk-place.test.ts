@@ -3,10 +3,8 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/base/clock.ts";
-import { identifyProcess } from "../../../../src/base/processes/live-process.ts";
-import type { ProcessIdentity } from "../../../../src/base/processes/live-process.ts";
-import { makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import type { DiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
+import { type ProcessIdentity, identifyProcess } from "../../../../src/base/processes/live-process.ts";
+import { type DiskLayout, makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
 import { DiskPlace, toText } from "../../../../src/runtime/blobs/disk/disk-place.ts";
 import { blobDirectories } from "./blob-directory.ts";
 

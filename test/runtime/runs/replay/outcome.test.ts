@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../src/runtime/runs/run-result.ts";
-import { compareOutcomes, readOutcome } from "../../../../src/runtime/runs/replay/outcome.ts";
-import type { Outcome } from "../../../../src/runtime/runs/replay/outcome.ts";
+import { type Outcome, compareOutcomes, readOutcome } from "../../../../src/runtime/runs/replay/outcome.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";
 import { refusal } from "../../tools/open-tools.ts";
 

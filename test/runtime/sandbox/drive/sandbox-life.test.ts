@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { openWarmPool } from "../../../../src/runtime/sandbox/drive/sandbox-life.ts";
-import type { PoolOptions } from "../../../../src/runtime/sandbox/drive/sandbox-life.ts";
+import { type PoolOptions, openWarmPool } from "../../../../src/runtime/sandbox/drive/sandbox-life.ts";
 import { manualClock } from "../../../manual-clock.ts";
 
 interface Item {

@@ -6,8 +6,7 @@ import {
   parseNetworkRule,
   parseNetworkRules,
 } from "../../../../src/runtime/sandbox/egress-proxy/network-rules.ts";
-import { parseAuthority } from "../../../../src/base/network/target.ts";
-import type { Scheme } from "../../../../src/base/network/target.ts";
+import { type Scheme, parseAuthority } from "../../../../src/base/network/target.ts";
 import { networkEntry } from "../../../../src/skills/permissions.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {

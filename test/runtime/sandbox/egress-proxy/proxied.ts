@@ -1,13 +1,9 @@
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
-import type { IncomingMessage, RequestListener } from "node:http";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { type IncomingMessage, type RequestListener, createServer as createHttpServer } from "node:http";
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 import { onTestFinished } from "vitest";
-import { openEgressProxy } from "../../../../src/runtime/sandbox/egress-proxy.ts";
-import type { EgressOptions, EgressProxy } from "../../../../src/runtime/sandbox/egress-proxy.ts";
-import { manualClock } from "../../../manual-clock.ts";
-import type { ManualClock } from "../../../manual-clock.ts";
+import { type EgressOptions, type EgressProxy, openEgressProxy } from "../../../../src/runtime/sandbox/egress-proxy.ts";
+import { type ManualClock, manualClock } from "../../../manual-clock.ts";
 
 /** A public address, as DNS would return it. */
 export const publicAddress = "93.184.215.14";

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, type Socket, createServer } from "node:net";
 import { connect } from "node:tls";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeTree } from "../../../../src/runtime/sandbox/directory/private-directory.ts";
 import { probeSandbox } from "../../../../src/runtime/sandbox/find/self-probe.ts";
 import { manualClock } from "../../../manual-clock.ts";
-import { memorySandbox } from "../memory-sandbox.ts";
-import type { MemoryStage } from "../memory-sandbox.ts";
+import { type MemoryStage, memorySandbox } from "../memory-sandbox.ts";
 
 describe("probeSandbox", () => {
   let temporary = "";

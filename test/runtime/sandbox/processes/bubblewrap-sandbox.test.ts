@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { isWithin } from "../../../../src/base/paths/is-within.ts";
-import { bubblewrapArguments } from "../../../../src/runtime/sandbox/processes/bubblewrap-sandbox.ts";
-import type { BubblewrapPlan } from "../../../../src/runtime/sandbox/processes/bubblewrap-sandbox.ts";
+import {
+  type BubblewrapPlan,
+  bubblewrapArguments,
+} from "../../../../src/runtime/sandbox/processes/bubblewrap-sandbox.ts";
 
 const plan: BubblewrapPlan = {
   python: { executable: "/usr/bin/python3.11" },

@@ -13,8 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CgroupParent, findCgroups } from "../../../../src/runtime/sandbox/processes/cgroups.ts";
-import type { CgroupSystem } from "../../../../src/runtime/sandbox/processes/cgroups.ts";
+import { CgroupParent, type CgroupSystem, findCgroups } from "../../../../src/runtime/sandbox/processes/cgroups.ts";
 
 const mebibyte = 1024 * 1024;
 const limits = {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { explainBubblewrap } from "../../../../src/runtime/sandbox/processes/process-tiers.ts";
-import type { NamespaceSettings } from "../../../../src/runtime/sandbox/processes/process-tiers.ts";
+import { type NamespaceSettings, explainBubblewrap } from "../../../../src/runtime/sandbox/processes/process-tiers.ts";
 
 const fine: NamespaceSettings = {
   restrictedByAppArmor: false,

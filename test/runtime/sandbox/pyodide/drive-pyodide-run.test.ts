@@ -7,14 +7,11 @@ import {
   sandboxFilesOf,
   sendFiles,
 } from "../../../../src/runtime/sandbox/pyodide/drive-pyodide-run.ts";
-import { readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames.ts";
-import type { FrameReader } from "../../../../src/runtime/sandbox/frames.ts";
+import { type FrameReader, readFrames, sendFrame } from "../../../../src/runtime/sandbox/frames.ts";
 import type { PyodideProcess } from "../../../../src/runtime/sandbox/pyodide/pyodide-process.ts";
-import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
-import type { HostRecord } from "../../../contract/sandbox/recording-host.ts";
+import { type HostRecord, recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun, scriptRun } from "../../../contract/sandbox/runs.ts";
-import { manualClock } from "../../../manual-clock.ts";
-import type { ManualClock } from "../../../manual-clock.ts";
+import { type ManualClock, manualClock } from "../../../manual-clock.ts";
 import type { RunEnd, RunHost, SandboxRun, MountedFile } from "../../../../src/runtime/sandbox.ts";
 
 /** A fake child process: sends what the test tells it to, and exits when it is killed. */

@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Json, RunEnd, Sandbox } from "../../../../src/runtime/sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
-import { codeRun, python } from "../../../contract/sandbox/runs.ts";
-import type { More } from "../../../contract/sandbox/runs.ts";
+import { type More, codeRun, python } from "../../../contract/sandbox/runs.ts";
 import { openPyodideForTests } from "./open-pyodide.ts";
 
 /** Attacks through the JavaScript around Pyodide, which the Python attacks of the contract suite do not cover. */

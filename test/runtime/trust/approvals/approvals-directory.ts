@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach } from "vitest";
-import { diskApprovals } from "../../../../src/runtime/trust/approvals/disk-approvals.ts";
-import type { DiskApprovalOptions } from "../../../../src/runtime/trust/approvals/disk-approvals.ts";
+import { type DiskApprovalOptions, diskApprovals } from "../../../../src/runtime/trust/approvals/disk-approvals.ts";
 import type { ApprovalStore } from "../../../../src/runtime/trust/approvals.ts";
 
 export interface ApprovalsDirectory {

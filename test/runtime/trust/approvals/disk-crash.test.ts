@@ -4,8 +4,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { dieAtEachChange, isEachKilled } from "../../../base/processes/die-at-each-change.ts";
 import { adding, grantOf } from "../grants/grant-of.ts";
-import { approvalDirectories } from "./approvals-directory.ts";
-import type { ApprovalsDirectory } from "./approvals-directory.ts";
+import { type ApprovalsDirectory, approvalDirectories } from "./approvals-directory.ts";
 
 const newDirectory = approvalDirectories();
 const project = { project: "/project" };

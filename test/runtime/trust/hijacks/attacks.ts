@@ -1,7 +1,5 @@
-import { ownRoot, projectRoot } from "./attacked-world.ts";
-import type { AttackedWorld } from "./attacked-world.ts";
-import { allowed, flow, main, manifest, text } from "./layouts.ts";
-import type { Files, Layout } from "./layouts.ts";
+import { type AttackedWorld, ownRoot, projectRoot } from "./attacked-world.ts";
+import { type Files, type Layout, allowed, flow, main, manifest, text } from "./layouts.ts";
 
 /** What an attacker does to the skill at a directory. */
 export interface Attack {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { judgeLicense } from "../../../../src/runtime/trust/policy/judge-license.ts";
-import type { LicenseLists } from "../../../../src/runtime/trust/policy/judge-license.ts";
+import { type LicenseLists, judgeLicense } from "../../../../src/runtime/trust/policy/judge-license.ts";
 
 const copyleft = { denied: ["GPL-2.0", "GPL-3.0", "AGPL-3.0"] };
 const permissive = { allowed: ["MIT", "Apache-2.0", "BSD-3-Clause"] };

@@ -9,8 +9,7 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { commitGraceMs } from "../../../../src/serve/publish/plugins/repositories.ts";
 import { recheckMs } from "../../../../src/serve/publish/made-of-skills.ts";
 import { newToken, toTokenDigest } from "../../../../src/wire/http/token.ts";
-import { openServer } from "../../open-server.ts";
-import type { Answered, OpenServer } from "../../open-server.ts";
+import { type Answered, type OpenServer, openServer } from "../../open-server.ts";
 
 const skillOf = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n`;
 const license = "Everybody may use this.\n".repeat(5_000);

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ServeConfig } from "../../../../src/serve/config.ts";
-import { accessPolicies, capabilityTypes } from "../../../../src/wire/skill-sharing.ts";
-import { skillDescriptor, skillIndex, registryPage } from "../../../../src/wire/skill-sharing.ts";
+import {
+  accessPolicies,
+  capabilityTypes,
+  registryPage,
+  skillDescriptor,
+  skillIndex,
+} from "../../../../src/wire/skill-sharing.ts";
 import { callerConfig } from "../../caller-config.ts";
 import { action, instruction, openServed } from "../../open-served.ts";
 

@@ -13,8 +13,7 @@ import { skillDescriptor } from "../../../../src/wire/skill-sharing.ts";
 import { refusal } from "../../../runtime/tools/open-tools.ts";
 import type { MemoryScript } from "../../../runtime/sandbox/memory-sandbox.ts";
 import { callerConfig, tokenOf } from "../../caller-config.ts";
-import { action, openServed } from "../../open-served.ts";
-import type { Served, ServedOptions } from "../../open-served.ts";
+import { type Served, type ServedOptions, action, openServed } from "../../open-served.ts";
 
 const config: Partial<ServeConfig> = {
   provider: { name: "Example Corp", domain: "com.example" },

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxEntries, createListings, selectPage } from "../../../../src/serve/publish/sharing/listing.ts";
-import type { ListingQuery } from "../../../../src/serve/publish/sharing/listing.ts";
+import {
+  type ListingQuery,
+  createListings,
+  maxEntries,
+  selectPage,
+} from "../../../../src/serve/publish/sharing/listing.ts";
 import type { PublishedSkill } from "../../../../src/serve/publish/publication.ts";
 import type { Skill } from "../../../../src/skills/skill.ts";
 import { accessPolicies, capabilityTypes, skillIndex } from "../../../../src/wire/skill-sharing.ts";

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,8 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { findGit } from "../../../../src/sources/reader/git/program/git-program.ts";
 import type { GitProgram } from "../../../../src/sources/reader/git/program/git-settings.ts";
 import { manualClock } from "../../../manual-clock.ts";
-import { hasGit, serveGit, TestRepository, whyNoGit } from "./git-server.ts";
-import type { Contents, GitServer } from "./git-server.ts";
+import { type Contents, type GitServer, TestRepository, hasGit, serveGit, whyNoGit } from "./git-server.ts";
 import { gitSourceOf, openSource, skillMd } from "./open-source.ts";
 
 const signal = new AbortController().signal;

@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { openFetcher } from "../../../../src/sources/fetch/open-fetcher.ts";
-import { openGitSource } from "../../../../src/sources/reader/git/git-source.ts";
-import type { GitSource, GitSourceOptions } from "../../../../src/sources/reader/git/git-source.ts";
+import { type GitSource, type GitSourceOptions, openGitSource } from "../../../../src/sources/reader/git/git-source.ts";
 import type { Source } from "../../../../src/sources/source.ts";
 
 export interface OpenedSource extends GitSource {

@@ -1,5 +1,8 @@
-import { parseDocument } from "../../../../src/sources/reader/indexes/parse-document.ts";
-import type { NotDocument, ParsedDocument } from "../../../../src/sources/reader/indexes/parse-document.ts";
+import {
+  type NotDocument,
+  type ParsedDocument,
+  parseDocument,
+} from "../../../../src/sources/reader/indexes/parse-document.ts";
 
 type Listing = Exclude<ParsedDocument, { form: "marketplace" }>;
 

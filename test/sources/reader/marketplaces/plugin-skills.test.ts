@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { pluginSkills } from "../../../../src/sources/reader/marketplaces/plugin-skills.ts";
-import type { Plugin } from "../../../../src/sources/reader/marketplaces/plugin-skills.ts";
-import { archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
-import type { FileTree } from "../../../../src/sources/reader/trees/file-tree.ts";
+import { type Plugin, pluginSkills } from "../../../../src/sources/reader/marketplaces/plugin-skills.ts";
+import { type FileTree, archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
 
 function treeOf(...paths: string[]): FileTree {
   const bytes = new Uint8Array();

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
-import type { FileTree } from "../../../../src/sources/reader/trees/file-tree.ts";
+import { type FileTree, archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
 import { findSkills, isSkill, skillChildren } from "../../../../src/sources/reader/trees/find-skills.ts";
 
 function treeOf(...directories: readonly string[]): FileTree {

@@ -1,6 +1,5 @@
 import path from "node:path";
-import { createJsonEditor, stringItems } from "../json-editor.ts";
-import type { EntryForm } from "../json-editor.ts";
+import { type EntryForm, createJsonEditor, stringItems } from "../json-editor.ts";
 import { agentName } from "./agent-names.ts";
 
 /** `argv`; a `command` with `args`; or, before it had these, a `command` that is a line of words. */

@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
-import type { SkillsPlace } from "../../../../sources/skills-place.ts";
+import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { directoryFault } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
-import { usageError } from "../../../command.ts";
-import type { OptionTable, OptionValues } from "../../../command.ts";
+import { type OptionTable, type OptionValues, usageError } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 
 /** Options of every command that works with a lock. */

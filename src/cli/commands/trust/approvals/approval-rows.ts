@@ -1,6 +1,5 @@
 import type { ApprovalStore, Approvals } from "../../../../runtime/trust.ts";
-import { noCapabilities } from "../../../../skills/permissions.ts";
-import type { Capabilities } from "../../../../skills/permissions.ts";
+import { type Capabilities, noCapabilities } from "../../../../skills/permissions.ts";
 
 /** One answer of a person, with where it holds. */
 export interface Approval {

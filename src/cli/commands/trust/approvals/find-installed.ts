@@ -1,6 +1,6 @@
 import { localOwner, viewSkills } from "../../../../runtime/caller.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import { rootWithCopy } from "../../../../sources/store.ts";
+import { rootWithCopy } from "../../../../sources/skills-place.ts";
 import { trustRequest } from "../../../../runtime/runs.ts";
 import { needsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";

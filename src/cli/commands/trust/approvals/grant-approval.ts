@@ -9,8 +9,7 @@ import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
-import { copiedVersion, installedSkill } from "./find-installed.ts";
-import type { InstalledVersion } from "./find-installed.ts";
+import { type InstalledVersion, copiedVersion, installedSkill } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
 export async function grantApproval(given: Approving): Promise<number> {

@@ -4,8 +4,7 @@ import { changesOf } from "../../../../skills/copied-files.ts";
 import { shortDigest } from "../../../../runtime/question.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { isNamedApproval, readApprovals } from "./approval-rows.ts";
-import type { Approval } from "./approval-rows.ts";
+import { type Approval, isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { findInstalled } from "./find-installed.ts";
 

@@ -1,7 +1,6 @@
 import type { Capabilities } from "../../../../skills/permissions.ts";
 import type { JsonNode } from "../../../../base/json/json-text.ts";
-import { defaultPolicySettings, lists } from "../policy-file.ts";
-import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
+import { type ListName, type PolicyFile, type PolicyGrant, defaultPolicySettings, lists } from "../policy-file.ts";
 import type { ReportPolicyProblem } from "../policy-problem.ts";
 import { matching } from "../rules/matching.ts";
 

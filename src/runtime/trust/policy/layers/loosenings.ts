@@ -1,8 +1,7 @@
 import type { PolicyProblem } from "../policy-problem.ts";
 import type { PolicyLayer } from "../layers.ts";
 import { effectiveSettings, strictness } from "./merge-policies.ts";
-import { lists, settings } from "../policy-file.ts";
-import type { ListName, SettingName } from "../policy-file.ts";
+import { type ListName, type SettingName, lists, settings } from "../policy-file.ts";
 import { matching } from "../rules/matching.ts";
 
 /** What a file tries to allow beyond those before it; it has no effect. */

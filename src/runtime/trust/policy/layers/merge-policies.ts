@@ -1,8 +1,12 @@
 import { together } from "../../../../skills/permissions.ts";
-import { denialsOf, licenseDenial, skillDenialsOf } from "../layers.ts";
-import type { Denial, PolicyLayer } from "../layers.ts";
-import { defaultPolicySettings, settings } from "../policy-file.ts";
-import type { PolicyGrant, SettingName, PolicySettings } from "../policy-file.ts";
+import { type Denial, type PolicyLayer, denialsOf, licenseDenial, skillDenialsOf } from "../layers.ts";
+import {
+  type PolicyGrant,
+  type PolicySettings,
+  type SettingName,
+  defaultPolicySettings,
+  settings,
+} from "../policy-file.ts";
 import type { Policy, PolicyRefusal } from "../../policy.ts";
 import { matchesGlob } from "../../../../base/text/name-glob.ts";
 import { sourceContains } from "../rules/source-rule.ts";

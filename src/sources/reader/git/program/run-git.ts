@@ -2,8 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../../../base/clock.ts";
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
 import { SkillsError } from "../../../../base/errors.ts";
-import { gitEnvironment, gitSettings } from "./git-settings.ts";
-import type { GitProgram, GitRemote } from "./git-settings.ts";
+import { type GitProgram, type GitRemote, gitEnvironment, gitSettings } from "./git-settings.ts";
 
 /** One call of git. */
 export interface GitCall {

@@ -1,8 +1,7 @@
 import { SkillsError } from "../../../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../../../fetch.ts";
 import { gitLimits } from "../git-limits.ts";
-import { isCommit } from "../../git.ts";
-import type { GitUrl } from "../../git.ts";
+import { type GitUrl, isCommit } from "../../git.ts";
 import { flushPacket, packetLine, readPackets } from "../../../../wire/packet-lines.ts";
 
 /** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { openRuns, python } from "../../../server/open-runs.ts";
-import type { OpenRuns } from "../../../server/open-runs.ts";
+import { type OpenRuns, openRuns, python } from "../../../server/open-runs.ts";
 import { expectAccessible } from "../../axe.ts";
 import { describeInBrowser, openPage } from "../../open-page.ts";
 

@@ -2,8 +2,11 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toCliCommand } from "../../../../../../src/browser/page/detail/runs/copy/cli-command.ts";
-import { toToolArguments, toToolCall } from "../../../../../../src/browser/page/detail/runs/copy/run-draft.ts";
-import type { RunDraft } from "../../../../../../src/browser/page/detail/runs/copy/run-draft.ts";
+import {
+  type RunDraft,
+  toToolArguments,
+  toToolCall,
+} from "../../../../../../src/browser/page/detail/runs/copy/run-draft.ts";
 import { parseArgs } from "node:util";
 
 /** What `acp-skills run` would call execute_skill with, from the words that a real shell makes of the command. */

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
-import { isRepository } from "../project-of.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { isRepository } from "./project-of.ts";
 
 /** The name of a policy file, everywhere. */
 export const policyFileName = "acp-skills.policy.json";
