@@ -39,6 +39,15 @@ const mayImport = {
   "runtime/app": ["base", "skills", "sources", "runtime"],
   mcp: ["base", "skills", "wire", ...forDoors],
   acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+  // Each on a thread of its own: what both import is what they say to each other.
+  "acp/relay": [
+    ...["base", "wire", "runtime/options"],
+    ...["emission", "messages", "negotiation", "remote-service", "skill-service"].map((file) => `acp/${file}`),
+  ],
+  "acp/service": [
+    ...["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+    ...["emission", "messages", "negotiation", "skill-service"].map((file) => `acp/${file}`),
+  ],
   "acp/in-process": ["base", "skills", "acp", "runtime/options", ...forDoors],
   client: ["wire"],
   serve: [

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startAgent } from "../dist/acp/process/start-agent.js";
+import { startAgent } from "../dist/acp/relay/start-agent.js";
 import { systemClock } from "../dist/base/clock.js";
 import { connectToAgent } from "../dist/conformance/drive-agent/agent-connection.js";
 import { driveAgent } from "../dist/conformance/drive-agent.js";

@@ -20,7 +20,7 @@ test.each([
   [
     "a wing that imports a door",
     "src/skills/permissions.ts",
-    'import "../acp/announce/emission.ts";\n',
+    'import "../acp/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
@@ -32,7 +32,7 @@ test.each([
   [
     "what tools need that imports a door",
     "src/runtime/options.ts",
-    'import "../acp/announce/emission.ts";\n',
+    'import "../acp/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
@@ -50,7 +50,13 @@ test.each([
   [
     "a wing that imports its last room",
     "src/sources/lock-file.ts",
-    'import "../install/carry-out.ts";\n',
+    'import "../install/replace-skills.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
+  [
+    "what only relays messages that imports the other thread",
+    "src/acp/relay/interest.ts",
+    'import "../service/session-trust.ts";\n',
     "import-x/no-restricted-paths",
   ],
   ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],

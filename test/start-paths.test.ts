@@ -63,7 +63,7 @@ test.each([
   { entry: "cli/run-command.js", expected: [] },
   { entry: "cli/commands/serve/wrap.js", expected: [] },
   { entry: "cli/commands/serve/proxy.js", expected: [] },
-  { entry: "acp/process/wrap-command.js", expected: [] },
+  { entry: "acp/wrap-command.js", expected: [] },
   { entry: "acp/service/worker.js", expected: [] },
   { entry: "acp/in-process/worker.js", expected: ["js-yaml"] },
   { entry: "client/index.js", expected: ["@leeoniya/ufuzzy"] },

@@ -1,10 +1,10 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
 import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../runtime/options.ts";
 import type { MessageStream } from "../wire/methods.ts";
-import { interceptStream } from "./bytes/intercept-stream.ts";
-import type { ExitStatus } from "./process/start-agent.ts";
-import type { WrapCommandOptions } from "./process/wrap-command.ts";
-import type { SkillService } from "./service/skill-service.ts";
+import { interceptStream } from "./relay/intercept-stream.ts";
+import type { ExitStatus } from "./relay/start-agent.ts";
+import type { WrapCommandOptions } from "./wrap-command.ts";
+import type { SkillService } from "./skill-service.ts";
 
 /**
  * For agent authors on SDK 2.x: adds the skills of each session's directories to an app, router or server. All connections share one
@@ -31,7 +31,7 @@ export function wrapStream<Message>(stream: MessageStream<Message>, options?: Sk
  * call. Rejects with SkillsError INVALID_OPTIONS.
  */
 export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> {
-  const { wrapAgentCommand: wrap } = await import("./process/wrap-command.ts");
+  const { wrapAgentCommand: wrap } = await import("./wrap-command.ts");
   return await wrap(options);
 }
 
@@ -55,6 +55,6 @@ function openStreamMount(settings: Settings): <Message>(stream: MessageStream<Me
 }
 
 async function openService(settings: Settings): Promise<SkillService> {
-  const { openService: open } = await import("./service/remote-service.ts");
+  const { openService: open } = await import("./remote-service.ts");
   return open(settings);
 }

@@ -1,4 +1,4 @@
-import { type AgentCommand, startAgent } from "../acp/process/start-agent.ts";
+import { type AgentCommand, startAgent } from "../acp/wrap-command.ts";
 import type { Clock } from "../base/clock.ts";
 import { version } from "../base/version.ts";
 import { fieldsOf } from "../client/json.ts";

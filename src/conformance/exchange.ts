@@ -1,5 +1,5 @@
 import { type JsonObject, fieldsOf } from "../client/json.ts";
-import { negotiate, type Negotiation } from "../acp/session/negotiation.ts";
+import { negotiate, type Negotiation } from "../acp/negotiation.ts";
 import {
   initialize,
   metaKey,

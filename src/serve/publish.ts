@@ -2,19 +2,15 @@ import type { App } from "../runtime/app.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { ServeConfig } from "./config.ts";
 import type { MountRoutes } from "./http-door.ts";
-import { mountAgentSkills } from "./publish/agent-skills/mount-agent-skills.ts";
-import { type Artifacts, createArtifacts } from "./publish/agent-skills/artifacts.ts";
+import { type Artifacts, createArtifacts, mountAgentSkills } from "./publish/agent-skills.ts";
 import { type Shares, createShares } from "./publish/audience.ts";
-import { mountPlugins } from "./publish/plugins/mount-plugins.ts";
+import { mountPlugins } from "./publish/plugins.ts";
 import type { Publication } from "./publish/publication.ts";
 import { createPublications } from "./publish/publications.ts";
-import { mountInvocation } from "./publish/sharing/invocation.ts";
-import { type Listings, createListings } from "./publish/sharing/listing.ts";
-import { mountSharing } from "./publish/sharing/mount-sharing.ts";
+import { type Listings, createListings, mountInvocation, mountSharing } from "./publish/sharing.ts";
 
-export { isArtifactPath } from "./publish/agent-skills/artifact-path.ts";
-export { answerIndex, indexPath } from "./publish/sharing/answer-index.ts";
-export { executionParameters } from "./publish/sharing/invocation.ts";
+export { isArtifactPath } from "./publish/agent-skills.ts";
+export { answerIndex, executionParameters, indexPath } from "./publish/sharing.ts";
 
 /** What others find of the skills, and who they are. */
 export interface Published {

@@ -1,13 +1,13 @@
-import type { AgentTools } from "../../src/acp/tools/agent-tools.ts";
-import { amendValue, type Verdict } from "../../src/acp/bytes/amend.ts";
+import type { AgentTools } from "../../src/acp/service/tools/agent-tools.ts";
+import { type Verdict, amendValue } from "../../src/acp/messages/amend.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
-import { Interceptor } from "../../src/acp/interceptor.ts";
-import type { Instructions } from "../../src/acp/prompt/read-instructions.ts";
-import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/runtime/options.ts";
+import { Interceptor } from "../../src/acp/relay/interceptor.ts";
+import { type EmitForm, type SkillsOptions, type ToolForm, readOptions } from "../../src/runtime/options.ts";
 import type { SkillEnvironments } from "../../src/skills/environment.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
-import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";
+import { type MemorySkillset, memorySkillset, offer } from "./memory-skillset.ts";
+import type { Instructions } from "../../src/acp/skill-service.ts";
 
 export interface Message {
   readonly id?: number | string;

@@ -1,4 +1,4 @@
-import type { ServiceConnection, SkillService } from "../../src/acp/service/skill-service.ts";
+import type { ServiceConnection, SkillService } from "../../src/acp/skill-service.ts";
 
 const nothing = (): void => undefined;
 

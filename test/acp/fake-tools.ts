@@ -1,4 +1,4 @@
-import type { AgentTools, EditorCaller, AgentToolSession } from "../../src/acp/tools/agent-tools.ts";
+import type { AgentTools, EditorCaller, AgentToolSession } from "../../src/acp/service/tools/agent-tools.ts";
 
 interface FakeCall {
   readonly name: string;

@@ -4,7 +4,7 @@ import * as unstable from "@agentclientprotocol/sdk/unstable";
 import * as old from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
-import { interceptStream } from "../../src/acp/bytes/intercept-stream.ts";
+import { interceptStream } from "../../src/acp/relay/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/runtime/options.ts";
 import { skillsOptIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { AnswerOption } from "../../src/runtime/question.ts";
 import { afterReading, choose } from "../acp/permission-answers.ts";
-import { wrapAgentCommand } from "../../src/acp/process/wrap-command.ts";
+import { wrapAgentCommand } from "../../src/acp/wrap-command.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 const skill = fileURLToPath(new URL("../../examples/skills/commit-message", import.meta.url));

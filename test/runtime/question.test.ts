@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toForm } from "../../src/mcp/questions/elicit.ts";
-import { toPermissionContent } from "../../src/acp/ask/permission-request.ts";
+import { toPermissionContent } from "../../src/acp/service/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../src/skills/permissions.ts";
 import { type Asked, askAboutProject, askAboutSkill } from "../../src/runtime/question.ts";
 

@@ -1,8 +1,8 @@
 import { load } from "js-yaml";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { factsOf } from "../../src/acp/session/agents.ts";
-import { findInvocation } from "../../src/acp/prompt/amend-prompt.ts";
-import { toIndex } from "../../src/acp/prompt/skill-index.ts";
+import { factsOf } from "../../src/acp/negotiation/agents.ts";
+import { findInvocation } from "../../src/acp/relay/interceptor/amend-prompt.ts";
+import { toIndex } from "../../src/acp/service/prompt/skill-index.ts";
 import { safeText } from "../../src/cli/report/safe-text.ts";
 import { fixSkill } from "../../src/skills/check/fix-skill.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";

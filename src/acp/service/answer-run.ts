@@ -3,8 +3,8 @@ import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import type { JsonRecord } from "../bytes/raw-message.ts";
-import type { RunAnswer } from "./skill-service.ts";
+import type { JsonRecord } from "../messages/raw-message.ts";
+import type { RunAnswer } from "../skill-service.ts";
 import { requirementsFile } from "../../skills/skill.ts";
 
 interface AnswerContext {

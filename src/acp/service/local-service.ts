@@ -4,18 +4,18 @@ import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";
-import { NativelyListedSkills } from "../announce/command-list.ts";
-import type { Notification } from "../announce/emission.ts";
-import { reportFault } from "../bytes/amend.ts";
-import { encodeMessage } from "../bytes/encode-message.ts";
-import { type Instructions, readInstructions } from "../prompt/read-instructions.ts";
-import { EditorQuestions } from "../ask/editor-questions.ts";
-import { type AgentTools, type ServersModule, openAgentTools } from "../tools/agent-tools.ts";
-import { EditorCalls, type Response } from "../tools/editor-calls.ts";
-import { SkillStates } from "../session/skill-states.ts";
+import { NativelyListedSkills } from "./announce/command-list.ts";
+import type { Notification } from "../emission.ts";
+import { reportFault } from "../messages/amend.ts";
+import { encodeMessage } from "../messages/encode-message.ts";
+import { readInstructions } from "./prompt/read-instructions.ts";
+import { EditorQuestions } from "./ask/editor-questions.ts";
+import { type AgentTools, type ServersModule, openAgentTools } from "./tools/agent-tools.ts";
+import { EditorCalls, type Response } from "./tools/editor-calls.ts";
+import { SkillStates } from "./session/skill-states.ts";
 import { createTrustSignals } from "./session-trust.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
-import type { ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
+import type { Instructions, ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "../skill-service.ts";
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;

@@ -2,9 +2,9 @@ import type { MessagePort } from "node:worker_threads";
 import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
-import { reportFault } from "../bytes/amend.ts";
-import { openEarlyServers } from "../tools/early-servers.ts";
-import type { FromService, ServiceConnection, SkillService, ToService } from "./skill-service.ts";
+import { reportFault } from "../messages/amend.ts";
+import { openEarlyServers } from "./tools/early-servers.ts";
+import type { FromService, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
 
 type Ask = Extract<ToService, { kind: "ask" }>;
 

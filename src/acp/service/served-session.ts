@@ -8,29 +8,29 @@ import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Trust } from "../../runtime/trust.ts";
-import type { EditorQuestions } from "../ask/editor-questions.ts";
-import { isInvocable, type NativelyListedSkills } from "../announce/command-list.ts";
-import type { JsonRecord } from "../bytes/raw-message.ts";
-import type { Instructions } from "../prompt/read-instructions.ts";
-import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
-import { type AgentFacts, readsItself } from "../session/agents.ts";
-import { Session, type SessionContext } from "../session/session.ts";
-import { openingRecord, toReportedSkills } from "../session/session-record.ts";
-import type { AgentTools } from "../tools/agent-tools.ts";
-import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
+import type { EditorQuestions } from "./ask/editor-questions.ts";
+import { type NativelyListedSkills, isInvocable } from "./announce/command-list.ts";
+import type { JsonRecord } from "../messages/raw-message.ts";
+import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
+import { type AgentFacts, readsItself } from "../negotiation/agents.ts";
+import { Session, type SessionContext } from "./session/session.ts";
+import { openingRecord, toReportedSkills } from "./session/session-record.ts";
+import type { AgentTools } from "./tools/agent-tools.ts";
+import { ClaimedCalls, type SessionTools, equipSession } from "./tools/session-tools.ts";
 import { answerRun } from "./answer-run.ts";
 import type {
   BeginRequest,
   Directories,
   EquipRequest,
   GoneSkill,
+  Instructions,
   InvokedSkill,
   NativeSkill,
   RunAnswer,
   ServiceOutlet,
   SessionKey,
   SkillIndex,
-} from "./skill-service.ts";
+} from "../skill-service.ts";
 
 /** How long an invocation waits until the skills were read. */
 const readingTime = 2_000;

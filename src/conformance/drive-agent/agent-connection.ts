@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { AgentProcess } from "../../acp/process/start-agent.ts";
+import type { AgentProcess } from "../../acp/wrap-command.ts";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises/deferred.ts";
 import { fieldsOf } from "../../client/json.ts";

@@ -1,4 +1,4 @@
-import { advertise, chooseForms, type Forms, negotiate } from "../../acp/session/negotiation.ts";
+import { advertise, chooseForms, type Forms, negotiate } from "../../acp/negotiation.ts";
 import { version } from "../../base/version.ts";
 import { fieldsOf } from "../../client/json.ts";
 import {

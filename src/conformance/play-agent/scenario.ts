@@ -1,5 +1,5 @@
-import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../acp/announce/emission.ts";
-import type { Forms } from "../../acp/session/negotiation.ts";
+import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../acp/emission.ts";
+import type { Forms } from "../../acp/negotiation.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { toCommandFacts } from "../../wire/command-facts.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, metaKey, sessionUpdate } from "../../wire/methods.ts";

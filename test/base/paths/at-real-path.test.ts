@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readInstructions } from "../../../src/acp/prompt/read-instructions.ts";
+import { readInstructions } from "../../../src/acp/service/prompt/read-instructions.ts";
 import {
   holdDirectory,
   listHeld,

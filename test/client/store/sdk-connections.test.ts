@@ -2,7 +2,7 @@ import * as stable from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import * as old from "@zed-industries/agent-client-protocol";
 import { expect, expectTypeOf, test } from "vitest";
-import { interceptStream } from "../../../src/acp/bytes/intercept-stream.ts";
+import { interceptStream } from "../../../src/acp/relay/intercept-stream.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { optIn } from "../../../src/client/initialize.ts";
 import { createSkillsStore, type SkillsHandlers } from "../../../src/client/store/skills-store.ts";

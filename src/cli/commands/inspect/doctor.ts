@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { knownAgents } from "../../../acp/session/agents.ts";
+import { knownAgents } from "../../../acp/negotiation.ts";
 import { version } from "../../../base/version.ts";
 import { type Settings, idleGrants, readOptions } from "../../../runtime/options.ts";
 import { defaultRunLimits, maxTimeoutMs, openRunEnvironment } from "../../../runtime/runs.ts";

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { runProxy } from "../../../acp/proxy/run-proxy.ts";
+import { runProxy } from "../../../acp/run-proxy.ts";
 import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";

@@ -1,7 +1,6 @@
 import { closeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
-import { exitAs } from "../../../acp/process/start-agent.ts";
-import { wrapAgentCommand } from "../../../acp/process/wrap-command.ts";
+import { exitAs, wrapAgentCommand } from "../../../acp/wrap-command.ts";
 import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 

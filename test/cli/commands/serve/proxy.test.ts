@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
 import { createDeferred } from "../../../../src/base/promises/deferred.ts";
 import { command } from "../../../../src/cli/commands/serve/proxy.ts";
-import { connectChain } from "../../../acp/proxy/conductor.ts";
-import { Peer, type Reply } from "../../../acp/proxy/json-rpc-peer.ts";
+import { connectChain } from "../../../acp/relay/relay-chain/conductor.ts";
+import { Peer, type Reply } from "../../../acp/relay/relay-chain/json-rpc-peer.ts";
 import { runProcess, startCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 

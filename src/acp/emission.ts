@@ -1,0 +1,134 @@
+import type { Problem } from "../skills/rules.ts";
+import type { AvailableSkill } from "../wire/available-skill.ts";
+import { availableCommandsUpdate, metaKey, notice, problemsNotification, sessionUpdate } from "../wire/methods.ts";
+import type { Amendment, Path } from "./messages/amend.ts";
+import type { SkillsForm } from "./negotiation.ts";
+import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
+import type { ListAmendments } from "./skill-service.ts";
+
+/** Our messages to the editor. Notifications only, so that our ids cannot collide (A-4). */
+export interface Notification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params: JsonRecord;
+}
+
+/**
+ * Sends what is new, again and again: each message waits until the editor has read the last. Call the returned function when there is
+ * something new.
+ */
+export function sendWhenRead(send: (written: () => void) => void): () => void {
+  let isUnread = false;
+  let isBehind = false;
+  return function next(): void {
+    isBehind = isUnread;
+    if (isUnread) return;
+    isUnread = true;
+    send(() => {
+      isUnread = false;
+      if (isBehind) next();
+    });
+  };
+}
+
+/** The list of skills as in the RFD, nested as every implementation expects (A-5). */
+export function skillsMessage(
+  sessionId: string,
+  { method, kind, deltas }: SkillsForm,
+  revision: number,
+  availableSkills: readonly AvailableSkill[],
+): Notification {
+  const update = { sessionUpdate: kind, ...(deltas && { revision }), availableSkills };
+  return notify(method, { sessionId, update });
+}
+
+/** The changes since the previous revision. `removed` has names. */
+export function skillsDelta(
+  sessionId: string,
+  { method, kind }: SkillsForm,
+  revision: number,
+  { before, after }: { readonly before: readonly AvailableSkill[]; readonly after: readonly AvailableSkill[] },
+): Notification {
+  const known = new Map(before.map((skill) => [skill.name, skill]));
+  const names = new Set(after.map(({ name }) => name));
+  const added = after.filter(({ name }) => !known.has(name));
+  const changed = after.filter((skill) => {
+    const old = known.get(skill.name);
+    return old !== undefined && old !== skill && JSON.stringify(old) !== JSON.stringify(skill);
+  });
+  const removed = before.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  return notify(method, { sessionId, update: { sessionUpdate: kind, revision, added, changed, removed } });
+}
+
+/**
+ * The list of commands. Each command of a skill has the skill's data in `_meta` (A-6); the message has only the number of skills, where
+ * clients of every version find it; none for clients that said nothing about skills.
+ */
+export function commandsNotification(
+  sessionId: string,
+  availableCommands: readonly unknown[],
+  skills: number | undefined,
+): Notification {
+  return notify(sessionUpdate, {
+    sessionId,
+    update: { sessionUpdate: availableCommandsUpdate, availableCommands },
+    ...(skills !== undefined && { _meta: { [metaKey]: { skills } } }),
+  });
+}
+
+/** The same as amendments of the agent's own update. */
+export function commandsAmendments(message: unknown, { annotated, added, skills, whole }: ListAmendments): Amendment[] {
+  const params = recordAt(message, "params") ?? {};
+  const update = recordAt(params, "update") ?? {};
+  const commands = Array.isArray(update["availableCommands"]) ? (update["availableCommands"] as unknown[]) : [];
+  const list = ["params", "update", "availableCommands"];
+  const changes = [
+    ...annotated.flatMap(([place, fields]) => fieldAmendments(commands[place], [...list, place], fields)),
+    ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: { json: added } }]),
+  ];
+  const lists = whole === undefined ? changes : [{ path: list, value: whole }];
+  if (skills === undefined) return lists;
+  return [
+    ...lists,
+    isRecord(params["_meta"])
+      ? { path: ["params", "_meta", metaKey], value: { skills } }
+      : { path: ["params", "_meta"], value: { [metaKey]: { skills } } },
+  ];
+}
+
+/** Sets single fields, in `_meta` too, so that the others keep their bytes. */
+function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amendment[] {
+  return Object.entries(fields).flatMap(([field, value]) =>
+    field === "_meta" && isRecord(value) && recordAt(command, "_meta") !== undefined
+      ? Object.entries(value).map(([key, item]) => ({ path: [...path, field, key], value: item }))
+      : [{ path: [...path, field], value }],
+  );
+}
+
+/** How many problems the skills of a session have. */
+export interface ProblemCounts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export function countProblems(problems: readonly Problem[]): ProblemCounts {
+  const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
+  return { errors: count("error"), warnings: count("warning") };
+}
+
+/** How many problems the skills of a session have; for clients that opted in only (A-6.5). */
+export function problemsMessage(sessionId: string, { errors, warnings }: ProblemCounts): Notification {
+  return notify(problemsNotification, { sessionId, errors, warnings });
+}
+
+/** A notice that the editor shows to the user. */
+export function noticeMessage(sessionId: string, title: string, description: string): Notification {
+  return notify(sessionUpdate, {
+    sessionId,
+    update: { sessionUpdate: notice, severity: "warning", title, description },
+  });
+}
+
+function notify(method: string, params: JsonRecord): Notification {
+  return { jsonrpc: "2.0", method, params };
+}

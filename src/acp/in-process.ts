@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import { SkillsError } from "../base/errors.ts";
+import { type OptionRule, type SkillsOptions, readOptions } from "../runtime/options.ts";
+import type { Skill } from "../skills/skill.ts";
+import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
+import type { Problem } from "../skills/rules.ts";
+import type { ReportOptions } from "./messages/report-tool-call.ts";
+import type { AskPerson } from "./in-process/remote-skills.ts";
+import type { SkillsChange } from "./in-process/serve-skills.ts";
+
+export type { SkillsChange } from "./in-process/serve-skills.ts";
+
+export interface OpenSkillsOptions extends SkillsOptions {
+  /** The project's directory. Default: the working directory. */
+  readonly cwd?: string;
+  /** More directories whose default roots are searched for skills. */
+  readonly additionalDirectories?: readonly string[];
+  /** Skill versions for which this returns false are hidden from calls. Must not throw. */
+  readonly visible?: (skill: Skill) => boolean;
+  /**
+   * Asks the person whom the agent works for, before a skill does more than its sandbox allows, and before the model reads skills that
+   * came with a project that the person has not trusted. Resolves with their answer, undefined if there is none: then nothing is
+   * allowed. Without it nobody is asked.
+   */
+  readonly ask?: AskPerson;
+}
+
+/** How the call is reported to the editor, as `tool_call` and `tool_call_update`. */
+export type CallReport = Omit<ReportOptions, "name" | "args" | "log">;
+
+export interface SkillsCallOptions {
+  /** Cancels the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Recorded in the ledger; blobs belong to the session unless `owner` is given. */
+  readonly sessionId?: string;
+  /** The owner of the blobs that are written and read; blobs of other owners are not accessible. */
+  readonly owner?: string;
+  /** The directory for skills with permission to access the project. Default: `cwd`. */
+  readonly project?: string;
+  /** Called with the output of code while it runs. Must not throw. */
+  readonly onPrint?: (text: string) => void;
+  /** Reports the call to the editor. Failures to send do not affect the call. */
+  readonly report?: CallReport;
+}
+
+/** Arguments may be omitted if none is required. */
+type Arguments<Name extends ServedToolName> =
+  Record<string, never> extends ToolInput<Name>
+    ? [args?: ToolInput<Name>, options?: SkillsCallOptions]
+    : [args: ToolInput<Name>, options?: SkillsCallOptions];
+
+/** The tools in this process, with skills that are watched for changes. */
+export interface Skills {
+  /**
+   * Calls a tool; the result is the same plain JSON as through every other door. Rejects only with a SkillsError or the reason of
+   * `signal`. A name that is not known at compile time, such as a model's, accepts any arguments and returns `unknown`.
+   */
+  call<Name extends ServedToolName>(name: Name, ...rest: Arguments<Name>): Promise<ToolOutput<Name>>;
+  call<Name extends string>(
+    name: string extends Name ? Name : never,
+    args?: unknown,
+    options?: SkillsCallOptions,
+  ): Promise<unknown>;
+  /** The tools in the format of a model's API. */
+  tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
+  /** The problems of all skills, whether `visible` or not; current until the next change. */
+  readonly problems: readonly Problem[];
+  /** Calls `listener` after skills were added, changed or removed on disk; the returned function unsubscribes. */
+  onChange(listener: (change: SkillsChange) => void): () => void;
+  /** Stops watching, and releases everything. Idempotent. Later calls reject with CLOSED. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the tools for agent authors who call their model themselves. They run on a worker thread, so that nothing blocks the
+ * caller's. Resolves when the skills have been read. Throws INVALID_OPTIONS. The tools are loaded here, not with the package.
+ */
+export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
+  const settings = readOptions(options, { rules: ownRules });
+  const { additionalDirectories = [], visible, ask } = options;
+  const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
+    import("./in-process/remote-skills.ts"),
+    import("../runtime/tools.ts"),
+  ]);
+  const remote = await openRemoteSkills(settings, {
+    cwd: resolve(options.cwd ?? process.cwd()),
+    additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
+    visible,
+    ask,
+  });
+  let isClosed = false;
+
+  async function call(name: string, args?: unknown, callOptions: SkillsCallOptions = {}): Promise<unknown> {
+    if (isClosed) throw new SkillsError("CLOSED", "The skills were closed.");
+    const { sessionId, owner, project, signal, onPrint, report } = callOptions;
+    const directory = project === undefined ? undefined : resolve(project);
+    const facts = { name, args, sessionId, owner, project: directory, signal };
+    if (report === undefined) return await remote.call({ ...facts, onPrint });
+    const { reportToolCall } = await import("./messages/report-tool-call.ts");
+    return await reportToolCall({ ...report, name, args, log: settings.log }, async (running) => {
+      const both = (text: string): void => {
+        running.onPrint(text);
+        onPrint?.(text);
+      };
+      return await remote.call({ ...facts, onPrint: both });
+    });
+  }
+
+  return {
+    // The toolbox validates every result against the tool's own schema.
+    call,
+    tools: (format) => toolDefinitions(format),
+    get problems() {
+      return remote.problems;
+    },
+    onChange: (listener) => remote.onChange(listener),
+    close() {
+      isClosed = true;
+      return remote.close();
+    },
+  };
+}
+
+/** Options that only this door has. */
+const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible" | "ask", OptionRule>> = {
+  cwd: { expected: "a directory path", accepts: isPath },
+  additionalDirectories: {
+    expected: "an array of directory paths",
+    accepts: (value) => Array.isArray(value) && value.every(isPath),
+  },
+  visible: { expected: "a function of a skill", accepts: (value) => typeof value === "function" },
+  ask: { expected: "a function of a question", accepts: (value) => typeof value === "function" },
+};
+
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}

@@ -1,0 +1,119 @@
+import { parseIfJson } from "../../base/json/json-value.ts";
+import { counted } from "../../base/text/counted.ts";
+import { isRecord, type JsonRecord } from "./raw-message.ts";
+
+/** A run of code, as our tools return it. */
+interface Run {
+  readonly status: "completed" | "failed";
+  readonly summary: string;
+  readonly logs_preview: string;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+export function isRun(output: unknown): output is Run {
+  return (
+    isRecord(output) &&
+    (output["status"] === "completed" || output["status"] === "failed") &&
+    ["run_id", "summary", "logs_preview"].every((key) => typeof output[key] === "string")
+  );
+}
+
+/** A result as text for a person: of a run, what it printed, else what it returned, and its summary. Undefined if it is not one of ours. */
+export function textOf(output: unknown): string | undefined {
+  if (isRun(output)) return runText(output);
+  if (!isRecord(output)) return undefined;
+  const { content, encoding, skills, skill, blob_id: blob, saved_as: target, size_bytes: size } = output;
+  if (isFailure(output)) return output.message;
+  if (Array.isArray(skills)) return listText(skills);
+  if (isRecord(skill) && isRecord(skill["manifest"])) return skillText(skill, skill["manifest"]);
+  if (typeof target === "string") return `Wrote ${shown(size)} bytes to ${target}.`;
+  if (typeof blob === "string" && content === undefined) return `Stored ${shown(size)} bytes as ${blob}.`;
+  if (typeof content !== "string") return undefined;
+  if (encoding === "base64") return `${shown(size)} bytes that are no text.`;
+  // That of another program may be JSON around ours; only the guide has no encoding, and nothing else.
+  return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
+}
+
+const longestPreview = 300;
+const mostListed = 50;
+
+function runText({ logs_preview: printed, summary, output }: Run): string {
+  if (printed !== "" || output === undefined || output === null) return `${printed}${summary}`;
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  return `${summary}\n${text.length <= longestPreview ? text : `${text.slice(0, longestPreview - 1)}…`}`;
+}
+
+function listText(skills: readonly unknown[]): string {
+  const rows = skills.filter(isRecord).map(({ name, version, description }) => {
+    const about = typeof description === "string" ? `: ${description}` : "";
+    return `${shown(name)} ${shown(version)}${about}`;
+  });
+  const more = rows.length > mostListed ? [`and ${rows.length - mostListed} more`] : [];
+  return [counted(rows.length, "skill"), ...rows.slice(0, mostListed), ...more].join("\n");
+}
+
+function skillText({ files, scripts }: JsonRecord, { name, version, description, kind }: JsonRecord): string {
+  const held = Array.isArray(files) ? [counted(files.length, "file")] : [];
+  const runnable =
+    Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, mostListed).join(", ")}`] : [];
+  const facts = [...(typeof kind === "string" ? [kind] : []), ...held, ...runnable];
+  return `${shown(name)} ${shown(version)}: ${shown(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "?";
+}
+
+/** Why a call failed: the error of a run, or of a call that was refused. */
+export function reasonIn(output: unknown): string | undefined {
+  if (!isRun(output)) return isFailure(output) ? output.message : undefined;
+  const { type, message } = isRecord(output.error) ? output.error : {};
+  if (output.status === "completed" || typeof message !== "string") return undefined;
+  return typeof type === "string" ? `${type}: ${message}` : message;
+}
+
+/** An error as on the wire. */
+function isFailure(output: unknown): output is { readonly message: string } {
+  return isRecord(output) && "code" in output && typeof output["message"] === "string";
+}
+
+/** Where agents put the result of an MCP tool, nearest first. */
+const places = [
+  ...["structuredContent", "result", "output", "content", "text"],
+  // Of errors.
+  ...["functionResponse", "response", "error", "message"],
+];
+const mostNested = 14;
+const longestResult = 1_048_576;
+
+/** The result of one of our tools in the update that ends its call, as agents wrap it. Undefined if there is none. */
+export function resultIn({ rawOutput, content }: JsonRecord): JsonRecord | undefined {
+  return findResult(rawOutput, mostNested) ?? findResult(content, mostNested);
+}
+
+function findResult(value: unknown, depth: number): JsonRecord | undefined {
+  if (depth === 0) return undefined;
+  if (typeof value === "string") return findResult(parse(value), depth - 1);
+  if (Array.isArray(value)) return findResult(value[0], depth - 1);
+  if (!isRecord(value)) return undefined;
+  const [isOurs, isError]: readonly boolean[] = [textOf(value) !== undefined, isFailure(value)];
+  // Text may be all that a result has, or JSON of the result; an agent may give our error as the message of its own.
+  if (isOurs && Object.keys(value).length > 1 && !isError) return value;
+  for (const place of places) {
+    const found = findResult(value[place], depth - 1);
+    if (found !== undefined) return found;
+  }
+  return isOurs ? value : undefined;
+}
+
+/** JSON, possibly between fences of Markdown, or behind what Copilot, Gemini CLI and qwen-code say about an error. */
+function parse(text: string): unknown {
+  if (text.length > longestResult) return undefined;
+  const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];
+  const [, reported = fenced] =
+    /^MCP (?:server '[^']*': |tool '[^']*' reported tool error for function call: [^]* with response: )([[{][^]*)$/.exec(
+      fenced,
+    ) ?? [];
+  return /^[[{]/.test(reported) ? parseIfJson(reported) : undefined;
+}

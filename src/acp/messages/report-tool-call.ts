@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { type Log, silentLog } from "../../base/log.ts";
+import { toWireError } from "../../wire/error-table.ts";
+import { sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
+import { type Notification, sendWhenRead } from "../emission.ts";
+import type { JsonRecord } from "./raw-message.ts";
+import { isRun, textOf } from "./call-result.ts";
+import { describeCall, describeFailure, toTextContent } from "./describe-call.ts";
+
+export interface ReportOptions {
+  readonly sessionId: string;
+  readonly name: string;
+  readonly args?: unknown;
+  /** Sends a notification to the editor; the method is `session/update`. A returned promise is not awaited. */
+  readonly send: (method: string, params: unknown) => unknown;
+  /** The version of ACP that the editor speaks. Default: 1. */
+  readonly protocol?: 1 | 2;
+  /** Default: a random UUID. */
+  readonly toolCallId?: string;
+  /** Absolute paths of affected files, for editors that follow the agent. */
+  readonly locations?: readonly string[];
+  readonly log?: Log;
+}
+
+/** A call that is reported to the editor. */
+export interface RunningCall {
+  /** Reports the output of running code to the editor; pass it on as the option of the same name. */
+  readonly onPrint: (text: string) => void;
+}
+
+/**
+ * For agent authors who call our tools themselves: makes a call and reports it to the editor, as `tool_call` and `tool_call_update` with
+ * kind, title, locations, raw input and raw output. Returns or throws what the call does; failures to send are only logged.
+ */
+export async function reportToolCall<Output>(
+  options: ReportOptions,
+  call: (running: RunningCall) => Promise<Output>,
+): Promise<Output> {
+  const {
+    sessionId,
+    name,
+    args,
+    send,
+    protocol = 1,
+    toolCallId = randomUUID(),
+    locations = [],
+    log = silentLog,
+  } = options;
+  const reported: ReportedCall = { sessionId, toolCallId, name, args, protocol, locations };
+
+  function tell({ method, params }: ReturnType<typeof callStarted>): void {
+    const untold = (error: unknown): void => {
+      log("warning", `The editor was not told of a call of ${name}: ${String(error)}`);
+    };
+    try {
+      Promise.resolve(send(method, params)).catch(untold);
+    } catch (error) {
+      untold(error);
+    }
+  }
+
+  const onPrint = followCall(reported, (message, written) => {
+    tell(message);
+    written();
+  });
+  tell(callStarted(reported));
+  try {
+    const output = await call({ onPrint });
+    tell(callEnded(reported, { status: "completed", output }));
+    return output;
+  } catch (error) {
+    tell(callEnded(reported, { status: "failed", error: toWireError(error, { log }) }));
+    throw error;
+  }
+}
+
+/** A call that the editor knows. */
+export interface CallOfEditor {
+  readonly sessionId: string;
+  /** Unique in the session. */
+  readonly toolCallId: string;
+}
+
+/** A call of a tool, as it is reported to the editor. */
+interface ReportedCall extends CallOfEditor {
+  readonly name: string;
+  readonly args: unknown;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+  /** Absolute paths of affected files. */
+  readonly locations: readonly string[];
+}
+
+/** How a call ended; the error as on the wire (CONTRACT C-2.3). */
+type CallEnd =
+  | { readonly status: "completed"; readonly output: unknown }
+  | { readonly status: "failed"; readonly error: { readonly message: string } };
+
+/** The update that reports a new call. */
+function callStarted(call: ReportedCall): Notification {
+  const { protocol, toolCallId, name, args, locations } = call;
+  return update(call, {
+    // In v2 the first update of a call creates it.
+    sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall,
+    toolCallId,
+    ...describeCall(name, args),
+    name,
+    status: "in_progress",
+    rawInput: args ?? {},
+    ...(locations.length > 0 && { locations: locations.map((path) => ({ path })) }),
+  });
+}
+
+/**
+ * Reports the output of a running call. An update replaces the previous one, so that each has the whole text; the next one waits until
+ * the editor has read the last.
+ */
+export function followCall(
+  call: CallOfEditor,
+  send: (message: Notification, written: () => void) => void,
+): (text: string) => void {
+  let printed = "";
+  const report = sendWhenRead((written) => {
+    send(callPrinted(call, printed), written);
+  });
+  return (text) => {
+    printed = `${printed}${text}`.slice(-longestPrinted);
+    report();
+  };
+}
+
+/** How many characters of output are shown: the last ones. */
+export const longestPrinted = 4_096;
+
+function callPrinted(call: CallOfEditor, text: string): Notification {
+  const { toolCallId } = call;
+  const content = toTextContent(text);
+  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
+}
+
+/** The update that reports the end of a call. */
+function callEnded(call: ReportedCall, end: CallEnd): Notification {
+  const { toolCallId, name, args } = call;
+  const rawOutput = end.status === "completed" ? end.output : end.error;
+  const text = end.status === "completed" ? textOf(end.output) : end.error.message;
+  const title = describeFailure(describeCall(name, args).title, rawOutput);
+  // A failed run is a result, but a failed call to the user.
+  const status = isRun(rawOutput) ? rawOutput.status : end.status;
+  return update(call, {
+    sessionUpdate: toolCallUpdate,
+    toolCallId,
+    status,
+    ...(title !== undefined && { title }),
+    ...(text !== undefined && { content: toTextContent(text) }),
+    rawOutput,
+  });
+}
+
+function update({ sessionId }: CallOfEditor, fields: JsonRecord): Notification {
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update: fields } };
+}

@@ -1,0 +1,67 @@
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../base/paths/url-of.ts";
+import type { Amendment, Path } from "./amend.ts";
+import { isRecord, type JsonRecord } from "./raw-message.ts";
+
+/** How an agent connects to our MCP server. */
+export type Transport = "http" | "stdio";
+
+/** The program that connects stdio to our MCP server. */
+export interface Bridge {
+  /** An absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** This package's command line with the command `mcp-bridge`. */
+export const ownBridge: Bridge = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
+};
+
+/** The address of our server: a URL, or the path of a socket to which the bridge connects. */
+export type ServerAddress =
+  { readonly url: string; readonly headers: Readonly<Record<string, string>> } | { readonly path: string };
+
+const usualName = "skills";
+const list: Path = ["params", "mcpServers"];
+
+/** The name of our server in this session: `skills`, unless the editor has a server with that name. */
+export function chooseServerName(mcpServers: unknown): string {
+  const taken = new Set(serverNames(mcpServers));
+  let name = usualName;
+  for (let count = 1; taken.has(name); count++) name = count === 1 ? "skills-acp" : `skills-acp-${count}`;
+  return name;
+}
+
+/** The names of the editor's servers. */
+export function serverNames(mcpServers: unknown): readonly string[] {
+  if (!Array.isArray(mcpServers)) return [];
+  return mcpServers.flatMap((server) => (isRecord(server) && typeof server["name"] === "string" ? server["name"] : []));
+}
+
+/** Our entry in `mcpServers` (A-11). In v1 only HTTP servers have a `type`; in v2 all servers do. */
+export function toServerEntry(
+  name: string,
+  address: ServerAddress,
+  { protocol, bridge }: { protocol: 1 | 2; bridge: Bridge },
+): JsonRecord {
+  if ("url" in address) return { type: "http", name, url: address.url, headers: toPairs(address.headers) };
+  const type = protocol === 2 ? { type: "stdio" } : {};
+  return { ...type, name, command: bridge.command, args: [...bridge.args, address.path], env: [] };
+}
+
+/** Whether a server can be added to the params of a request: `mcpServers` is a list or absent. */
+export function takesServer({ mcpServers }: JsonRecord): boolean {
+  return mcpServers === undefined || mcpServers === null || Array.isArray(mcpServers);
+}
+
+/** Appends an entry to the editor's own servers. */
+export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment {
+  if (!Array.isArray(mcpServers)) return { path: list, value: [entry] };
+  return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };
+}
+
+function toPairs(record: Readonly<Record<string, string>>): { readonly name: string; readonly value: string }[] {
+  return Object.entries(record).map(([name, value]) => ({ name, value }));
+}

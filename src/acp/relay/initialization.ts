@@ -1,0 +1,63 @@
+import type { Writable } from "node:stream";
+import { parseIfJson } from "../../base/json/json-value.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
+import { initialize } from "../../wire/methods.ts";
+import { isRecord, type JsonRecord } from "../messages/raw-message.ts";
+
+/** The editor's `initialize`, followed until it is answered: an agent that cannot start is told there, because editors show nothing else. */
+export interface Initialization {
+  /** Whole lines of the editor, and of the agent; they are only read. */
+  readonly editorSent: (lines: Buffer) => void;
+  readonly agentSent: (lines: Buffer) => void;
+  /** Resolves when the editor has sent it. Never rejects. */
+  readonly asked: Promise<void>;
+  /** The editor waits for no answer any longer. */
+  readonly editorLeft: () => void;
+  /** Whether it was sent and not answered. */
+  readonly isOpen: () => boolean;
+  /** Answers it with an error, if it was sent and not answered. Editors show about 70 characters: the reason and what to do come first. */
+  readonly refuse: (output: Writable, message: string) => void;
+}
+
+const lineBreak = 10;
+
+export function followInitialization(): Initialization {
+  const { promise: asked, resolve } = createDeferred();
+  let open: unknown;
+  let isOver = false;
+  let isLineOpen = false;
+  const isOpen = (): boolean => !isOver && open !== undefined;
+  return {
+    editorSent(lines) {
+      if (isOver || open !== undefined) return;
+      open = messagesIn(lines).find(({ method, id }) => method === initialize && id !== undefined)?.["id"];
+      if (open !== undefined) resolve();
+    },
+    agentSent(lines) {
+      if (!isOpen()) return;
+      isLineOpen = lines.at(-1) !== lineBreak;
+      isOver = messagesIn(lines).some(({ method, id }) => method === undefined && id === open);
+    },
+    asked,
+    editorLeft() {
+      isOver = true;
+    },
+    isOpen,
+    refuse(output, message) {
+      if (!isOpen() || output.destroyed) return;
+      isOver = true;
+      // An agent may have died in the middle of its answer.
+      output.write(
+        `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: agentFailed, message } })}\n`,
+      );
+    },
+  };
+}
+
+/** One of those that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal one. */
+const agentFailed = -32010;
+
+/** The JSON objects among lines; what is not JSON is not for us to report. */
+function messagesIn(lines: Buffer): readonly JsonRecord[] {
+  return lines.toString("utf8").split("\n").map(parseIfJson).filter(isRecord);
+}

@@ -1,0 +1,185 @@
+import { isUtf8 } from "node:buffer";
+import { createOnceLog } from "../../base/log.ts";
+import type { Settings } from "../../runtime/options.ts";
+import { Interceptor } from "./interceptor.ts";
+import type { SkillService } from "../skill-service.ts";
+import { amendText } from "./amend-text.ts";
+import type { Verdict } from "../messages/amend.ts";
+import { encodeMessage } from "../messages/encode-message.ts";
+import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
+
+/** An interceptor for newline-delimited JSON: takes blocks of whole lines and returns the bytes to write. */
+export interface ByteInterceptor {
+  readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  /** The editor has closed its end. */
+  readonly editorLeft: () => void;
+  /** Nothing is sent afterwards. */
+  readonly close: () => void;
+}
+
+/** Each writes a whole line, after what was written before. */
+export interface LineSinks {
+  /** `written` is called when the line was written, or never will be. */
+  readonly toEditor: (line: Uint8Array, written: () => void) => void;
+  readonly toAgent: (line: Buffer) => void;
+  /** See `Relay`. */
+  readonly waitedInLines?: () => number;
+}
+
+export function interceptBytes(
+  service: SkillService,
+  settings: Settings,
+  { toEditor, toAgent, ...more }: LineSinks,
+): ByteInterceptor {
+  const interceptor = new Interceptor({
+    service,
+    settings,
+    send: toEditor,
+    ...more,
+    reply: (message: object) => {
+      toAgent(encodeMessage(message));
+    },
+  });
+  const { tellOnce } = createOnceLog(settings.log);
+  /** Only lines that are parsed anyway are reported. */
+  const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
+    garbage(line) {
+      const excerpt = JSON.stringify(line.trim().slice(0, 80));
+      const message = `The ${end} wrote a line that is not JSON; it was forwarded unchanged: ${excerpt}`;
+      tellOnce("warning", message, `garbage of the ${end}`);
+    },
+    fault(error) {
+      const message = `A message could not be amended and was forwarded unchanged: ${String(error)}`;
+      tellOnce("error", message, `fault in a message of the ${end}`);
+    },
+  });
+  const fromEditor: Direction = {
+    interest: () => interceptor.editorInterest(),
+    look: (message) => interceptor.fromEditor(message),
+    ...reports("editor"),
+  };
+  const fromAgent: Direction = {
+    interest: () => interceptor.agentInterest(),
+    look: (message) => interceptor.fromAgent(message),
+    ...reports("agent"),
+  };
+  return {
+    passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
+    passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
+    editorLeft: () => {
+      interceptor.editorLeft();
+    },
+    close: () => {
+      interceptor.close();
+    },
+  };
+}
+
+/** One direction of an interceptor, as the bytes see it. */
+interface Direction {
+  readonly interest: () => Interest;
+  readonly look: (message: unknown) => Verdict | Promise<Verdict>;
+  /** Called for a line that is not JSON. */
+  readonly garbage: (line: string) => void;
+  /** Called for an amendment that failed; the line is forwarded unchanged. */
+  readonly fault: (error: unknown) => void;
+}
+
+/** Writes what comes before a line that waits: it may wait for the response to one of these. */
+export type Flush = (pieces: readonly Buffer[]) => void;
+
+/**
+ * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
+ * parsed and keep their bytes (A-3). A promise only if a verdict is one.
+ */
+function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
+  return passFrom(block, 0, direction, flush);
+}
+
+function passFrom(block: Buffer, start: number, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
+  const passed: Buffer[] = [];
+  let copied = start;
+  let line = nextLine(block, start, direction.interest());
+  while (line !== undefined) {
+    const { from, to } = line;
+    const replacement = passLine(block.subarray(from, to), direction);
+    if (replacement instanceof Promise) {
+      flush([...passed, block.subarray(copied, from)].filter((piece) => piece.length > 0));
+      return replacement.then((bytes) => {
+        flush([bytes ?? block.subarray(from, to)]);
+        return passFrom(block, to, direction, flush);
+      });
+    }
+    if (replacement !== undefined) {
+      passed.push(block.subarray(copied, from), replacement);
+      copied = to;
+    }
+    line = nextLine(block, to, direction.interest());
+  }
+  passed.push(copied === 0 ? block : block.subarray(copied));
+  return passed.length === 1 ? passed : passed.filter((piece) => piece.length > 0);
+}
+
+/** The replacement of a line; undefined if it is unchanged. */
+function passLine(line: Buffer, direction: Direction): Buffer | undefined | Promise<Buffer | undefined> {
+  const text = line.toString();
+  const message = parseLine(line, text, direction);
+  if (message === undefined) return undefined;
+  const verdict = direction.look(message);
+  return verdict instanceof Promise
+    ? verdict.then((settled) => apply(settled, text, direction))
+    : apply(verdict, text, direction);
+}
+
+function apply(verdict: Verdict, text: string, direction: Direction): Buffer | undefined {
+  if (!verdict.forward) return Buffer.alloc(0);
+  const { amendments = [] } = verdict;
+  if (amendments.length === 0) return undefined;
+  try {
+    return Buffer.from(amendText(text, amendments));
+  } catch (error) {
+    direction.fault(error);
+    return undefined;
+  }
+}
+
+function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    if (isUtf8(line)) return JSON.parse(text) as unknown;
+  } catch {
+    // Not JSON: reported below.
+  }
+  garbage(text);
+  return undefined;
+}
+
+interface Line {
+  readonly from: number;
+  readonly to: number;
+}
+
+const newline = 10;
+
+/** The first line, from `start` on, that may concern us. */
+function nextLine(block: Buffer, start: number, interest: Interest): Line | undefined {
+  if (start >= block.length) return undefined;
+  const found = interest === "everything" ? start : firstOf(block, start, interest);
+  if (found === -1) return undefined;
+  const end = block.indexOf(newline, found);
+  return { from: found === start ? start : lineStart(block, found, start), to: end === -1 ? block.length : end + 1 };
+}
+
+function lineStart(block: Buffer, inside: number, start: number): number {
+  return Math.max(block.lastIndexOf(newline, inside) + 1, start);
+}
+
+/** One finder for each of the few constant lists. */
+const finders = new WeakMap<readonly string[], FindTexts>();
+
+function firstOf(block: Buffer, start: number, texts: readonly string[]): number {
+  const find = finders.get(texts) ?? createTextFinder(texts);
+  finders.set(texts, find);
+  return find(block, start);
+}

@@ -1,0 +1,251 @@
+import { timeWaited } from "../../base/clock.ts";
+import { createOnceLog } from "../../base/log.ts";
+import type { Settings } from "../../runtime/options.ts";
+import * as methods from "../../wire/methods.ts";
+import type { Notification } from "../emission.ts";
+import { OwnRequests } from "./interceptor/own-requests.ts";
+import { notForwarded, reportFault, toVerdict, untouched, type Verdict } from "../messages/amend.ts";
+import { encodeMessage } from "../messages/encode-message.ts";
+import { agentInterest, callInterest, editorInterest, type Interest } from "./interest.ts";
+import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage } from "../messages/raw-message.ts";
+import { amendPrompt } from "./interceptor/amend-prompt.ts";
+import type { ServiceConnection, SkillService } from "../skill-service.ts";
+import { RelayedRequests } from "./interceptor/relayed-requests.ts";
+import { EditorRequests } from "./interceptor/requests.ts";
+import { Sessions } from "./interceptor/sessions.ts";
+import { handlePermissionRequest, type PermissionGranted } from "./interceptor/permissions.ts";
+
+export interface InterceptorOptions {
+  readonly service: SkillService;
+  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approve">;
+  /** Sends a line to the editor, after what was forwarded before. `written` is called when it was written, or never will be. */
+  readonly send: (line: Uint8Array, written: () => void) => void;
+  /** How long this thread has waited for the rest of lines of the editor that had begun, in all, in milliseconds. */
+  readonly waitedInLines?: () => number;
+  /** Sends a response to the agent. */
+  readonly reply: (message: PermissionGranted) => void;
+}
+
+/**
+ * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
+ * skills and running tools is the service's work, on another thread: a message waits only for an answer that it needs, with a time
+ * limit. An internal error never stops a message.
+ */
+export class Interceptor {
+  readonly #options: InterceptorOptions;
+  readonly #servesTools: boolean;
+  readonly #once;
+  readonly #service: ServiceConnection;
+  readonly #requests: EditorRequests;
+  readonly #ownRequests: OwnRequests;
+  readonly #sessions: Sessions;
+  readonly #relayed: RelayedRequests;
+  #isOpen = true;
+  /** The agent's interest while calls of our tools are open. */
+  #withCalls: { readonly usual: Interest; readonly openCalls: readonly string[]; readonly texts: Interest } | undefined;
+
+  constructor(options: InterceptorOptions) {
+    const { service, settings, send } = options;
+    const { log } = settings;
+    this.#options = options;
+    this.#servesTools = settings.tools !== "none";
+    this.#once = createOnceLog(log);
+    this.#requests = new EditorRequests((line) => {
+      send(line, () => undefined);
+    });
+    this.#ownRequests = new OwnRequests({
+      send: (line, written) => {
+        if (this.#isOpen) send(line, written);
+      },
+      shown: (id) => {
+        this.#service.questionShown(id);
+      },
+      replied: (id, reply, elapsedMs) => {
+        this.#service.editorReplied(id, reply, elapsedMs);
+      },
+      time: () => timeWaited(settings.clock) - (options.waitedInLines?.() ?? 0),
+    });
+    this.#service = service.connect({
+      send: (line, written) => {
+        if (this.#isOpen) send(line, this.#requests.sent(written));
+        else written();
+      },
+      request: (id, line) => {
+        this.#ownRequests.request(id, line);
+      },
+      withdraw: (id) => {
+        this.#ownRequests.withdraw(id);
+      },
+      answered: (id) => {
+        this.#requests.answered(id);
+      },
+      ended: () => {
+        this.#requests.serviceEnded();
+        this.#ownRequests.withdrawAll();
+      },
+      index: (key, index) => {
+        this.#sessions.setIndex(key, index);
+      },
+      log,
+    });
+    this.#sessions = new Sessions({
+      service: this.#service,
+      settings,
+      negotiation: () => this.#relayed.negotiation(),
+      notify: this.#notify,
+      logOnce: this.#once.tellOnce,
+    });
+    this.#relayed = new RelayedRequests({
+      service: this.#service,
+      settings,
+      sessions: this.#sessions,
+      logOnce: this.#once.tellOnce,
+      alreadyServed: () => {
+        this.close();
+      },
+    });
+  }
+
+  /** A promise only if the service is asked; the messages behind it must wait. */
+  fromEditor(message: unknown): Verdict | Promise<Verdict> {
+    return this.#guard(() => {
+      if (this.#ownRequests.take(message)) return notForwarded;
+      const read = readMessage(message);
+      if (read.kind !== "request" && read.kind !== "notification") return untouched;
+      const { method, params } = read;
+      if (this.#servesTools && method.startsWith(methods.toolMethodPrefix)) return this.#toolCalled(read, message);
+      const session = this.#sessions.find(params);
+      if (session !== undefined) this.#sessions.editorNamed(session, method === methods.sessionPrompt);
+      return read.kind === "request"
+        ? this.#editorAsked(read.id, method, params)
+        : this.#editorNotified(method, params);
+    });
+  }
+
+  fromAgent(message: unknown): Verdict | Promise<Verdict> {
+    return this.#guard(() => {
+      const read = readMessage(message);
+      switch (read.kind) {
+        case "notification":
+          return read.method === methods.sessionUpdate ? this.#sessions.agentUpdated(message, read.params) : untouched;
+        case "request":
+          return read.method === methods.requestPermission ? this.#permissionAsked(read.id, read.params) : untouched;
+        case "response":
+          // One of the editor's calls of our tools: the agent was never asked, only we answer.
+          return this.#relayed.answered(read, message) ?? (this.#requests.has(read.id) ? notForwarded : untouched);
+        case "other":
+          return untouched;
+      }
+    });
+  }
+
+  editorInterest(): Interest {
+    if (!this.#isOpen) return [];
+    if (this.#relayed.agreed === undefined) return "everything";
+    return editorInterest({ servesTools: this.#servesTools, hasRequested: !this.#ownRequests.isEmpty });
+  }
+
+  agentInterest(): Interest {
+    if (!this.#isOpen) return [];
+    const { agreed } = this.#relayed;
+    if (agreed === undefined) return "everything";
+    const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
+    const { streamsInput } = agreed.negotiation.facts;
+    const usual = agentInterest({ servesTools: this.#servesTools, awaits, streamsInput });
+    // How a call ended may be said with nothing but its id.
+    const { openCalls } = this.#sessions;
+    if (openCalls.length === 0 || usual === "everything") return usual;
+    if (this.#withCalls?.usual !== usual || this.#withCalls.openCalls !== openCalls)
+      this.#withCalls = { usual, openCalls, texts: [...usual, ...callInterest(openCalls)] };
+    return this.#withCalls.texts;
+  }
+
+  /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */
+  editorLeft(): void {
+    this.#relayed.editorLeft();
+    this.#ownRequests.editorLeft();
+    this.#requests.editorLeft();
+  }
+
+  /** Releases every session; nothing is sent afterwards. */
+  close(): void {
+    this.#isOpen = false;
+    this.#requests.editorLeft();
+    this.#relayed.close();
+    this.#sessions.close();
+    void this.#service.close();
+  }
+
+  #guard(look: () => Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+    if (!this.#isOpen) return untouched;
+    const failed = (error: unknown): Verdict => {
+      reportFault(this.#once, error);
+      return untouched;
+    };
+    try {
+      const verdict = look();
+      return verdict instanceof Promise ? verdict.catch(failed) : verdict;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Sends a notification to the editor, after the message that is being processed. */
+  readonly #notify = (message: Notification): void => {
+    queueMicrotask(() => {
+      if (this.#isOpen) this.#options.send(encodeMessage(message), () => undefined);
+    });
+  };
+
+  #editorAsked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
+    switch (method) {
+      case methods.sessionPrompt:
+        this.#sessions.turnBegan(params, id);
+        return this.#userSaid(method, params);
+      case methods.sessionSteering:
+        return this.#userSaid(method, params);
+      default:
+        return this.#relayed.asked(id, method, params);
+    }
+  }
+
+  #editorNotified(method: string, params: JsonRecord): Verdict {
+    if (method === methods.sessionCancel) this.#sessions.turnCancelled(params);
+    if (method !== methods.cancelRequest) return untouched;
+    const { requestId } = params;
+    if (this.#requests.has(requestId)) {
+      this.#service.cancelCall(requestId);
+      return notForwarded;
+    }
+    this.#sessions.requestCancelled(requestId);
+    return untouched;
+  }
+
+  #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict | Promise<Verdict> {
+    if (call.kind === "notification") return notForwarded;
+    // The agent refuses it, with the exact id that the editor waits for.
+    const { id, method } = call;
+    if (!isExactId(id)) return untouched;
+    const start = (): Verdict => {
+      if (!this.#isOpen) return untouched;
+      this.#requests.call(this.#service, id, method, isRecord(message) ? message["params"] : undefined);
+      return notForwarded;
+    };
+    return this.#requests.room()?.then(start) ?? start();
+  }
+
+  #userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
+    const session = this.#sessions.find(params);
+    const { agreed } = this.#relayed;
+    if (session === undefined || agreed === undefined) return untouched;
+    const amendments = amendPrompt(session, method, params, agreed.negotiation, this.#options.settings);
+    return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
+  }
+
+  #permissionAsked(id: string | number, params: JsonRecord): Verdict | Promise<Verdict> {
+    if (this.#relayed.agreed === undefined) return untouched;
+    const { reply, settings } = this.#options;
+    const [sessions, notify] = [this.#sessions, this.#notify];
+    return handlePermissionRequest(id, params, { sessions, settings, reply, notify }) ?? untouched;
+  }
+}

@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from "node:util";
+import { withinTime } from "../../../base/clock.ts";
+import type { Settings } from "../../../runtime/options.ts";
+import type { Notification } from "../../emission.ts";
+import { type Verdict, notForwarded, toVerdict } from "../../messages/amend.ts";
+import { type JsonRecord, isExactId, isRecord, recordAt } from "../../messages/raw-message.ts";
+import type { AgentFacts } from "../../negotiation/agents.ts";
+import type { RunAnswer } from "../../skill-service.ts";
+import type { Sessions } from "./sessions.ts";
+import {
+  type OwnCall,
+  allowedRun,
+  callAllowed,
+  callAsked,
+  describeToPerson,
+  withoutAlways,
+} from "../../messages/describe-call.ts";
+import {
+  type KnownServer,
+  inputOf,
+  isAdded,
+  isGiven,
+  isInputOf,
+  namedTool,
+  namesTool,
+  recogniseCall,
+} from "./recognise-call.ts";
+import { servedTools } from "../../../wire/tools.ts";
+
+interface PermissionContext {
+  readonly sessions: Pick<Sessions, "find" | "opened" | "reportCall">;
+  /** `approve`: whether requests are answered for the user. */
+  readonly settings: Pick<Settings, "approve" | "clock" | "log">;
+  /** Sends our response to the agent. */
+  readonly reply: (message: PermissionGranted) => void;
+  /** Sends a notification to the editor. */
+  readonly notify: (message: Notification) => void;
+}
+
+/** Our response to a permission request. */
+export interface PermissionGranted {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number;
+  readonly result: unknown;
+}
+
+/**
+ * Answers a permission request of the agent for one of our tools if we may (A-13), otherwise amends it so that it describes the call.
+ * Undefined if it is about something else.
+ */
+export function handlePermissionRequest(
+  id: string | number,
+  params: JsonRecord,
+  { sessions, settings, reply, notify }: PermissionContext,
+): Verdict | Promise<Verdict> | undefined {
+  const session = sessions.find(params);
+  const toolCall = toolCallIn(params);
+  if (toolCall === undefined) return undefined;
+  const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
+  const amend = (call: OwnCall): Verdict =>
+    toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+  if (session === undefined) {
+    // Of a child of a session, or of one that we do not know: described and never allowed for always, but not answered.
+    for (const opened of sessions.opened()) {
+      const call = opened.calls?.record(toolCall);
+      if (call === undefined) continue;
+      sessions.reportCall(opened, toolCall, call);
+      return amend(call);
+    }
+    return undefined;
+  }
+  if (session.calls === undefined) return undefined;
+  const { calls } = session;
+  const { server, facts } = calls;
+  const known = calls.find(toolCall["toolCallId"]);
+  const approval = settings.approve && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+  const call = calls.record(toolCall);
+  if (call === undefined) return undefined;
+  sessions.reportCall(session, toolCall, call);
+  const allow = ({ tool, optionId }: Approval, why: string, told?: JsonRecord): Verdict => {
+    settings.log("info", `Allowed one call of ${tool}: ${why}.`);
+    reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
+    if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
+    const isShownAsOther = known === undefined && facts.deferral !== undefined;
+    if (isShownAsOther || (told !== undefined && (known !== undefined || facts.asksFirst)))
+      notify(callAllowed(params["sessionId"], toolCall, call, told));
+    return notForwarded;
+  };
+  if (approval !== undefined) return allow(approval, "it does not change the project");
+  const amended = amend(call);
+  const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isRun) : undefined;
+  if (run === undefined) return amended;
+  const decide = (answer: RunAnswer | undefined): Verdict => {
+    if (answer === undefined) return amended;
+    // Whoever approves the skill should not be asked by the agent, too.
+    if (answer === "decided") return allow(run, "acp-skills decides about the skill itself");
+    return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun });
+  };
+  const deciding = session.service.answersRun(session.key, run.tool, call.input ?? known?.input ?? {});
+  return deciding instanceof Promise
+    ? withinTime(deciding, settings.clock, decidingTime).then(decide)
+    : decide(deciding);
+}
+
+/** How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. */
+const decidingTime = 2_000;
+
+/** The answer that we give for the user. */
+interface Approval {
+  readonly tool: string;
+  readonly optionId: string;
+}
+
+interface ApprovalContext {
+  readonly server: KnownServer;
+  readonly facts: AgentFacts;
+  /** What is known about the call with the request's id. */
+  readonly known: OwnCall | undefined;
+}
+
+/**
+ * Whether we may answer a permission request (A-13): only for one call of one of our tools, by default one that changes nothing outside
+ * our own store.
+ * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
+ * texts such as the title of a shell command.
+ */
+export function approve(
+  params: JsonRecord,
+  { server, facts, known }: ApprovalContext,
+  isAllowed: (tool: string, input: JsonRecord | undefined, toolCall: JsonRecord) => boolean = mayAnswer,
+): Approval | undefined {
+  const toolCall = toolCallIn(params);
+  if (toolCall === undefined) return undefined;
+  const isTitled = !namesTool(toolCall);
+  const said = recogniseCall(toolCall, server, facts);
+  const call = said ?? (isTitled ? known : undefined);
+  if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
+  const input = call.input ?? known?.input;
+  if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
+  // If only a title names the tool, the input must be known.
+  if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
+  if (!isAllowed(call.tool, input, toolCall)) return undefined;
+  const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
+  const once = options.filter(isRecord).filter(({ kind }) => kind === "allow_once");
+  // Of several, the others also change something, such as the agent's mode.
+  const meant = once.length > 1 ? once.filter((option) => option["optionId"] === facts.allowsOnce) : once;
+  const [{ optionId } = {}] = meant as readonly JsonRecord[];
+  return typeof optionId === "string" && meant.length === 1 ? { tool: call.tool, optionId } : undefined;
+}
+
+/** v1 asks about a tool call; v2 about a subject, which may be one. */
+function toolCallIn(params: JsonRecord): JsonRecord | undefined {
+  const subject = recordAt(params, "subject");
+  if (subject === undefined) return recordAt(params, "toolCall");
+  return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
+}
+
+/** Tools that can access the session's project: with only these parameters they do not. */
+const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
+  ["create_blob", ["content", "kind"]],
+  ["read_blob", ["blob_id", "mode", "max_bytes"]],
+]);
+
+function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: JsonRecord): boolean {
+  const facts = servedTools.get(tool);
+  const harmless = harmlessParameters.get(tool);
+  if (facts === undefined || (!facts.annotations.readOnlyHint && harmless === undefined)) return false;
+  if (harmless !== undefined) return isInputOf(harmless, input);
+  if (input === undefined) return !isGiven(rawInput) || isEmpty(rawInput);
+  return isInputOf(facts.parameters, input);
+}
+
+/** A run: what it may do beyond its sandbox is decided by us, whatever the agent does. */
+function isRun(tool: string, input: JsonRecord | undefined): boolean {
+  const facts = servedTools.get(tool);
+  const what = input?.[tool === "execute_skill" ? "name" : "code"];
+  return facts?.executes === true && typeof what === "string" && isInputOf(facts.parameters, input);
+}
+
+/** Whether nothing in the request contradicts the call. */
+function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownServer, facts: AgentFacts): boolean {
+  const { kind, title, content, locations } = toolCall;
+  if (isGiven(kind) && kind !== "other" && kind !== "read") return false;
+  if (isGiven(title) && !isTitleOf(title, tool, input, server, facts)) return false;
+  if (isGiven(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
+  const told = inputOf(toolCall);
+  if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
+  if (!isGiven(content)) return true;
+  if (!Array.isArray(content)) return false;
+  if (content.length === 0 || isAdded(content, tool, server, facts)) return true;
+  const shown = inputOf({ content });
+  return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
+}
+
+/** The tool's name, our title of it, or its input. */
+function isTitleOf(
+  title: unknown,
+  tool: string,
+  input: JsonRecord | undefined,
+  server: KnownServer,
+  facts: AgentFacts,
+): boolean {
+  if (title === tool || title === servedTools.get(tool)?.title) return true;
+  if (namedTool(title, server, facts) === tool) return true;
+  return title === JSON.stringify(input ?? {});
+}
+
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from "node:util";
+import { quoted } from "../../../base/text/quoted.ts";
+import { parseIfJson } from "../../../base/json/json-value.ts";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
+import { resultIn } from "../../messages/call-result.ts";
+import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../../negotiation/agents.ts";
+import { servedTools } from "../../../wire/tools.ts";
+import type { OwnCall } from "../../messages/describe-call.ts";
+
+/** Our MCP server in one session. */
+export interface KnownServer {
+  readonly name: string;
+  /** The editor's own servers. */
+  readonly others: readonly string[];
+}
+
+/** Which of our tools a tool call names. Undefined if none, or if the call is contradictory. */
+export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: AgentFacts): OwnCall | undefined {
+  const meta = recordAt(toolCall, "_meta");
+  const claude = recordAt(meta, "claudeCode");
+  const servedBy = [recordAt(claude, "mcpServer")?.["name"], meta?.["serverId"]].filter(isGiven);
+  if (servedBy.some((name) => name !== server.name)) return undefined;
+  const { wrapped } = unwrap(toolCall["rawInput"]);
+  const deferred = deferredCall(toolCall, facts);
+  const names = deferred
+    ? [deferred.name]
+    : [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isGiven);
+  const spelt = wrapped && wrapped.server === server.name && servedTools.has(wrapped.tool) ? wrapped.tool : undefined;
+  const [name] = names.length > 0 ? names : [toolCall["title"]];
+  const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
+  if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
+  const input = deferred ? deferred.input : inputOf(toolCall);
+  // A model can choose a title, such as a shell command: a matching kind or input must confirm it.
+  const isSure =
+    names.length > 0 ||
+    spelt === tool ||
+    isToolKind(toolCall["kind"]) ||
+    isAdded(toolCall["content"], tool, server, facts, isAboutTool) ||
+    isInputOf(servedTools.get(tool)?.parameters, input);
+  return isSure ? { tool, input } : undefined;
+}
+
+/** A call that the agent replays as one of its tool that calls deferred tools. */
+function deferredCall(
+  toolCall: JsonRecord,
+  { deferral }: AgentFacts,
+): { name: unknown; input: JsonRecord } | undefined {
+  const { name, arguments: given } = recordAt(toolCall, "rawInput") ?? {};
+  const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
+  return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
+}
+
+/** Other texts are said about any tool: they confirm no title. */
+function isAboutTool(text: Spelling): boolean {
+  return text.includes("{tool}");
+}
+
+/** Whether the content is only what the agent always says about such a call, in one of the texts that are meant. */
+export function isAdded(
+  content: unknown,
+  tool: string,
+  { name }: KnownServer,
+  { tools, adds }: AgentFacts,
+  isMeant: (text: Spelling) => boolean = () => true,
+): boolean {
+  const called = tools === undefined ? tool : spell(tools.forModel, name, tool);
+  return adds
+    .filter(isMeant)
+    .map((text) => [{ type: "content", content: { type: "text", text: text.replace("{tool}", called) } }])
+    .some((said) => isDeepStrictEqual(content, said));
+}
+
+/** Whether an input has only these parameters. */
+export function isInputOf(parameters: readonly string[] | undefined, input: JsonRecord | undefined): boolean {
+  return input !== undefined && Object.keys(input).every((key) => parameters?.includes(key));
+}
+
+/** Our tool with this name, as agents spell it. Undefined if another server's tool could have the same name. */
+export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts): string | undefined {
+  if (typeof name !== "string") return undefined;
+  const spellings = facts.tools?.forEditor ?? usualSpellings;
+  for (const tool of servedTools.keys()) {
+    for (const spelling of spellings) {
+      if (name === spell(spelling, server.name, tool)) return isOnlyOne(server, spelling) ? tool : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Wrapped arguments: `{mcpInput}` or `{server, tool, arguments}`. */
+function unwrap(rawInput: unknown): {
+  readonly wrapped?: { readonly server: string; readonly tool: string };
+  readonly input?: JsonRecord;
+} {
+  if (!isRecord(rawInput)) return {};
+  const { mcpInput, server, tool, arguments: given, ...more } = rawInput;
+  if (Object.keys(more).length > 0) return {};
+  if (isRecord(mcpInput)) return { input: mcpInput };
+  if (typeof server !== "string" || typeof tool !== "string") return {};
+  return { wrapped: { server, tool }, input: isRecord(given) ? given : {} };
+}
+
+/** The input of a call: an object, wrapped, or one JSON text. Undefined if it is empty. */
+export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
+  if (isGiven(rawInput)) {
+    const { input } = unwrap(rawInput);
+    if (input !== undefined) return input;
+    return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
+  }
+  // The content of a call that is running or has ended is its output.
+  if (isGiven(status) && status !== "pending") return undefined;
+  const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
+  const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
+  if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;
+  const value = parseIfJson(text);
+  return isRecord(value) ? value : undefined;
+}
+
+const longestInput = 1_048_576;
+
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** The kinds that agents give to unknown tools. */
+function isToolKind(kind: unknown): boolean {
+  return kind === "other" || kind === "read" || kind === "search" || kind === "fetch";
+}
+
+/** Whether no other server's tools could have the same name: `skills` with `list_x`, and `skills_list` with `x`. */
+function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
+  const word = toWord(name);
+  const [, behind] = /S0(.*)T0/.exec(spell(spelling, "S0", "T0")) ?? [];
+  const [, before] = /T0(.*)S0$/.exec(spell(spelling, "S0", "T0")) ?? [];
+  return !others.some((server) => {
+    const other = toWord(server);
+    if (other === word || (behind !== undefined && other.startsWith(`${word}${behind}`))) return true;
+    return before !== undefined && other.endsWith(`${before}${word}`);
+  });
+}
+
+/** How many calls of a session, and how many blobs, are remembered. */
+const limit = 256;
+const longestName = 100;
+
+/** The calls of our tools that a session's editor knows: later messages may have only their id. */
+export class KnownCalls {
+  readonly server: KnownServer;
+  readonly facts: AgentFacts;
+  readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
+  readonly #blobs = new LimitedMap<string, string>(limit);
+  #open: readonly string[] | undefined;
+
+  constructor(server: KnownServer, facts: AgentFacts) {
+    this.server = server;
+    this.facts = facts;
+  }
+
+  /** Records a tool call or an update of one; returns what is known about it, undefined if it is not ours. */
+  record(toolCall: JsonRecord): OwnCall | undefined {
+    const { toolCallId, status } = toolCall;
+    if (typeof toolCallId !== "string") return undefined;
+    const found = recogniseCall(toolCall, this.server, this.facts);
+    // The id of one of our calls may have been reused.
+    const isOther = found === undefined && (toolCall["sessionUpdate"] === "tool_call" || namesTool(toolCall));
+    const before = isOther ? undefined : this.#calls.get(toolCallId);
+    const tool = found?.tool ?? before?.tool;
+    const isInput = this.facts.streamsInput && status === "in_progress";
+    const told = inputOf(isInput ? { ...toolCall, status: "pending" } : toolCall);
+    const input = found?.input ?? told ?? (before?.tool === tool ? before?.input : undefined);
+    const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
+    if (call !== undefined && status === "completed") this.#learn(call, toolCall);
+    const isOpen = call !== undefined && status !== "completed" && status !== "failed";
+    if (isOpen !== this.#calls.has(toolCallId)) this.#open = undefined;
+    if (isOpen) this.#calls.set(toolCallId, call);
+    else this.#calls.delete(toolCallId);
+    return call;
+  }
+
+  /** A blob that was created is what it was made from: a file of the project, or so many bytes of a kind. */
+  #learn({ tool, input }: OwnCall, ended: JsonRecord): void {
+    const { blob_id: id, size_bytes: size } = (tool === "create_blob" && resultIn(ended)) || {};
+    if (typeof id !== "string") return;
+    const { path, kind } = input ?? {};
+    const [type] = typeof kind === "string" ? kind.split(";") : ["data"];
+    const amount = typeof size === "number" ? `${size} bytes` : "a blob";
+    const shown = (text: string): string => quoted(text, { longest: longestName });
+    this.#blobs.set(id, typeof path === "string" ? shown(path) : `${amount} of ${shown(type ?? "")}`);
+  }
+
+  /** The ids of the calls that have not ended; the same list as long as it has the same ids. */
+  get open(): readonly string[] {
+    return (this.#open ??= [...this.#calls.keys()].map(String));
+  }
+
+  find(toolCallId: unknown): OwnCall | undefined {
+    return this.#calls.get(toolCallId);
+  }
+}
+
+/** Whether a message names its tool otherwise than by its title. */
+export function namesTool(toolCall: JsonRecord): boolean {
+  const meta = recordAt(toolCall, "_meta");
+  return [toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isGiven);
+}

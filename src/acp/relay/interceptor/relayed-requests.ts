@@ -1,0 +1,160 @@
+import { createDeferred } from "../../../base/promises/deferred.ts";
+import type { OnceLog } from "../../../base/log.ts";
+import type { Settings } from "../../../runtime/options.ts";
+import * as methods from "../../../wire/methods.ts";
+import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
+import { type JsonRecord, type MessageKind, recordAt } from "../../messages/raw-message.ts";
+import { restoreTitles } from "./replays.ts";
+import type { ServiceConnection } from "../../skill-service.ts";
+import { type Negotiation, advertise, chooseForms, negotiate } from "../../negotiation.ts";
+import type { RelayedSession } from "./relayed-session.ts";
+import { PendingRequests } from "./requests.ts";
+import type { Agreed, Sessions } from "./sessions.ts";
+import { servedTools } from "../../../wire/tools.ts";
+
+interface RelayedRequestsOptions {
+  readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;
+  readonly service: Pick<ServiceConnection, "prepare">;
+  readonly sessions: Sessions;
+  readonly logOnce: OnceLog["tellOnce"];
+  /** Called when the agent serves skills itself, so that nothing is to be done any more. */
+  readonly alreadyServed: () => void;
+}
+
+type Pending =
+  | { readonly kind: "initialize"; readonly params: JsonRecord }
+  | RelayedSession
+  | { readonly kind: "end"; readonly sessionId: string }
+  | { readonly kind: "list" };
+
+const pendingLimit = 256;
+
+/** The editor's requests whose responses matter to us: they begin the connection, and open, list and end sessions. */
+export class RelayedRequests {
+  readonly #options: RelayedRequestsOptions;
+  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
+    this.#release(request);
+  });
+  /** Resolves when `initialize` was answered, or will not be. */
+  readonly #answered = createDeferred();
+  #isInitializing = false;
+  #agreed: Agreed | undefined;
+
+  constructor(options: RelayedRequestsOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending.isEmpty;
+  }
+
+  /** What `initialize` has settled; undefined until then. */
+  get agreed(): Agreed | undefined {
+    return this.#agreed;
+  }
+
+  /** The same, after the response to an `initialize` that is under way. */
+  async negotiation(): Promise<Negotiation | undefined> {
+    if (this.#isInitializing) await this.#answered.promise;
+    return this.#agreed?.negotiation;
+  }
+
+  /** The editor sent a request of any method. */
+  asked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
+    const sessionId = textOf(params["sessionId"]);
+    switch (method) {
+      case methods.initialize:
+        this.#isInitializing = true;
+        this.#pending.add(id, { kind: "initialize", params });
+        return untouched;
+      case methods.sessionNew:
+      case methods.sessionFork:
+        return this.#sessionAsked(id, undefined, params);
+      case methods.sessionLoad:
+      case methods.sessionResume:
+        return this.#sessionAsked(id, sessionId, params);
+      case methods.sessionList:
+        this.#pending.add(id, { kind: "list" });
+        return untouched;
+      case methods.sessionClose:
+      case methods.sessionDelete:
+        if (sessionId !== undefined) this.#pending.add(id, { kind: "end", sessionId });
+        return untouched;
+      default:
+        return untouched;
+    }
+  }
+
+  /** The agent responded; undefined for the response to another request. */
+  answered({ id, failed, result }: Extract<MessageKind, { kind: "response" }>, message: unknown): Verdict | undefined {
+    const request = this.#pending.take(id);
+    if (request === undefined) return undefined;
+    if (!failed) return this.#process(request, message, result);
+    this.#release(request);
+    return untouched;
+  }
+
+  /** Nothing waits for the response to `initialize` any longer. */
+  editorLeft(): void {
+    this.#answered.resolve();
+  }
+
+  close(): void {
+    this.#answered.resolve();
+    this.#pending.dropAll();
+  }
+
+  #sessionAsked(id: string | number, sessionId: string | undefined, params: JsonRecord): Verdict | Promise<Verdict> {
+    const { sessions, settings } = this.#options;
+    const session = sessions.open(params, sessionId);
+    this.#pending.add(id, session);
+    return settings.tools === "none" ? untouched : session.equip(params).then(toVerdict);
+  }
+
+  #release(request: Pending): void {
+    if (request.kind === "open") this.#options.sessions.release(request);
+    if (request.kind === "initialize") this.#answered.resolve();
+  }
+
+  #process(request: Pending, message: unknown, result: unknown): Verdict {
+    const { sessions, logOnce } = this.#options;
+    switch (request.kind) {
+      case "initialize":
+        return this.#initialized(request.params, message, result);
+      case "open": {
+        const id = request.requestedId ?? textOf(recordAt(message, "result")?.["sessionId"]);
+        if (this.#agreed === undefined)
+          logOnce("warning", "A session was opened before initialize was answered; it has no skills.");
+        if (id === undefined || this.#agreed === undefined) this.#release(request);
+        else sessions.begin(id, request, this.#agreed, result);
+        return untouched;
+      }
+      case "list":
+        return toVerdict(restoreTitles(result));
+      case "end":
+        sessions.end(request.sessionId);
+        return untouched;
+    }
+  }
+
+  #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
+    const { service, alreadyServed } = this.#options;
+    const { emit, version, log, tools } = this.#options.settings;
+    const negotiation = negotiate(params, result);
+    if (negotiation.alreadyServed) {
+      log("info", "The agent already serves skills; acp-skills forwards all messages unchanged.");
+      alreadyServed();
+      return untouched;
+    }
+    const forms = chooseForms(negotiation, emit);
+    this.#agreed = { negotiation, forms };
+    this.#answered.resolve();
+    if (tools !== "none") service.prepare();
+    const served = tools === "none" ? [] : [...servedTools.keys()];
+    return toVerdict(advertise(message, negotiation, forms, { version, tools: served }));
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

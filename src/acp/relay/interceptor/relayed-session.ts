@@ -1,0 +1,159 @@
+import type { OnceLog } from "../../../base/log.ts";
+import { withinTime } from "../../../base/clock.ts";
+import { createDeferred } from "../../../base/promises/deferred.ts";
+import type { Settings } from "../../../runtime/options.ts";
+import type { Notification } from "../../emission.ts";
+import type { Amendment } from "../../messages/amend.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import { addToSystemPrompt } from "./amend-prompt.ts";
+import type { Directories, ServiceConnection, SessionKey, SkillIndex } from "../../skill-service.ts";
+import { KnownCalls } from "./recognise-call.ts";
+import { addServer, chooseServerName, serverNames, takesServer } from "../../messages/server-entry.ts";
+import { chooseTransport, type Negotiation } from "../../negotiation.ts";
+
+/** What the sessions of one connection share. */
+export interface RelayContext {
+  readonly service: ServiceConnection;
+  readonly settings: Pick<Settings, "tools" | "teach" | "clock">;
+  /** The result of `initialize`; undefined if there will be none. */
+  readonly negotiation: () => Promise<Negotiation | undefined>;
+  /** Sends a notification to the editor, after the message that is being processed. */
+  readonly notify: (message: Notification) => void;
+  readonly logOnce: OnceLog["tellOnce"];
+}
+
+/** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */
+const initializeTimeout = 60_000;
+/** How long the request waits for our MCP server. */
+const equipTimeout = 6_000;
+/** How long it waits for skills to be read, so that the system prompt can name them. */
+const readTimeout = 500;
+
+/** One session as the relay knows it, from the request that opens it. */
+export class RelayedSession {
+  readonly kind = "open";
+  readonly key: SessionKey;
+  /** Undefined if the agent chooses it. */
+  readonly requestedId: string | undefined;
+  /** The calls of our tools that the editor knows; undefined until the agent gets our MCP server. */
+  calls: KnownCalls | undefined;
+  /** Its prompts get the index of skills. */
+  getsIndex = false;
+  /** It was opened, refused or released: the request can no longer be amended. */
+  isOver = false;
+  /** The agent's latest list of its own commands. */
+  agentCommands: readonly unknown[] = [];
+  /** The editor has sent a message about it. */
+  isKnown = false;
+  /** The editor has sent a prompt. */
+  isPrompted = false;
+  /** A prompt has waited until the skills were read. */
+  hasWaited = false;
+  /** The skills were read, and the first index, if any, is known. */
+  isRead = false;
+  readonly #context: RelayContext;
+  readonly #read = createDeferred();
+  #nextIndex: SkillIndex | undefined;
+  #labelInHistory: string | undefined;
+
+  constructor(key: SessionKey, requestedId: string | undefined, params: JsonRecord, context: RelayContext) {
+    this.key = key;
+    this.requestedId = requestedId;
+    this.#context = context;
+    this.service.open(key, directoriesOf(params));
+  }
+
+  get service(): ServiceConnection {
+    return this.#context.service;
+  }
+
+  /** Amendments that add our tools to the session, within a time limit; without tools the session continues. */
+  async equip(params: JsonRecord): Promise<readonly Amendment[]> {
+    const { settings, logOnce } = this.#context;
+    const { clock, teach } = settings;
+    const negotiation = await withinTime(this.#context.negotiation(), clock, initializeTimeout);
+    if (this.#hasEnded()) return [];
+    if (negotiation === undefined) {
+      logOnce("info", "No MCP server was added to the session: the agent has not answered initialize.");
+      return [];
+    }
+    const transport = chooseTransport(negotiation, settings.tools);
+    if (transport === undefined) {
+      logOnce("info", "No MCP server was added to the session: the agent does not support any.");
+      // Its model can read the files of skills.
+      this.getsIndex = true;
+    } else if (!takesServer(params)) return [];
+    const name = chooseServerName(params["mcpServers"]);
+    const request = { sessionId: this.requestedId, negotiation, transport, name };
+    const entry = await withinTime(Promise.resolve(this.service.equip(this.key, request)), clock, equipTimeout);
+    if (entry === undefined || this.#hasEnded()) return [];
+    this.calls = new KnownCalls({ name, others: serverNames(params["mcpServers"]) }, negotiation.facts);
+    this.getsIndex = true;
+    const server = addServer(params, entry);
+    if (!teach || !negotiation.systemPrompt) return [server];
+    await this.untilRead(readTimeout);
+    const prompt = this.#nextIndex && addToSystemPrompt(params, this.#nextIndex.text);
+    if (prompt === undefined) return [server];
+    this.indexSent();
+    return [server, prompt];
+  }
+
+  /** Resolves when the skills were read, or after `ms`. */
+  async untilRead(ms: number): Promise<void> {
+    await withinTime(this.#read.promise, this.#context.settings.clock, ms);
+  }
+
+  /** The index of skills for the next prompt; undefined if the model has the current one. */
+  get nextIndex(): SkillIndex | undefined {
+    return this.#nextIndex;
+  }
+
+  /** The next index has changed. */
+  setIndex(index: SkillIndex | undefined): void {
+    this.#nextIndex = index;
+    this.#skipKnownIndex();
+    this.isRead = true;
+    this.#read.resolve();
+  }
+
+  /** The next index was added to a message. */
+  indexSent(): void {
+    this.#labelInHistory = undefined;
+    this.#takeIndex();
+  }
+
+  /** The session's history contains the index with this label, so that it is not sent again. */
+  indexInHistory(label: string): void {
+    this.#labelInHistory = label;
+    this.#skipKnownIndex();
+  }
+
+  /** The session ended, or was not opened. */
+  release(): void {
+    this.isOver = true;
+    this.service.release(this.key);
+  }
+
+  #skipKnownIndex(): void {
+    if (this.#nextIndex?.label === this.#labelInHistory) this.#takeIndex();
+  }
+
+  #takeIndex(): void {
+    const index = this.#nextIndex;
+    this.#nextIndex = undefined;
+    if (index !== undefined) this.service.indexSent(this.key, index.ticket);
+  }
+
+  /** A function, because it can change while we wait. */
+  #hasEnded(): boolean {
+    return this.isOver;
+  }
+}
+
+function directoriesOf({ cwd, additionalDirectories }: JsonRecord): Directories {
+  const more: unknown[] = Array.isArray(additionalDirectories) ? additionalDirectories : [];
+  return {
+    cwd: typeof cwd === "string" ? cwd : undefined,
+    additionalDirectories: more.filter((directory) => typeof directory === "string"),
+  };
+}

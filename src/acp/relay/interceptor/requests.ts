@@ -1,0 +1,125 @@
+import { type Deferred, createDeferred } from "../../../base/promises/deferred.ts";
+import { encodeMessage } from "../../messages/encode-message.ts";
+import type { ServiceConnection } from "../../skill-service.ts";
+
+type Id = string | number;
+
+/** Requests that wait for a response, by id; a string and a number are different ids. */
+export class PendingRequests<Request> {
+  readonly #limit: number;
+  readonly #dropped: (request: Request) => void;
+  #waiting: { readonly id: Id; readonly request: Request }[] = [];
+
+  /** Holds at most `limit` requests: beyond that, the oldest is dropped. */
+  constructor(limit: number, dropped: (request: Request) => void) {
+    this.#limit = limit;
+    this.#dropped = dropped;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  add(id: Id, request: Request): void {
+    this.#waiting.push({ id, request });
+    const oldest = this.#waiting.length > this.#limit ? this.#waiting.shift() : undefined;
+    if (oldest !== undefined) this.#dropped(oldest.request);
+  }
+
+  /** Takes the oldest request with this id: an editor may reuse an id. */
+  take(id: Id): Request | undefined {
+    const index = this.#waiting.findIndex((entry) => entry.id === id);
+    return index === -1 ? undefined : this.#waiting.splice(index, 1)[0]?.request;
+  }
+
+  dropAll(): void {
+    for (const { request } of this.#waiting.splice(0)) this.#dropped(request);
+  }
+}
+
+/** The error for requests that were running when the thread of the service ended (CONTRACT C-2.3). */
+const serviceEnded = {
+  code: -32000,
+  message:
+    "Skills and tools stopped because of an internal error; see the log of acp-skills. Open a new session to restart them.",
+  data: { code: "RUNTIME_BUSY", retryable: true },
+} as const;
+
+/** Of the editor: requests without a response, and lines that it has not read. Beyond, its next request waits. */
+const mostUnread = 256;
+
+/** The editor's own `_acp-skills/…` requests that have no response yet, and how much of what we sent it has not read. */
+export class EditorRequests {
+  readonly #waiting = new Set<unknown>();
+  #unread = 0;
+  #hasLeft = false;
+  #room: Deferred<void> | undefined;
+  readonly #send: (line: Uint8Array) => void;
+
+  constructor(send: (line: Uint8Array) => void) {
+    this.#send = send;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  has(id: unknown): id is Id {
+    return this.#waiting.has(id);
+  }
+
+  call(service: Pick<ServiceConnection, "callTool">, id: Id, method: string, params: unknown): void {
+    this.#waiting.add(id);
+    try {
+      service.callTool({ id, method, params });
+    } catch (error) {
+      this.#waiting.delete(id);
+      throw error;
+    }
+  }
+
+  /** Its response is sent next. */
+  answered(id: Id): void {
+    this.#waiting.delete(id);
+  }
+
+  /** Counts a line that is sent to the editor; returns what to call when it was written. */
+  sent(written: () => void): () => void {
+    this.#unread += 1;
+    return () => {
+      this.#unread -= 1;
+      this.#makeRoom();
+      written();
+    };
+  }
+
+  /** Resolves when the editor has read enough for another request; undefined if it has. */
+  room(): Promise<void> | undefined {
+    if (!this.#isFull) return undefined;
+    this.#room ??= createDeferred();
+    return this.#room.promise;
+  }
+
+  /** Nothing waits for the editor to read any longer: it has sent its last request. */
+  editorLeft(): void {
+    this.#hasLeft = true;
+    this.#makeRoom();
+  }
+
+  get #isFull(): boolean {
+    return !this.#hasLeft && this.#waiting.size + this.#unread >= mostUnread;
+  }
+
+  #makeRoom(): void {
+    if (this.#isFull) return;
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  /** Responds to every waiting request with an error. */
+  serviceEnded(): void {
+    for (const id of this.#waiting) this.#send(encodeMessage({ jsonrpc: "2.0", id, error: serviceEnded }));
+    this.#waiting.clear();
+    this.#makeRoom();
+  }
+}

@@ -1,0 +1,114 @@
+import * as methods from "../../../wire/methods.ts";
+import { isText, type JsonValueRange, readArray, readObject, readString } from "./json-places.ts";
+
+/** What a line says about itself; the places are those of its JSON values. */
+export interface MessageFields {
+  readonly id: JsonValueRange | undefined;
+  readonly method: JsonValueRange | undefined;
+  readonly params: JsonValueRange | undefined;
+}
+
+/** The names of the methods between a conductor and its proxies: those of the RFD, and those of the Rust SDK before. */
+export type Prefix = "" | "_";
+
+const encode = (value: string): Buffer => Buffer.from(JSON.stringify(value));
+const keys = { id: encode("id"), method: encode("method"), params: encode("params") };
+const successors: readonly [Prefix, Buffer][] = [
+  ["", encode(methods.proxySuccessor)],
+  ["_", encode(`_${methods.proxySuccessor}`)],
+];
+const [version, idKey, methodKey, paramsKey] = ['{"jsonrpc":"2.0",', '"id":', '"method":', '"params":'].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
+const [comma, closeMessage, closeEnvelope, noParams] = [",", "}\n", "}}\n", "null"].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
+
+/** The fields of a line that is one object; undefined for anything else. */
+export function readMessageFields(line: Buffer): MessageFields | undefined {
+  const [fields, end] = fieldsAt(line, 0);
+  if (end === -1) return undefined;
+  return line.toString("latin1", end).trim() === "" ? fields : undefined;
+}
+
+/** The elements of a line that is one array; undefined for anything else. */
+export function readBatch(line: Buffer): readonly Buffer[] | undefined {
+  const elements: Buffer[] = [];
+  const end = readArray(line, 0, (element) => elements.push(cut(line, element)));
+  return end === -1 || line.toString("latin1", end).trim() !== "" ? undefined : elements;
+}
+
+/** The fields of the message in an envelope; undefined if it has no method. The envelope's `_meta` is for this hop only. */
+export function readInner(line: Buffer, { params }: MessageFields): MessageFields | undefined {
+  if (params === undefined) return undefined;
+  const [inner, end] = fieldsAt(line, params.from);
+  return end === -1 || inner.method === undefined ? undefined : inner;
+}
+
+function fieldsAt(line: Buffer, from: number): [MessageFields, number] {
+  const fields: {
+    id: JsonValueRange | undefined;
+    method: JsonValueRange | undefined;
+    params: JsonValueRange | undefined;
+  } = {
+    id: undefined,
+    method: undefined,
+    params: undefined,
+  };
+  // Of duplicate keys the last counts, as in JSON.parse.
+  const end = readObject(line, from, (key, value) => {
+    if (isText(line, key, keys.method)) fields.method = value;
+    else if (isText(line, key, keys.params)) fields.params = value;
+    else if (isText(line, key, keys.id)) fields.id = value;
+  });
+  return [fields, end];
+}
+
+/** Whose successor it is that sent this line, by the name of the method; undefined if it is no envelope. */
+export function isEnvelope(line: Buffer, method: JsonValueRange): boolean {
+  if (successors.some(([, text]) => isText(line, method, text))) return true;
+  // Some serialisers escape slashes.
+  const name = readString(line, method);
+  return name === methods.proxySuccessor || name === `_${methods.proxySuccessor}`;
+}
+
+/** The line with the message in an envelope for the successor. `id`, `method` and `params` keep their bytes. */
+export function wrap(line: Buffer, { id, method, params }: MessageFields, prefix: Prefix): Buffer {
+  const name = successors.find(([of]) => of === prefix)?.[1];
+  if (method === undefined || name === undefined) return line;
+  return Buffer.concat([
+    version,
+    ...(id === undefined ? [] : [idKey, cut(line, id), comma]),
+    methodKey,
+    name,
+    comma,
+    paramsKey,
+    Buffer.from("{"),
+    methodKey,
+    cut(line, method),
+    comma,
+    paramsKey,
+    params === undefined ? noParams : cut(line, params),
+    closeEnvelope,
+  ]);
+}
+
+/** The message in an envelope as pieces of a line, with the id of the envelope. */
+export function unwrap(line: Buffer, id: JsonValueRange | undefined, { method, params }: MessageFields): Buffer[] {
+  if (method === undefined) return [];
+  const pieces = [version];
+  if (id !== undefined) pieces.push(idKey, cut(line, id), comma);
+  pieces.push(methodKey, cut(line, method));
+  if (params !== undefined && !isText(line, params, noParams)) pieces.push(comma, paramsKey, cut(line, params));
+  pieces.push(closeMessage);
+  return pieces;
+}
+
+/** The line with another method. */
+export function rename(line: Buffer, method: JsonValueRange, name: string): Buffer[] {
+  return [line.subarray(0, method.from), encode(name), line.subarray(method.to)];
+}
+
+function cut(line: Buffer, { from, to }: JsonValueRange): Buffer {
+  return line.subarray(from, to);
+}

@@ -1,0 +1,225 @@
+import { LimitedMap } from "../../../base/limited-map.ts";
+import { type Log, createOnceLog, type OnceLog } from "../../../base/log.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import { toWireError } from "../../../wire/error-table.ts";
+import * as methods from "../../../wire/methods.ts";
+import {
+  type MessageFields,
+  isEnvelope,
+  type Prefix,
+  readBatch,
+  readMessageFields,
+  readInner,
+  rename,
+  unwrap,
+  wrap,
+} from "./envelope.ts";
+import { type JsonValueRange, readObject, readString } from "./json-places.ts";
+import { SteadyEnvelopes } from "./steady-envelopes.ts";
+
+/** Lines of the conductor: plain messages of the editor and of the agent, and our answers to those that we refuse. */
+export type Sorted = Readonly<Record<"editor" | "agent" | "conductor", readonly Buffer[]>>;
+
+interface Incoming {
+  readonly from: keyof Sorted;
+  readonly pieces: readonly Buffer[];
+}
+
+/** Beyond that, responses to the oldest requests pass without a look at them. */
+const askedLimit = 4_096;
+/** Longer ids are not remembered: no conductor makes them. */
+const idLimit = 1_024;
+/** Longer blocks are one huge line, and a text has a limit. */
+const textLimit = 1024 * 1024;
+
+/**
+ * Knows which side a line of the conductor comes from. All of them have one sender, so that an id means one request whichever side it is
+ * from: requests keep their ids when they are forwarded, and responses and cancellations, which belong to this hop, all their bytes.
+ */
+export class Routing {
+  readonly #log: Log;
+  readonly #once: OnceLog;
+  /** Ids of the agent's requests: the editor responds to these, the agent to all others but our own. */
+  readonly #askedByAgent = new LimitedMap<string, true>(askedLimit);
+  readonly #envelopes = new SteadyEnvelopes();
+  /** Undefined until we were initialized as a proxy. */
+  #prefix: Prefix | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.#once = createOnceLog(log);
+  }
+
+  /** Sorts the lines of the conductor. What is from the editor or the agent are plain messages. */
+  readBlock(block: Buffer): Sorted {
+    const sorted = { editor: [] as Buffer[], agent: [] as Buffer[], conductor: [] as Buffer[] };
+    const text = block.length > textLimit ? "" : block.toString("latin1");
+    const steady: string[] = [];
+    for (let from = 0, to = 0; from < block.length; from = to) {
+      to = (text === "" ? block.indexOf(lineFeed, from) : text.indexOf("\n", from)) + 1 || block.length;
+      if (this.#envelopes.unwrap(text, from, to, this.#prefix ?? "", steady)) continue;
+      for (const incoming of this.#readLine(block.subarray(from, to))) {
+        if (incoming.from === "agent") addSteady(sorted.agent, steady);
+        for (const piece of incoming.pieces) sorted[incoming.from].push(piece);
+      }
+    }
+    addSteady(sorted.agent, steady);
+    return sorted;
+  }
+
+  /** Of a batch, each message is passed on by itself: agents and editors read no batches. */
+  #readLine(line: Buffer): readonly Incoming[] {
+    const fields = readMessageFields(line);
+    const batch = fields === undefined ? readBatch(line) : undefined;
+    if (batch === undefined) return asList(fields === undefined ? this.#ignore(line) : this.#read(line, fields));
+    const messages = batch.map((element) => [element, readMessageFields(element)] as const);
+    const isFaulty = batch.length === 0 || messages.some(([, inside]) => inside === undefined);
+    return [
+      ...messages.flatMap(([element, inside]) => (inside === undefined ? [] : asList(this.#read(element, inside)))),
+      ...(isFaulty ? [invalidBatch] : []),
+    ];
+  }
+
+  /** Undefined for what is no message. */
+  #read(line: Buffer, fields: MessageFields): Incoming | undefined {
+    const { id, method } = fields;
+    if (method === undefined) return id === undefined ? this.#ignore(line) : this.#responded(line, id);
+    if (isEnvelope(line, method)) return this.#unwrapped(line, fields);
+    const name = readString(line, method);
+    switch (name) {
+      case methods.proxyInitialize:
+      case `_${methods.proxyInitialize}`:
+        this.#prefix = name.startsWith("_") ? "_" : "";
+        return { from: "editor", pieces: [...rename(line, method, methods.initialize), ...missingBreak(line)] };
+      case methods.cancelRequest:
+        return { from: this.#cancelledBy(line, fields), pieces: [line, ...missingBreak(line)] };
+      case undefined:
+        return this.#ignore(line);
+      default:
+        if (this.#prefix !== undefined) return { from: "editor", pieces: [line, ...missingBreak(line)] };
+        return this.#refuse(line, id, name);
+    }
+  }
+
+  /** What goes to the agent, as lines for the conductor. */
+  toSuccessor(block: Buffer): Buffer[] {
+    const pieces: Buffer[] = [];
+    for (let from = 0, to = 0; from < block.length; from = to) {
+      to = block.indexOf(lineFeed, from) + 1 || block.length;
+      const line = block.subarray(from, to);
+      const fields = readMessageFields(line);
+      const isForHop = fields?.method === undefined || isCancel(line, fields.method);
+      pieces.push(isForHop ? line : wrap(line, fields, this.#prefix ?? ""));
+    }
+    return pieces;
+  }
+
+  #responded(line: Buffer, id: JsonValueRange): Incoming | undefined {
+    const key = keyOf(line, id);
+    // An error in response to a message that could not be read: it is about one of ours or of the agent, nobody knows which (A-4).
+    if (key === "null") return this.#ignore(line);
+    const isOfEditor = this.#askedByAgent.delete(key) || key.startsWith(`"${methods.ownRequestPrefix}`);
+    return { from: isOfEditor ? "editor" : "agent", pieces: [line, ...missingBreak(line)] };
+  }
+
+  #unwrapped(line: Buffer, fields: MessageFields): Incoming | undefined {
+    const inner = readInner(line, fields);
+    if (inner?.method === undefined) return this.#refuseEnvelope(line, fields.id, "needs params with a method");
+    // The conductor would take it for a message of ours.
+    if (isForConductor(line, inner.method))
+      return this.#refuseEnvelope(line, fields.id, "must not contain a message for the conductor");
+    const { id } = fields;
+    if (id !== undefined) this.#remember(keyOf(line, id));
+    // It names a request of another hop: each hop cancels its own.
+    else if (isCancel(line, inner.method)) return undefined;
+    return { from: "agent", pieces: unwrap(line, id, inner) };
+  }
+
+  #remember(id: string): void {
+    if (id.length <= idLimit) this.#askedByAgent.set(id, true);
+  }
+
+  #cancelledBy(line: Buffer, { params }: MessageFields): "editor" | "agent" {
+    let asked = "";
+    if (params !== undefined)
+      readObject(line, params.from, (key, value) => {
+        if (readString(line, key) === "requestId") asked = keyOf(line, value);
+      });
+    return this.#askedByAgent.has(asked) ? "agent" : "editor";
+  }
+
+  #refuse(line: Buffer, id: JsonValueRange | undefined, name: string): Incoming | undefined {
+    const isAgentExpected = name === methods.initialize;
+    const message = isAgentExpected
+      ? `acp-skills proxy is no agent: it must stand before one in a chain of proxies, and be initialized with ${methods.proxyInitialize}. To add skills to one agent, run: acp-skills -- AGENT`
+      : `${methods.proxyInitialize} must come before ${name.slice(0, 100)}.`;
+    if (isAgentExpected) this.#once.tellOnce("error", message);
+    if (id !== undefined) return this.#answer(line, id, message);
+    if (!isAgentExpected) this.#once.tellOnce("warning", `${message} It was ignored.`, "early");
+    return undefined;
+  }
+
+  #refuseEnvelope(line: Buffer, id: JsonValueRange | undefined, reason: string): Incoming | undefined {
+    const message = `${methods.proxySuccessor} ${reason}.`;
+    if (id !== undefined) return this.#answer(line, id, message);
+    this.#once.tellOnce("warning", `${message} It was ignored.`);
+    return undefined;
+  }
+
+  #answer(line: Buffer, id: JsonValueRange, message: string): Incoming {
+    const error = JSON.stringify(toWireError(new SkillsError("INVALID_REQUEST", message), { log: this.#log }));
+    const exactId = line.toString("utf8", id.from, id.to);
+    return { from: "conductor", pieces: [Buffer.from(`{"jsonrpc":"2.0","id":${exactId},"error":${error}}\n`)] };
+  }
+
+  #ignore(line: Buffer): Incoming | undefined {
+    const excerpt = line.toString("utf8", 0, 80).trim();
+    if (excerpt === "") return undefined;
+    const message = `The conductor wrote a line that is not a message; it was ignored: ${JSON.stringify(excerpt)}`;
+    this.#once.tellOnce("warning", message, "garbage");
+    return undefined;
+  }
+}
+
+/** Once for a batch, however many of its elements are no messages. */
+const invalidBatch: Incoming = {
+  from: "conductor",
+  pieces: [
+    Buffer.from(
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"A batch must have messages, and nothing else."}}\n',
+    ),
+  ],
+};
+
+function asList(incoming: Incoming | undefined): readonly Incoming[] {
+  return incoming === undefined ? [] : [incoming];
+}
+
+/** Moves steady lines behind what is there, so that the agent's messages keep their order. */
+function addSteady(pieces: Buffer[], steady: string[]): void {
+  if (steady.length > 0) pieces.push(Buffer.from(steady.splice(0).join(""), "latin1"));
+}
+
+/** Whether it is one of the methods between a conductor and its proxies. */
+function isForConductor(line: Buffer, method: JsonValueRange): boolean {
+  const name = readString(line, method);
+  return name === undefined || /^_?proxy\//.test(name);
+}
+
+function isCancel(line: Buffer, method: JsonValueRange): boolean {
+  return readString(line, method) === methods.cancelRequest;
+}
+
+/** The same for an id in every spelling of a string; numbers may be larger than 2^53. */
+function keyOf(line: Buffer, id: JsonValueRange): string {
+  const text = readString(line, id);
+  return text === undefined ? line.toString("latin1", id.from, id.to) : `"${text}`;
+}
+
+const lineFeed = 10;
+const lineBreak = Buffer.from("\n");
+
+/** Nothing but for the last line of a stream. */
+function missingBreak(line: Buffer): readonly Buffer[] {
+  return line.at(-1) === lineFeed ? [] : [lineBreak];
+}

@@ -1,0 +1,126 @@
+import type { Readable, Writable } from "node:stream";
+import { systemClock, timeWaited } from "../../base/clock.ts";
+import { createDeferred } from "../../base/promises/deferred.ts";
+import { type LineQueue, type LineQueueOptions, createLineQueue } from "./line-queue.ts";
+import { createLineBlocks } from "../../base/json/line-blocks.ts";
+
+/** A one-way connection of two byte streams. */
+export interface Relay {
+  /** Resolves when the source has ended; what came from it may still wait to be passed on. Never rejects. */
+  readonly sourceEnded: Promise<void>;
+  /** Resolves when the source has ended and all of it was written to the sink. Never rejects. */
+  readonly ended: Promise<void>;
+  /** How long this thread has waited for the rest of lines that had begun, in all, in milliseconds. */
+  waitedInLines(): number;
+  /** Whether bytes were passed on or held back since the last call. */
+  isActive(): boolean;
+  /** Detaches from both streams; what the source still has stays there. */
+  stop(): void;
+}
+
+/** How many bytes are read behind a line that waits for its verdict: enough to notice that the source has ended. */
+const queueLimit = 1024 * 1024;
+
+/** What passes the blocks of lines of a relay on. */
+type Passing = Pick<LineQueue, "push" | "isWaiting" | "waitingBytes">;
+
+/**
+ * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink has failed, the
+ * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
+ */
+export function relayLines(source: Readable, sink: Writable, pass: LineQueueOptions["pass"]): Relay {
+  return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ pass, ...sinkAndIdle }));
+}
+
+/** The same, with any way to pass blocks on. */
+export function relayBlocks(
+  source: Readable,
+  sink: Writable,
+  open: (options: Pick<LineQueueOptions, "write" | "idle">) => Passing,
+): Relay {
+  const lines = createLineBlocks();
+  let isSinkGone = sink.destroyed;
+  let hasEnded = false;
+  let hasFlown = false;
+  let waitedInLines = 0;
+  let idleAtChunk = 0;
+  const sourceEnded = createDeferred();
+  const ended = createDeferred();
+
+  const passing = open({
+    write(pieces) {
+      if (isSinkGone || pieces.length === 0) return;
+      // One system call for all of them.
+      sink.cork();
+      for (const piece of pieces) sink.write(piece);
+      sink.uncork();
+      if (sink.writableNeedDrain) source.pause();
+    },
+    idle() {
+      if (hasEnded) settle();
+      else resume();
+    },
+  });
+
+  function passOn(blocks: readonly Buffer[]): void {
+    passing.push(blocks);
+    if (passing.waitingBytes() >= queueLimit) source.pause();
+  }
+
+  function settle(): void {
+    if (!passing.isWaiting()) ended.resolve();
+  }
+
+  function resume(): void {
+    if (passing.waitingBytes() < queueLimit && (isSinkGone || !sink.writableNeedDrain)) source.resume();
+  }
+
+  const onData = (chunk: Buffer): void => {
+    hasFlown = true;
+    const idle = timeWaited(systemClock);
+    if (lines.isInside()) waitedInLines += idle - idleAtChunk;
+    idleAtChunk = idle;
+    passOn(lines.push(chunk));
+  };
+  const onSinkGone = (): void => {
+    isSinkGone = true;
+    resume();
+  };
+  const onEnd = (): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    sourceEnded.resolve();
+    const rest = lines.rest();
+    if (rest !== undefined) passOn([rest]);
+    settle();
+  };
+
+  source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
+  sink.on("drain", resume).on("error", onSinkGone).on("close", onSinkGone);
+  if (source.readableEnded || source.destroyed) onEnd();
+  return {
+    sourceEnded: sourceEnded.promise,
+    ended: ended.promise,
+    waitedInLines: () => waitedInLines,
+    isActive() {
+      const isActive = hasFlown || passing.isWaiting() || (!isSinkGone && sink.writableNeedDrain);
+      hasFlown = false;
+      return isActive;
+    },
+    stop() {
+      // The error listeners stay: an error without one ends the process.
+      source.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
+      sink.off("drain", resume).off("close", onSinkGone);
+    },
+  };
+}
+
+/** Waits until all written data has been flushed, or the output is closed. */
+export async function flush(output: Writable): Promise<void> {
+  if (output.destroyed || output.writableEnded) return;
+  await new Promise<void>((resolve) => {
+    output.write("", () => {
+      resolve();
+    });
+  });
+}

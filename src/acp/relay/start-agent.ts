@@ -1,0 +1,171 @@
+import type { ChildProcess } from "node:child_process";
+import { statSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { systemCode } from "../../base/failures/system-code.ts";
+import type { Clock } from "../../base/clock.ts";
+import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../base/errors.ts";
+import { createProcessTree } from "../../base/processes/process-tree.ts";
+
+/** How a process ended. After a signal, `exitCode` is what a shell would report. */
+export interface ExitStatus {
+  readonly exitCode: number;
+  readonly signal?: NodeJS.Signals;
+}
+
+/** A command; its stdin and stdout are pipes, its stderr is inherited. */
+export interface AgentCommand {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+export interface AgentProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly exited: Promise<ExitStatus>;
+  /** Signals the agent only. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Signals the agent and all its descendants. */
+  readonly killTree: (signal: NodeJS.Signals) => void;
+  /** Records the agent's descendants: a launcher may exit and leave its program behind. */
+  readonly look: () => void;
+  /** Ends the descendants that the agent has left behind. Never rejects. */
+  readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
+}
+
+/**
+ * Starts an agent; the process is spawned before this returns, except on Windows, where execa finds `.cmd` shims and is loaded
+ * for it. Rejects with AGENT_NOT_FOUND or AGENT_NOT_EXECUTABLE.
+ */
+export async function startAgent(
+  agent: AgentCommand,
+  platform: NodeJS.Platform = process.platform,
+): Promise<AgentProcess> {
+  const isWindows = platform === "win32";
+  const { child } = isWindows ? await spawnWithExeca(agent) : await spawnPlainly(agent);
+  const { stdin, stdout } = child;
+  const exited = new Promise<ExitStatus>((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve(toExitStatus(code, signal));
+    });
+  });
+  const tree = isWindows || child.pid === undefined ? undefined : createProcessTree(child.pid);
+  if (stdin === null || stdout === null) throw new SkillsError("AGENT_NOT_EXECUTABLE", "The agent has no stdio.");
+  return {
+    stdin,
+    stdout,
+    exited,
+    kill(signal) {
+      if (tree === undefined) endTree(child, signal);
+      // Its descendants can be found only while it runs.
+      else void tree.look().then(() => child.kill(signal));
+    },
+    killTree(signal) {
+      if (tree === undefined) endTree(child, signal);
+      else
+        void tree.look().then(() => {
+          child.kill(signal);
+          tree.signalBelow(signal);
+        });
+    },
+    look: () => void tree?.look(),
+    endRest: async (clock, hurry) => await tree?.endRest(clock, hurry),
+  };
+}
+
+/** Wrapped in an object: execa's process is also a promise, which an async function would await. */
+interface Spawned {
+  readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
+}
+
+async function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
+  try {
+    return { child: await spawnProcess(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
+  } catch (error) {
+    throw toSkillsError({ command, cwd, env }, error);
+  }
+}
+
+async function spawnWithExeca({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
+  const { execa } = await import("execa");
+  const child = execa(command, args, {
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env, extendEnv: false }),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+    buffer: false,
+    encoding: "buffer",
+    reject: false,
+    windowsHide: true,
+  });
+  if (child.pid === undefined) throw toSkillsError({ command, cwd }, (await child).cause);
+  return { child };
+}
+
+function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitStatus {
+  return signal === null ? { exitCode: code ?? 1 } : { exitCode: 128 + constants.signals[signal], signal };
+}
+
+function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): SkillsError {
+  if (isSkillsError(error)) return new SkillsError("AGENT_NOT_EXECUTABLE", error.message, { cause: error });
+  const code = systemCode(error);
+  const facts = { command, reason: code === "" ? undefined : code };
+  const where = cwd === undefined ? "" : ` (in ${cwd})`;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    const message = `The agent command ${JSON.stringify(command)} was not found${where}. Check its spelling and your PATH.`;
+    return new SkillsError("AGENT_NOT_FOUND", message, { cause: error, facts });
+  }
+  const file = code === "EACCES" && process.platform !== "win32" ? findNotExecutable({ command, cwd, env }) : undefined;
+  const hint =
+    file && `chmod +x ${/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`}`;
+  const reason =
+    code === "EACCES" ? "it is not an executable file" : error instanceof Error ? error.message : String(error);
+  const message = `The agent command ${JSON.stringify(command)} could not be started: ${reason}.`;
+  return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts: { ...facts, hint } });
+}
+
+/** The file that a command means, if it only lacks the permission. */
+function findNotExecutable({ command, cwd = "", env = process.env }: AgentCommand): string | undefined {
+  const places = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
+  return places.map((place) => resolve(cwd, place, command)).find(lacksPermission);
+}
+
+function lacksPermission(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return stats.isFile() && (stats.mode & 0o111) === 0;
+  } catch {
+    return false; // Absent or not accessible.
+  }
+}
+
+/**
+ * Ends a process on Windows with all its children: a `.cmd` shim runs its program as a child of cmd.exe. If taskkill fails, only the
+ * process itself is killed.
+ */
+export function endTree(child: Pick<ChildProcess, "pid" | "kill">, signal: NodeJS.Signals): void {
+  // By its full path: Windows searches the current directory, the user's project, first.
+  const taskkill = join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "taskkill.exe");
+  runProgram(taskkill, ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).catch(() => child.kill(signal));
+}
+
+/** The part of `process` that is needed. */
+interface EndingProcess {
+  exitCode?: number | string | null | undefined;
+  readonly pid: number;
+  kill(pid: number, signal: NodeJS.Signals): unknown;
+}
+
+/**
+ * Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code.
+ * For SIGUSR1 only the exit code is set, because that signal opens Node's debugger instead of ending the process.
+ */
+export function exitAs({ exitCode, signal }: ExitStatus, self: EndingProcess = process): void {
+  self.exitCode = exitCode;
+  if (signal !== undefined && signal !== "SIGUSR1") self.kill(self.pid, signal);
+}

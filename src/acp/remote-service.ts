@@ -1,0 +1,206 @@
+import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../base/processes/threads.ts";
+import { urlOf } from "../base/paths/url-of.ts";
+import { type Settings, toSettingsData } from "../runtime/options.ts";
+import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
+
+/** How long the thread has to close before it is terminated. */
+const closingTime = 5_000;
+
+type OpenServiceChannel = OpenChannel<ToService, FromService | ThreadReply>;
+
+/** Opens the service on its own thread, if one can be started. */
+export function openService(settings: Settings): SkillService {
+  return openRemoteService(
+    settings,
+    chooseChannel({
+      entry: new URL("./service/worker.js", urlOf(import.meta)),
+      place: "acp/service/worker.js",
+      workerData: toSettingsData(settings),
+      serve: async (port) => {
+        const { servePort } = await import("./service/serve-port.ts");
+        servePort(port, settings);
+      },
+      log: settings.log,
+    }),
+  );
+}
+
+/**
+ * The service at the other end of a channel, so that it never blocks this thread. If its thread fails, that is logged; open sessions go
+ * on without skills, and the next session gets a new thread.
+ */
+export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
+  let current: ServiceThread | undefined;
+  let lastConnection = 0;
+  let isClosed = false;
+
+  function connect(outlet: ServiceOutlet): ServiceConnection {
+    const connection = ++lastConnection;
+    let thread: ServiceThread | undefined;
+
+    /** The thread that serves this connection; replaced only when a new session or call begins. */
+    function reach(begins: boolean): ServiceThread | undefined {
+      if (thread?.isAlive === true || !begins || isClosed) return thread;
+      if (current?.isAlive !== true) current = new ServiceThread(settings, openChannel);
+      thread = current;
+      thread.connect(connection, outlet);
+      return thread;
+    }
+    const tell =
+      <Method extends keyof ServiceConnection>(method: Method, { begins = false } = {}) =>
+      (...args: Parameters<ServiceConnection[Method]>): void =>
+        reach(begins)?.tell({ kind: "ask", connection, method, args });
+    const ask =
+      <Method extends keyof ServiceConnection>(method: Method) =>
+      async (
+        ...args: Parameters<ServiceConnection[Method]>
+      ): Promise<Awaited<ReturnType<ServiceConnection[Method]>>> => {
+        const answer = await reach(false)?.ask({ kind: "ask", connection, method, args });
+        return answer as Awaited<ReturnType<ServiceConnection[Method]>>;
+      };
+
+    // The thread starts and loads its modules while the agent starts.
+    reach(true);
+    return {
+      prepare: tell("prepare"),
+      open: tell("open", { begins: true }),
+      equip: ask("equip"),
+      begin: tell("begin"),
+      named: tell("named"),
+      agentListed: ask("agentListed"),
+      listPassed: tell("listPassed"),
+      invoke: ask("invoke"),
+      turnBegan: tell("turnBegan"),
+      answersRun: ask("answersRun"),
+      callReported: tell("callReported"),
+      indexSent: tell("indexSent"),
+      callTool(request) {
+        if (reach(true)?.isAlive === true) tell("callTool")(request);
+        else outlet.ended();
+      },
+      questionShown: tell("questionShown"),
+      editorReplied: tell("editorReplied"),
+      cancelCall: tell("cancelCall"),
+      cancelTurn: tell("cancelTurn"),
+      release: tell("release"),
+      async close() {
+        await ask("close")();
+        thread?.disconnect(connection);
+      },
+    };
+  }
+
+  return {
+    connect,
+    async close() {
+      isClosed = true;
+      await current?.close();
+    },
+  };
+}
+
+/** One thread of the service, and the connections that it serves. */
+class ServiceThread {
+  readonly #outlets = new Map<number, ServiceOutlet>();
+  readonly #client: ThreadClient<ToService, FromService>;
+
+  constructor({ log, clock }: Settings, openChannel: OpenServiceChannel) {
+    this.#client = new ThreadClient<ToService, FromService>({
+      openChannel: droppingFunctions(openChannel),
+      received: (message) => {
+        this.#receive(message);
+      },
+      ended: (reason) => {
+        if (reason !== undefined)
+          log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
+        for (const outlet of this.#outlets.values()) outlet.ended();
+        this.#outlets.clear();
+      },
+      closingTime,
+      log,
+      clock,
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#client.isAlive;
+  }
+
+  connect(connection: number, outlet: ServiceOutlet): void {
+    this.#outlets.set(connection, outlet);
+    this.#client.post({ kind: "connect", connection });
+  }
+
+  disconnect(connection: number): void {
+    this.#outlets.delete(connection);
+  }
+
+  tell(message: ToService): void {
+    this.#client.post(message);
+  }
+
+  /** The answer; undefined if the thread ends first. */
+  async ask(message: Extract<ToService, { kind: "ask" }>): Promise<unknown> {
+    return await this.#client.call((call) => ({ ...message, call })).catch(() => undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  #receive(message: FromService): void {
+    const outlet = this.#outlets.get(message.connection);
+    switch (message.kind) {
+      case "line": {
+        const written = (): void => {
+          this.#client.post(...giveBack(message));
+        };
+        if (outlet === undefined) written();
+        else outlet.send(message.bytes, written);
+        break;
+      }
+      case "request":
+        outlet?.request(message.id, message.bytes);
+        break;
+      case "withdraw":
+        outlet?.withdraw(message.id);
+        break;
+      case "answered":
+        outlet?.answered(message.id);
+        break;
+      case "index":
+        outlet?.index(message.key, message.index);
+        break;
+    }
+  }
+}
+
+/** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */
+function droppingFunctions(openChannel: OpenServiceChannel): OpenServiceChannel {
+  return (received, ended) => {
+    const channel = openChannel(received, ended);
+    return {
+      ...channel,
+      post(message, transferred) {
+        try {
+          channel.post(message, transferred);
+        } catch {
+          channel.post(JSON.parse(JSON.stringify(message)) as ToService);
+        }
+      },
+    };
+  };
+}
+
+/** The memory of shorter lines is not returned. */
+const longLine = 64 * 1024;
+
+/**
+ * Reports that a line was written. The memory of a long line is transferred back to the service's thread, whose garbage is collected
+ * often; on this thread dozens of lists would pile up.
+ */
+function giveBack({ line, bytes }: Extract<FromService, { kind: "line" }>): [ToService, ArrayBuffer[]?] {
+  const { buffer } = bytes;
+  if (bytes.length < longLine || !(buffer instanceof ArrayBuffer)) return [{ kind: "written", line }];
+  return [{ kind: "written", line, spent: bytes }, [buffer]];
+}

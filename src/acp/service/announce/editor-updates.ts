@@ -1,0 +1,146 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Problem } from "../../../skills/rules.ts";
+import type { AvailableSkill } from "../../../wire/available-skill.ts";
+import { isSameOnWire } from "../../../wire/command-facts.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { BeginRequest } from "../../skill-service.ts";
+import { clientDeclaresSkills } from "../../negotiation.ts";
+import {
+  commandsNotification,
+  countProblems,
+  noticeMessage,
+  type Notification,
+  type ProblemCounts,
+  problemsMessage,
+  skillsDelta,
+  skillsMessage,
+} from "../../emission.ts";
+
+/** A list of more bytes is followed by the next one after a while: a change of one skill is all of it again. */
+const largeList = 100_000;
+const restTime = 500;
+
+/** Returns how many bytes it sends. `written` is called when the message was written, or never will be. */
+export type SendToEditor = (message: Notification, written: () => void) => number;
+
+/** What the editor of one session has received. Each list is sent when it differs from the one that was sent last. */
+export class EditorUpdates {
+  readonly #session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">;
+  readonly #send: SendToEditor;
+  readonly #clock: Pick<Clock, "after">;
+  readonly #caughtUp: () => void;
+  /** The editor has named the session, so that it no longer drops its updates. */
+  #isKnown = false;
+  /** Something was sent that the editor may have dropped. */
+  #maybeMissed = false;
+  #revision = 0;
+  /** Editors that opted in also get an empty list. */
+  #skills: readonly AvailableSkill[] | undefined;
+  /** Compared separately: commands say more than skills do, such as the input hint. */
+  #commands: readonly JsonRecord[] = [];
+  #problems: ProblemCounts = { errors: 0, warnings: 0 };
+  /** How many messages the editor has not read; until it has, nothing more is sent. */
+  #unread = 0;
+  #isResting = false;
+  #isBehind = false;
+
+  /** `caughtUp` is called as `mayFollow` says. */
+  constructor(
+    session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">,
+    { send, clock }: { readonly send: SendToEditor; readonly clock: Pick<Clock, "after"> },
+    caughtUp: () => void,
+  ) {
+    this.#session = session;
+    this.#send = send;
+    this.#clock = clock;
+    this.#caughtUp = caughtUp;
+    this.#skills = session.negotiation.optIn === undefined ? [] : undefined;
+  }
+
+  /** Whether the editor has read everything, some time ago if it was long. If not, `caughtUp` is called as soon as it has. */
+  mayFollow(): boolean {
+    this.#isBehind = this.#unread > 0 || this.#isResting;
+    return !this.#isBehind;
+  }
+
+  /** The editor named the session. */
+  known(): void {
+    this.#isKnown = true;
+  }
+
+  /** What the editor may have dropped counts as not sent. Editors that opted in drop nothing. */
+  forgetMissed(): void {
+    if (this.#session.negotiation.optIn !== undefined || !this.#maybeMissed) return;
+    this.#skills = [];
+    this.#commands = [];
+  }
+
+  skills(available: readonly AvailableSkill[]): void {
+    const { sessionId, forms } = this.#session;
+    const before = this.#skills;
+    if (forms.skills === undefined || (before !== undefined && isSameOnWire(before, available))) return;
+    const isDelta = forms.skills.deltas && this.#revision > 0;
+    const revision = ++this.#revision;
+    this.#post(
+      isDelta
+        ? skillsDelta(sessionId, forms.skills, revision, { before: before ?? [], after: available })
+        : skillsMessage(sessionId, forms.skills, revision, available),
+    );
+    this.#skills = available;
+  }
+
+  /** `toList`: the commands of skills among those of the agent. */
+  commands(ofSkills: readonly JsonRecord[], toList: () => readonly unknown[]): void {
+    if (isSameOnWire(this.#commands, ofSkills)) return;
+    this.#commands = ofSkills;
+    const { sessionId, negotiation } = this.#session;
+    this.#post(
+      commandsNotification(sessionId, toList(), clientDeclaresSkills(negotiation) ? ofSkills.length : undefined),
+    );
+  }
+
+  /** A list of the agent took these commands along. */
+  commandsAdded(ofSkills: readonly JsonRecord[]): void {
+    this.#commands = ofSkills;
+    if (!this.#isKnown) this.#maybeMissed = true;
+  }
+
+  /** A list of the agent replaced the commands that were sent. */
+  commandsReplaced(): void {
+    this.#commands = [];
+  }
+
+  problems(problems: readonly Problem[]): void {
+    if (!this.#session.forms.problems) return;
+    const counts = countProblems(problems);
+    if (counts.errors === this.#problems.errors && counts.warnings === this.#problems.warnings) return;
+    this.#problems = counts;
+    this.#post(problemsMessage(this.#session.sessionId, counts));
+  }
+
+  /** Sent each time, to editors that show notices. */
+  notice(title: string, description: string): void {
+    if (this.#session.negotiation.notices) this.#post(noticeMessage(this.#session.sessionId, title, description));
+  }
+
+  #post(message: Notification): void {
+    this.#unread++;
+    if (!this.#isKnown) this.#maybeMissed = true;
+    const bytes = this.#send(message, () => {
+      this.#unread--;
+      this.#goOn();
+    });
+    if (bytes <= largeList || this.#isResting) return;
+    this.#isResting = true;
+    this.#clock.after(restTime, () => {
+      this.#isResting = false;
+      this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    if (this.#unread > 0 || this.#isResting || !this.#isBehind) return;
+    this.#isBehind = false;
+    this.#caughtUp();
+  }
+}

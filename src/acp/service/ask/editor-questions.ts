@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../base/clock.ts";
+import { type OnceLog, createOnceLog } from "../../../base/log.ts";
+import { createDeferred } from "../../../base/promises/deferred.ts";
+import type { Answer, Ask, Question, Reply } from "../../../runtime/question.ts";
+import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../../wire/methods.ts";
+import { encodeMessage } from "../../messages/encode-message.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { ServiceOutlet } from "../../skill-service.ts";
+import { type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
+import { toPermissionRequest } from "./permission-request.ts";
+
+interface EditorQuestionsOptions {
+  readonly outlet: Pick<ServiceOutlet, "send" | "request" | "withdraw" | "log">;
+  readonly clock: Clock;
+}
+
+/** How long a person has to answer. */
+const answerTime = 5 * 60_000;
+/** How many questions may be open. */
+const maxOpen = 32;
+
+/** A session in which the editor can be asked. */
+interface AskedSession {
+  readonly id: string;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+}
+
+interface OpenQuestion {
+  readonly sessionId: string;
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly shown: (() => void) | undefined;
+  readonly settle: (reply: Reply) => void;
+}
+
+/** How a question that was answered is titled, so that it does not look like a second run. */
+const decided: Readonly<Record<Answer, string>> = {
+  once: "Allowed once",
+  trust: "Trusted",
+  "not-now": "Not now",
+  block: "Blocked",
+};
+
+/** Questions to the person at the editor of one connection, as permission requests (A-14). */
+export class EditorQuestions {
+  readonly #options: EditorQuestionsOptions;
+  /** By the ids of the requests. */
+  readonly #open = new Map<string, OpenQuestion>();
+  #isOpen = true;
+  readonly #tellOnce: OnceLog["tellOnce"];
+
+  constructor(options: EditorQuestionsOptions) {
+    this.#options = options;
+    this.#tellOnce = createOnceLog(options.outlet.log).tellOnce;
+  }
+
+  askIn(session: AskedSession): Ask {
+    return (question, signal, shown) => this.#ask(question, session, signal, shown);
+  }
+
+  /** The editor was sent a request. Unknown ids are ignored. */
+  shown(id: string): void {
+    this.#open.get(id)?.shown?.();
+  }
+
+  /** The editor's response to a request, so long after it was sent. Unknown ids are ignored. */
+  replied(id: string, reply: EditorReply, elapsedMs: number): void {
+    const question = this.#open.get(id);
+    if (question === undefined) return;
+    question.settle(fromEditorReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
+  }
+
+  /** The session ended. */
+  endSession(sessionId: string): void {
+    for (const question of this.#open.values())
+      if (question.sessionId === sessionId) question.settle({ missing: "cancelled" });
+  }
+
+  /** Nothing is asked afterwards. */
+  close(): void {
+    this.#isOpen = false;
+    for (const { settle } of this.#open.values()) settle({ missing: "cancelled" });
+  }
+
+  async #ask(
+    question: Question,
+    session: AskedSession,
+    signal: AbortSignal,
+    shown: OpenQuestion["shown"],
+  ): Promise<Reply> {
+    signal.throwIfAborted();
+    if (!this.#isOpen) return { missing: "nobody" };
+    if (this.#open.size >= maxOpen)
+      return { missing: "failed", detail: `${maxOpen} other questions are open in this editor` };
+    const { outlet, clock } = this.#options;
+    const id = `${ownRequestPrefix}${randomUUID()}`;
+    const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
+    const { protocol, id: sessionId } = session;
+    const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
+    const { promise: settled, resolve: settle } = createDeferred<Reply>();
+    const stopTimer = clock.after(answerTime, () => {
+      settle({ missing: "timeout" });
+    });
+    const abort = (): void => {
+      settle({ missing: "cancelled" });
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    this.#open.set(id, { sessionId, answers, shown, settle });
+    try {
+      // First the call, as agents report theirs: editors drop an update of a call that they do not know.
+      this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
+      outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method: requestPermission, params }));
+      const reply = await settled;
+      // Does nothing if the editor has responded.
+      outlet.withdraw(id);
+      const isAllowed = reply.answer === "once" || reply.answer === "trust";
+      // Otherwise editors would show the call as running forever.
+      this.#report(session, {
+        sessionUpdate: toolCallUpdate,
+        toolCallId,
+        title: `${signal.aborted ? "Withdrawn" : reply.answer === undefined ? "Not answered" : decided[reply.answer]}: ${question.title}`,
+        status: isAllowed ? "completed" : "failed",
+      });
+      signal.throwIfAborted();
+      return reply;
+    } finally {
+      stopTimer();
+      signal.removeEventListener("abort", abort);
+      this.#open.delete(id);
+    }
+  }
+
+  #report({ id }: AskedSession, update: JsonRecord): void {
+    const message = { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId: id, update } };
+    this.#options.outlet.send(encodeMessage(message), () => undefined);
+  }
+}

@@ -1,0 +1,106 @@
+import path from "node:path";
+import { quoted } from "../../../base/text/quoted.ts";
+import { type Answer, type Question, toLine } from "../../../runtime/question.ts";
+import type { ChangedFile } from "../../../skills/copied-files.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import { toGitPatch } from "./git-patch.ts";
+
+/** A question as the params of `session/request_permission`, and what each of its options means. */
+interface PermissionRequest {
+  readonly params: JsonRecord;
+  /** Of the tool call that shows the question. */
+  readonly fields: JsonRecord;
+  readonly answers: ReadonlyMap<string, Answer>;
+}
+
+interface AskedWhere {
+  readonly sessionId: string;
+  /** Of the call that shows the question; of our own, unique in the session. */
+  readonly toolCallId: string;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+}
+
+/** Everything essential stands in the title, because some editors show nothing else (A-14). */
+export function toPermissionRequest(
+  question: Question,
+  { sessionId, toolCallId, protocol }: AskedWhere,
+): PermissionRequest {
+  const { title, about, skill } = question;
+  const { options, answers } = toOptions(question);
+  const content = toPermissionContent(question, protocol);
+  const toolCall = {
+    toolCallId,
+    title,
+    kind: about === "read" ? "read" : "execute",
+    status: "pending",
+    ...(content.length > 0 && { content }),
+    rawInput: skill ?? {},
+  };
+  const asked = protocol === 2 ? { title, subject: { type: "tool_call", toolCall } } : { toolCall };
+  return { params: { sessionId, ...asked, options }, fields: toolCall, answers };
+}
+
+/**
+ * The ids that every editor's buttons send back: some know no others. Not `allow_always`, which sets a flag in avante.nvim by which it answers
+ * later questions itself. Which question a reply is for is said by the id of the request, which nobody can guess.
+ */
+const optionIds: Readonly<Record<Answer, string>> = {
+  once: "allow_once",
+  trust: "allow",
+  "not-now": "reject_once",
+  block: "reject_always",
+};
+
+/** The options of a request, and their meaning. */
+export function toOptions({ options }: Pick<Question, "options">): {
+  readonly options: readonly JsonRecord[];
+  readonly answers: ReadonlyMap<string, Answer>;
+} {
+  return {
+    options: options.map(({ answer, label, kind }) => ({ optionId: optionIds[answer], name: label, kind })),
+    answers: new Map(options.map(({ answer }) => [optionIds[answer], answer])),
+  };
+}
+
+const maxDiffs = 20;
+const maxDiffBytes = 64 * 1024;
+const maxNamed = 100;
+
+/** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
+export function toPermissionContent(
+  { wants, widened, expects, changed, directory = "/" }: Question,
+  protocol: 1 | 2,
+): readonly JsonRecord[] {
+  const shown = changed.filter(isShown).slice(0, maxDiffs);
+  const others = changed.filter((file) => !shown.includes(file as ShownFile));
+  const named = others.slice(0, maxNamed).map((file) => toLine(quoted(file.path, { longest: 1_024 })));
+  const more = others.length > maxNamed ? [`and ${others.length - maxNamed} more`] : [];
+  const lines = [
+    ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),
+    ...(wants.length === 0 ? [] : [`All that it wants: ${wants.join(", ")}.`]),
+    ...(expects === undefined ? [] : [expects]),
+    ...(changed.length === 0 ? [] : [`Changed files: ${changed.length}.`]),
+    ...(others.length === 0 ? [] : [`Not shown here: ${[...named, ...more].join(", ")}`]),
+  ];
+  const text = lines.length === 0 ? [] : [{ type: "content", content: { type: "text", text: lines.join("\n") } }];
+  return [...text, ...shown.map((file) => toDiff(file, toLine(path.join(directory, file.path)), protocol))];
+}
+
+type ShownFile = ChangedFile & { readonly after: string };
+
+/** Without its new text, a file was removed, is binary or large: it is only named. */
+function isShown(file: ChangedFile): file is ShownFile {
+  const { before = "", after } = file;
+  return after !== undefined && Buffer.byteLength(before) <= maxDiffBytes && Buffer.byteLength(after) <= maxDiffBytes;
+}
+
+function toDiff({ path: name, before, after }: ShownFile, absolute: string, protocol: 1 | 2): JsonRecord {
+  if (protocol === 1)
+    return { type: "diff", path: absolute, ...(before !== undefined && { oldText: before }), newText: after };
+  return {
+    type: "diff",
+    changes: [{ operation: before === undefined ? "add" : "modify", path: absolute, fileType: "text" }],
+    patch: { format: "git_patch", text: toGitPatch(name, before, after) },
+  };
+}

@@ -1,0 +1,90 @@
+import type { FileHandle } from "node:fs/promises";
+import { openHandleAtRealPath, openRegularFile } from "../../../base/paths/at-real-path.ts";
+import { hasControls, withoutControls } from "../../../base/text/control-characters.ts";
+import { hasInvisible, replaceInvisible } from "../../../base/text/invisible-characters.ts";
+import { runInSlices } from "../../../base/promises/slices.ts";
+import { type DirectoryEntry, diskSkillFiles } from "../../../skills/files.ts";
+import { walkSkill } from "../../../skills/hash.ts";
+import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { type Skill, isSkillFileName } from "../../../skills/skill.ts";
+import type { Instructions } from "../../skill-service.ts";
+
+/** The limit for the body that is inserted into a prompt, in bytes. */
+const bodyLimit = 256 * 1024;
+/** The limit for frontmatter, which precedes the body and is not inserted. */
+const frontmatterLimit = 1024 * 1024;
+const filesLimit = 200;
+/** Milliseconds of listing files before other messages get a turn. */
+const listingSlice = 3;
+
+/** Reads a skill when it is used. Throws if SKILL.md is not a readable regular file. */
+export async function readInstructions(skill: Skill): Promise<Instructions> {
+  const [head, listing, { readSkillDocument }] = await Promise.all([
+    readHead(openRegularFile(skill.file)),
+    listFiles(skill.directory),
+    import("../../../skills/document.ts"),
+  ]);
+  let { text, whole, changedAt } = head;
+  let document = readSkillDocument(text);
+  if (Object.keys(document.frontmatter).length === 0) {
+    // Without frontmatter it may not be the SKILL.md that was scanned: read again, refusing a path that leads through a new link.
+    ({ text, whole, changedAt } = await readHead(openHandleAtRealPath(skill.file)));
+    document = readSkillDocument(text);
+  }
+  const body = Buffer.from(document.body);
+  const kept = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
+  return { body: kept.toString(), truncated: !whole || kept.length < body.length, changedAt, ...listing };
+}
+
+const limit = frontmatterLimit + bodyLimit;
+
+async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; whole: boolean; changedAt: number }> {
+  const handle = await opening;
+  try {
+    const stats = await handle.stat();
+    const buffer = Buffer.alloc(Math.min(stats.size, limit));
+    let length = 0;
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    const whole = stats.size <= limit;
+    const bytes = buffer.subarray(0, length);
+    return {
+      text: (whole ? bytes : cutAtCharacter(bytes, bytes.length - 4)).toString(),
+      whole,
+      changedAt: Math.max(stats.mtimeMs, stats.ctimeMs),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The first `limit` bytes, or up to three fewer, so that no UTF-8 character is split. */
+function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
+  let end = Math.min(Math.max(limit, 0), bytes.length);
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+/** Lists the other files of the skill, those near the top first, without those of packages and nested skills. */
+async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
+  const isLeftOut = (path: string, entries: readonly DirectoryEntry[]): boolean =>
+    path.endsWith("node_modules/") || entries.some(({ name }) => isSkillFileName(name));
+  const walk = walkSkill(diskSkillFiles(), directory, isLeftOut);
+  const { files, complete } = await runInSlices(walk, { now: () => performance.now(), slice: listingSlice });
+  const paths = files.map(({ path }) => path).filter((path) => !isSkillFileName(path));
+  paths.sort((a, b) => depthOf(a) - depthOf(b) || byCodePoint(a, b));
+  return { files: paths.slice(0, filesLimit).map(toLine), moreFiles: !complete || paths.length > filesLimit };
+}
+
+function depthOf(path: string): number {
+  return path.split("/").length;
+}
+
+/** A path on one line of a prompt, quoted if it has control or invisible characters, so that it cannot pass for instructions. */
+function toLine(path: string): string {
+  const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
+  return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");
+}

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { App } from "../../../runtime/app.ts";
+import type { Standings } from "../../../runtime/runs.ts";
+import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+
+interface SkillStatesOptions {
+  readonly app: Pick<App, "trust" | "source" | "hasher">;
+  readonly dataDirectory: string;
+  readonly owner: string;
+  /** Of the session. */
+  readonly directory: string | undefined;
+  /** Called when the first look is over, and when something changed. Must not throw. */
+  readonly changed: () => void;
+  /** Called when how skills stand cannot be found out. */
+  readonly failed: (error: unknown) => void;
+}
+
+const none: Standings = new Map();
+
+/** Why skills cannot be used in a session: found out in the background, again when somebody approves or blocks something. */
+export class SkillStates {
+  readonly #options: SkillStatesOptions;
+  readonly #closing = new AbortController();
+  #standings = none;
+  #skills: readonly OfferedSkill[] = [];
+  #isLooking = false;
+  #hasLooked = false;
+  #mustLookAgain = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: SkillStatesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if the skill can be used, and as long as it is not known. */
+  of(skill: Skill): ReturnType<Standings["get"]> {
+    return this.#standings.get(skill);
+  }
+
+  /** What is asked for last is not known yet. */
+  get isLooking(): boolean {
+    return this.#isLooking;
+  }
+
+  /** Finds out how these skills stand. */
+  look(skills: readonly OfferedSkill[]): void {
+    this.#skills = skills;
+    this.#mustLookAgain = true;
+    if (this.#isLooking || this.#closing.signal.aborted) return;
+    this.#isLooking = true;
+    this.#work().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) this.#options.failed(error);
+    });
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#stopListening?.();
+  }
+
+  async #work(): Promise<void> {
+    let isChanged = !this.#hasLooked;
+    try {
+      while (this.#mustLookAgain) {
+        this.#mustLookAgain = false;
+        const found = await this.#find(this.#skills);
+        if (this.#closing.signal.aborted) return;
+        const before = this.#standings;
+        this.#standings = found;
+        const isSame = found.size === before.size && [...found].every(([skill, state]) => before.get(skill) === state);
+        isChanged ||= !isSame;
+      }
+    } finally {
+      this.#isLooking = false;
+      this.#hasLooked = true;
+    }
+    if (isChanged) this.#options.changed();
+  }
+
+  /** Trust is not loaded where no skill wants anything, and nobody has approved or blocked anything on this machine. */
+  async #find(skills: readonly OfferedSkill[]): Promise<Standings> {
+    const { app, dataDirectory, owner, directory } = this.#options;
+    const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
+    if (!isWanting && !existsSync(path.join(dataDirectory, "trust"))) return none;
+    const [trust, { findStandings }] = await Promise.all([app.trust(), import("../../../runtime/runs.ts")]);
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    this.#stopListening ??= trust.onChange(() => {
+      this.look(this.#skills);
+    });
+    const { source, hasher } = app;
+    return await findStandings(skills, { trust, source, hasher, asker: { owner, directory }, signal });
+  }
+}

@@ -1,0 +1,148 @@
+import type { App } from "../../../runtime/app.ts";
+import { type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { FollowedCall, McpCaller, McpDoor } from "../../../mcp/mcp-door.ts";
+import type { SessionServers } from "../../../mcp/session-servers.ts";
+import type { RunListener } from "../../../wire/run-event.ts";
+import type { Ask } from "../../../runtime/question.ts";
+import { type Bridge, type ServerAddress, type Transport, ownBridge } from "../../messages/server-entry.ts";
+import type { Reserve } from "../../skill-service.ts";
+
+/** Our MCP server for a session that is being opened. */
+export interface SessionServer {
+  readonly address: ServerAddress;
+  /** Sets the session. Earlier calls of the model belong to a temporary session. */
+  readonly begin: (sessionId: string) => void;
+  /** Cancels running calls, because their turn was cancelled. */
+  readonly cancel: () => void;
+  /** Idempotent; never throws. */
+  readonly close: () => void;
+}
+
+/** An editor that calls a tool. */
+export interface EditorCaller {
+  readonly sessionId: string | undefined;
+  /** The agent's name, as it gave it. */
+  readonly agent?: string;
+  readonly skills: CallerSession;
+  readonly onEvent?: RunListener;
+  /** Asks the person at the editor. */
+  readonly ask?: Ask | undefined;
+}
+
+export interface AgentToolSession {
+  readonly sessionId: string | undefined;
+  /** The agent's name, as it gave it. */
+  readonly agent: string;
+  /** How the agent connects to the server. */
+  readonly transport: Transport;
+  /** Its server, if the agent has the address already. */
+  readonly reserve?: Reserve | undefined;
+  /** The listener for the run of a call; undefined if the editor does not know the call. */
+  readonly follow: (call: FollowedCall) => RunListener | undefined;
+  /** Called when the agent asks for the tools, so that its model has them. */
+  readonly toolsListed: () => void;
+  /** How the person at the editor is asked. */
+  readonly askIn: (sessionId: string) => Ask;
+}
+
+/** The tools of one connection, for its editor and for the agent's model. */
+export interface AgentTools {
+  readonly bridge: Bridge;
+  /** Loads the modules that calls need. Never throws. */
+  prepare(): void;
+  /** Throws as the toolbox does. */
+  call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
+  /** Opens a server for a session whose id may not be known yet. */
+  openServer(skills: CallerSession, session: AgentToolSession): Promise<SessionServer>;
+  /** Closes every server. Idempotent; never throws. */
+  close(): Promise<void>;
+}
+
+/** The part of the app that this door needs. */
+export type ToolsApp = McpDoor & Pick<App, "clock" | "load">;
+
+/** The part of `mcp/session-servers.ts` that is needed. */
+export interface ServersModule {
+  readonly openSessionServers: (app: ToolsApp) => SessionServers;
+}
+
+/**
+ * Opens the tools. The MCP library is loaded when a session first needs a server. `isTaught`: models learn about skills
+ * in prompts, so that the instructions of servers have no index.
+ */
+export function openAgentTools(
+  app: ToolsApp,
+  {
+    load = () => import("../../../mcp/session-servers.ts"),
+    bridge = ownBridge,
+    isTaught = false,
+  }: {
+    readonly load?: (() => Promise<ServersModule>) | undefined;
+    readonly bridge?: Bridge;
+    readonly isTaught?: boolean;
+  } = {},
+): AgentTools {
+  let opening: Promise<SessionServers> | undefined;
+  let isClosed = false;
+
+  async function open(): Promise<SessionServers> {
+    const { openSessionServers } = await load();
+    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+    return openSessionServers(app);
+  }
+
+  /** A failure is not cached: the next session tries again. */
+  function servers(): Promise<SessionServers> {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  function closingFailed(error: unknown): void {
+    app.log("warning", `Closing an MCP server failed: ${String(error)}`);
+  }
+
+  return {
+    bridge,
+    prepare() {
+      // A failure is reported when they are needed.
+      Promise.all([import("../../../mcp/mcp-server.ts"), app.load()]).catch(() => undefined);
+    },
+    async call(name, args, { skills, ...facts }, signal) {
+      return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
+    },
+    async openServer(skills, { sessionId, agent, transport, reserve, follow, toolsListed, askIn }) {
+      let turn = new AbortController();
+      const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
+      if (sessionId !== undefined) begin(sessionId);
+      const client: McpCaller = Object.assign(caller, {
+        turn: () => turn.signal,
+        follow,
+        toolsListed,
+        isTaught,
+      });
+      const opened = await servers();
+      const address = reserve?.(client) ?? (await opened.open(client, transport));
+      return {
+        address,
+        begin,
+        cancel() {
+          turn.abort();
+          turn = new AbortController();
+        },
+        close() {
+          address.close().catch(closingFailed);
+        },
+      };
+    },
+    async close() {
+      isClosed = true;
+      // A failure to open was reported to the session that needed it.
+      const opened = await opening?.catch(() => undefined);
+      await opened?.close().catch(closingFailed);
+    },
+  };
+}

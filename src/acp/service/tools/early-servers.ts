@@ -1,0 +1,86 @@
+import { createDeferred } from "../../../base/promises/deferred.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { McpCaller, McpDoor } from "../../../mcp/mcp-door.ts";
+import { openSessionServers } from "../../../mcp/session-servers.ts";
+import type { Settings } from "../../../runtime/options.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { EquipRequest, Reserve } from "../../skill-service.ts";
+import type { ServersModule } from "./agent-tools.ts";
+import { ownBridge, toServerEntry } from "../../messages/server-entry.ts";
+
+/** A server that listens; its requests wait until it is served. */
+interface EarlyServer {
+  readonly entry: JsonRecord;
+  readonly reserve: Reserve;
+  /** Closes it, unless it was served. */
+  readonly drop: () => void;
+}
+
+/** The MCP servers of sessions, which listen before the tools are loaded: an agent waits for the address only. */
+export interface EarlyServers {
+  /** Undefined if the agent takes none, or none can be opened. */
+  open(request: EquipRequest): Promise<EarlyServer | undefined>;
+  /** For the tools, once they are loaded. */
+  readonly load: () => Promise<ServersModule>;
+  close(): Promise<void>;
+}
+
+export function openEarlyServers({ log, clock, version }: Settings): EarlyServers {
+  let loaded: McpDoor | undefined;
+  const door = (): McpDoor => {
+    // No caller comes before the tools.
+    if (loaded === undefined) throw new SkillsError("INTERNAL", "The tools are not loaded.");
+    return loaded;
+  };
+  const servers = openSessionServers({
+    log,
+    clock,
+    version,
+    policyFor: (directory) => door().policyFor(directory),
+    get toolbox() {
+      return door().toolbox;
+    },
+    get source() {
+      return door().source;
+    },
+    get hasher() {
+      return door().hasher;
+    },
+  });
+  return {
+    async open({ transport, name, negotiation: { protocol } }) {
+      if (transport === undefined) return undefined;
+      const { promise, resolve } = createDeferred<McpCaller | undefined>();
+      const caller = promise.then((known) => {
+        if (known === undefined) throw new SkillsError("CLOSED", "The session has ended.");
+        return known;
+      });
+      caller.catch(() => undefined);
+      // Why none can be opened is found out, and told, when the tools open theirs.
+      const address = await servers.open(caller, transport).catch(() => undefined);
+      if (address === undefined) return undefined;
+      let isServed = false;
+      return {
+        entry: toServerEntry(name, address, { protocol, bridge: ownBridge }),
+        reserve(known) {
+          isServed = true;
+          resolve(known);
+          return address;
+        },
+        drop() {
+          if (isServed) return;
+          resolve(undefined);
+          void address.close();
+        },
+      };
+    },
+    load: () =>
+      Promise.resolve({
+        openSessionServers(app) {
+          loaded = app;
+          return servers;
+        },
+      }),
+    close: () => servers.close(),
+  };
+}

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Clock, withinTime } from "../../../base/clock.ts";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import { onPrinted } from "../../../wire/run-event.ts";
+import type { SessionSkills } from "../../../skills/skillset.ts";
+import type { Notification } from "../../emission.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
+import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
+import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
+import { followCall, longestPrinted } from "../../messages/report-tool-call.ts";
+
+/** Our MCP server in one session. */
+export interface SessionTools {
+  /** Our entry in `mcpServers`. */
+  readonly entry: JsonRecord;
+  readonly begin: (sessionId: string) => void;
+  /** The user cancelled the turn: running calls end. */
+  readonly cancel: () => void;
+  readonly close: () => void;
+}
+
+interface EquipOptions {
+  readonly tools: AgentTools;
+  readonly skills: SessionSkills;
+  /** The calls that the editor knows. */
+  readonly calls: Pick<ClaimedCalls, "claim">;
+  /** Called when the agent lists the tools. */
+  readonly toolsListed: () => void;
+  /** Called when the model has called a tool, successfully. */
+  /** How the person at the editor is asked. */
+  readonly askIn: AgentToolSession["askIn"];
+  readonly clock: Clock;
+  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
+  readonly send: (message: Notification, written: () => void) => void;
+}
+
+/** How long opening the server may take. */
+const openingTime = 5_000;
+
+/** Opens our MCP server for a session (A-11). Rejects if it cannot be opened in time. */
+export async function equipSession(
+  { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
+  { tools, skills, calls, toolsListed, askIn, clock, send }: EquipOptions,
+): Promise<SessionTools> {
+  const { protocol, agent } = negotiation;
+  let id = sessionId;
+  const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
+    const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
+    let call = claim();
+    let early = "";
+    let show: ((text: string) => void) | undefined;
+    return onPrinted((text) => {
+      // Our server may be called before the agent reports the call to the editor.
+      call ??= claim();
+      if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
+      early = `${early}${text}`.slice(-longestPrinted);
+      if (show === undefined) return;
+      show(early);
+      early = "";
+    });
+  };
+  const session = { sessionId, agent, transport, reserve, follow, toolsListed, askIn };
+  const server = await openInTime(tools.openServer(skills, session), clock);
+  return {
+    entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),
+    begin(known) {
+      id = known;
+      server.begin(known);
+    },
+    cancel: server.cancel,
+    close: server.close,
+  };
+}
+
+async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promise<SessionServer> {
+  const server = await withinTime(opening, clock, openingTime);
+  if (server !== undefined) return server;
+  opening.then(
+    (late) => {
+      late.close();
+    },
+    () => undefined, // Abandoned.
+  );
+  throw new Error(`it was not ready within ${openingTime} ms`);
+}
+
+/** How many calls of a session are remembered. */
+const limit = 64;
+
+/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
+export class ClaimedCalls {
+  readonly #waiting = new LimitedMap<string, ReportedCall>(limit);
+  readonly #claimed = new Set<string>();
+
+  reported(call: ReportedCall): void {
+    const { toolCallId, isOver } = call;
+    if (isOver) {
+      this.#waiting.delete(toolCallId);
+      this.#claimed.delete(toolCallId);
+    } else if (!this.#claimed.has(toolCallId)) this.#waiting.set(toolCallId, call);
+  }
+
+  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
+  claim(tool: string, input: unknown): string | undefined {
+    for (const [id, call] of this.#waiting) {
+      if (call.tool !== tool) continue;
+      if (call.input !== undefined && !isDeepStrictEqual(call.input, input ?? {})) continue;
+      this.#waiting.delete(id);
+      this.#claimed.add(id);
+      return id;
+    }
+    return undefined;
+  }
+}

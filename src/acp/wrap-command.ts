@@ -1,0 +1,279 @@
+import { type Readable, Writable } from "node:stream";
+import { type Clock, withinTime } from "../base/clock.ts";
+import { createDeferred } from "../base/promises/deferred.ts";
+import { isSkillsError } from "../base/errors.ts";
+import {
+  type InjectedOptions,
+  type Settings,
+  type SkillsOptions,
+  readOptions,
+  refuseUnknown,
+} from "../runtime/options.ts";
+import { loadInterceptor } from "./relay/load-interceptor.ts";
+import { type Relay, flush, relayLines } from "./relay/relay-lines.ts";
+import { followInitialization } from "./relay/initialization.ts";
+import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./relay/start-agent.ts";
+
+export { type AgentCommand, type AgentProcess, type ExitStatus, exitAs, startAgent } from "./relay/start-agent.ts";
+
+/** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
+const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
+/** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
+const gracePeriod = 5_000;
+
+/** The source of signals: `process`. */
+interface SignalSource {
+  on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
+  off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
+}
+
+export interface WrapCommandOptions extends AgentCommand {
+  /** From the editor. */
+  readonly input: Readable;
+  /** To the editor; it is not ended. */
+  readonly output: Writable;
+  /** Called when the agent has closed its stdout but still runs; all its output has been written. Must not throw. */
+  readonly endOutput?: () => void;
+  readonly options?: SkillsOptions;
+}
+
+/** Replaceable parts, for tests. */
+interface WrapSurroundings extends InjectedOptions {
+  readonly signals?: SignalSource;
+  readonly platform?: NodeJS.Platform;
+}
+
+const optionNames = Object.keys({
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  input: true,
+  output: true,
+  endOutput: true,
+  options: true,
+} satisfies Record<keyof WrapCommandOptions, true>);
+
+/** See `wrapCommand` in `acp/mounts.ts`. */
+export async function wrapAgentCommand(
+  options: WrapCommandOptions,
+  surroundings: WrapSurroundings = {},
+): Promise<ExitStatus> {
+  refuseUnknown(options, optionNames);
+  const settings = readOptions(options.options, surroundings);
+  // The agent first: our modules are loaded while it starts.
+  const starting = startAgent(options, surroundings.platform);
+  const loading = loadInterceptor(settings);
+  loading.catch(() => undefined);
+  try {
+    return await connect(await starting, loading, settings, options, surroundings.signals ?? process);
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    settings.log("error", error.message);
+    const isMissing = error.code === "AGENT_NOT_FOUND";
+    const what = isMissing ? "not found; check its command" : "not executable; check the file";
+    const { hint } = error.facts;
+    const fix = typeof hint === "string" ? `not executable; fix: ${hint}` : `${what} in your editor's settings`;
+    await refuseStart(options, settings.clock, `Agent ${fix}. ${error.message}`);
+    return { exitCode: isMissing ? 127 : 126 };
+  }
+}
+
+/** How long the editor's first request is waited for when there is no agent. */
+const firstRequestTime = 1_000;
+
+/** Answers the editor's `initialize` with the reason why there is no agent. */
+async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, reason: string): Promise<void> {
+  const initialization = followInitialization();
+  const ended = new Promise<unknown>((resolve) => {
+    input.once("end", resolve).once("error", resolve);
+  });
+  const relay = relayLines(input, new Writable({ write: (_lines, _encoding, done) => done() }), (lines) => {
+    initialization.editorSent(lines);
+    return [];
+  });
+  await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestTime);
+  relay.stop();
+  initialization.refuse(output, reason);
+  await flush(output);
+}
+
+async function connect(
+  agent: AgentProcess,
+  loading: ReturnType<typeof loadInterceptor>,
+  { clock, log }: Settings,
+  { input, output, endOutput }: WrapCommandOptions,
+  signals: SignalSource,
+): Promise<ExitStatus> {
+  const { promise: toldToGo, resolve: tellToGo } = createDeferred();
+  const ended = { agent: false, output: false };
+  const ending = openEnding(agent, clock);
+  const forward = (signal: NodeJS.Signals): void => {
+    if (ended.agent) tellToGo();
+    else ending.tell(signal);
+  };
+  for (const signal of forwardedSignals) signals.on(signal, forward);
+  try {
+    // When a process exits, Node discards its unread output unless there is a listener.
+    agent.stdout.on("readable", keep);
+    const intercept = await loading;
+    const { interceptor, close } = intercept({
+      toEditor(line, written) {
+        if (output.destroyed) written();
+        else
+          output.write(line, () => {
+            written();
+          });
+      },
+      toAgent: (line) => agent.stdin.write(line),
+      waitedInLines: () => fromEditor.waitedInLines(),
+    });
+    const initialization = followInitialization();
+    const fromEditor = relayLines(input, agent.stdin, (lines, flush) => {
+      initialization.editorSent(lines);
+      return interceptor.passFromEditor(lines, flush);
+    });
+    void fromEditor.sourceEnded.then(interceptor.editorLeft);
+    void fromEditor.sourceEnded.then(initialization.editorLeft);
+    const fromAgent = relayLines(agent.stdout, output, (lines, flush) => {
+      initialization.agentSent(lines);
+      return interceptor.passFromAgent(lines, flush);
+    });
+    // A launcher has started its program when the first output arrives.
+    agent.stdout.off("readable", keep).once("data", agent.look);
+    void fromEditor.ended.then(ending.leave);
+    output.once("error", ending.leave).once("close", ending.leave);
+    void fromAgent.ended.then(async () => {
+      // No more output: there is nothing left to serve. The agent may read on, until the editor, which is told, leaves.
+      if (endOutput === undefined) ending.leave();
+      await flush(output);
+      // How it exits says more than that it is silent.
+      if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestTime);
+      if (ended.agent) return;
+      initialization.refuse(output, "Agent closed its output; run its command in a terminal. It had not started.");
+      await flush(output);
+      ended.output = true;
+      endOutput?.();
+    });
+    const status = await agent.exited;
+    ended.agent = true;
+    ending.stop();
+    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
+    const how = status.signal === undefined ? `exited with code ${status.exitCode}` : `was ended by ${status.signal}`;
+    initialization.refuse(output, `Agent ${how}; run its command in a terminal. It ended before it had started.`);
+    await Promise.all([Promise.race([close(), toldToGo]), agent.endRest(clock, toldToGo)]);
+    fromEditor.stop();
+    fromAgent.stop();
+    if (status.signal !== undefined) log("error", `The agent was terminated by ${status.signal}.`);
+    else if (status.exitCode !== 0) log("error", `The agent exited with code ${status.exitCode}.`);
+    return status;
+  } finally {
+    output.off("error", ending.leave).off("close", ending.leave);
+    for (const signal of forwardedSignals) signals.off(signal, forward);
+  }
+}
+
+const keep = (): void => undefined;
+
+interface Ending {
+  /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
+  readonly leave: () => void;
+  /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
+  readonly tell: (signal: NodeJS.Signals) => void;
+  /** The agent has exited. */
+  readonly stop: () => void;
+}
+
+function openEnding(agent: AgentProcess, clock: Clock): Ending {
+  let stop = (): void => undefined;
+  let isLeaving = false;
+  let isTerminated = false;
+  const killLater = (): void => {
+    if (isTerminated) return;
+    isTerminated = true;
+    stop();
+    stop = clock.after(gracePeriod, () => {
+      agent.killTree("SIGKILL");
+    });
+  };
+  return {
+    leave() {
+      if (isLeaving) return;
+      isLeaving = true;
+      agent.look();
+      agent.stdin.end();
+      if (isTerminated) return;
+      stop = clock.after(gracePeriod, () => {
+        agent.killTree("SIGTERM");
+        killLater();
+      });
+    },
+    tell(signal) {
+      agent.kill(signal);
+      if (signal === "SIGTERM") killLater();
+    },
+    stop() {
+      isLeaving = true;
+      stop();
+    },
+  };
+}
+
+/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may keep it open. */
+const silence = 1_000;
+/** The same after the editor has left. */
+const silenceWithoutEditor = 100;
+/** The total time limit, regardless of how much output remains and how fast the editor reads. */
+const lastWordsLimit = 5_000;
+
+interface LastWords {
+  readonly fromEditor: Relay;
+  readonly fromAgent: Relay;
+  readonly output: Writable;
+  readonly clock: Clock;
+  /** Resolves when this process gets a signal to exit. */
+  readonly enough: Promise<void>;
+}
+
+/** After the agent has exited, waits until its remaining output has reached the editor, within a time limit. */
+async function passLastWords({ fromEditor, fromAgent, output, clock, enough }: LastWords): Promise<void> {
+  const limit = createDeferred();
+  const stopLimit = clock.after(lastWordsLimit, limit.resolve);
+  const over = Promise.race([enough, limit.promise]);
+  const quiet = waitForSilence(fromAgent, fromEditor, clock);
+  await Promise.race([fromAgent.ended, quiet.reached, over]);
+  quiet.stop();
+  await Promise.race([flush(output), over]);
+  stopLimit();
+}
+
+function waitForSilence(
+  fromAgent: Relay,
+  fromEditor: Relay,
+  clock: Clock,
+): { readonly reached: Promise<void>; readonly stop: () => void } {
+  let wait = silence;
+  let isStopped = false;
+  let stopTimer = (): void => undefined;
+  const { promise: reached, resolve: reach } = createDeferred();
+  const listen = (): void => {
+    stopTimer();
+    if (isStopped) return;
+    stopTimer = clock.after(wait, () => {
+      if (fromAgent.isActive()) listen();
+      else reach();
+    });
+  };
+  listen();
+  void fromEditor.ended.then(() => {
+    wait = silenceWithoutEditor;
+    listen();
+  });
+  return {
+    reached,
+    stop() {
+      isStopped = true;
+      stopTimer();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { readdir } from "node:fs/promises";
+import type { Clock } from "../clock.ts";
+import { readProcessStat } from "./live-process.ts";
+import { runProgram } from "./spawn-process.ts";
+
+/** A process as the system lists it. */
+export interface ListedProcess {
+  readonly id: number;
+  readonly parent: number;
+  /** When it started, as the system gives it: distinguishes processes that reuse an id. */
+  readonly started: string;
+}
+
+/** The descendants of a process, including orphans that were seen before. */
+export interface ProcessTree {
+  /** Records the current descendants. Never rejects. */
+  look(): Promise<void>;
+  /** Signals the descendants that were running at the last look. */
+  signalBelow(signal: NodeJS.Signals): void;
+  /** Ends the descendants that outlive the root: SIGTERM, then SIGKILL after a grace period or when `hurry` resolves. Never rejects. */
+  endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
+}
+
+/** How long the rest has to exit, and how often that is checked. */
+const restTime = 2_000;
+const restLook = 50;
+
+/** Tracks the descendants of a process. Not for Windows, which has taskkill. */
+export function createProcessTree(
+  root: number,
+  list: () => Promise<readonly ListedProcess[]> = listProcesses,
+  kill: (id: number, signal: NodeJS.Signals) => void = (id, signal) => void process.kill(id, signal),
+): ProcessTree {
+  let known: readonly ListedProcess[] = [];
+
+  async function look(): Promise<void> {
+    try {
+      known = descendants(root, known, await list());
+    } catch {
+      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are kept.
+    }
+  }
+
+  function signalBelow(signal: NodeJS.Signals): void {
+    for (const { id } of known) {
+      try {
+        kill(id, signal);
+      } catch {
+        // It has ended meanwhile, or belongs to another user.
+      }
+    }
+  }
+
+  return {
+    look,
+    signalBelow,
+    async endRest(clock, hurry) {
+      if (known.length === 0) return;
+      await look();
+      signalBelow("SIGTERM");
+      let looks = restTime / restLook;
+      void hurry.then(() => (looks = 0));
+      for (; known.length > 0 && looks > 0; looks--) {
+        await Promise.race([new Promise<void>((resolve) => void clock.after(restLook, resolve)), hurry]);
+        await look();
+      }
+      signalBelow("SIGKILL");
+    },
+  };
+}
+
+/** The processes that descend from the root or from known descendants. Ended processes, and others with reused ids, are dropped. Pure. */
+export function descendants(
+  root: number,
+  known: readonly ListedProcess[],
+  all: readonly ListedProcess[],
+): readonly ListedProcess[] {
+  const started = new Map(all.map((listed) => [listed.id, listed.started]));
+  const found = new Map(known.filter(({ id, ...one }) => started.get(id) === one.started).map((one) => [one.id, one]));
+  const children = groupByParent(all);
+  const left = [root, ...found.keys()];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const child of children.get(at) ?? []) {
+      if (child.id === root || found.has(child.id)) continue;
+      found.set(child.id, child);
+      left.push(child.id);
+    }
+  }
+  return [...found.values()];
+}
+
+function groupByParent(all: readonly ListedProcess[]): Map<number, ListedProcess[]> {
+  const children = new Map<number, ListedProcess[]>();
+  for (const listed of all) {
+    const siblings = children.get(listed.parent);
+    if (siblings === undefined) children.set(listed.parent, [listed]);
+    else siblings.push(listed);
+  }
+  return children;
+}
+
+async function listProcesses(): Promise<readonly ListedProcess[]> {
+  return process.platform === "linux" ? await readProc() : await askPs();
+}
+
+/** How many files are open at the same time. */
+const atOnce = 16;
+
+async function readProc(): Promise<ListedProcess[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const listed: ListedProcess[] = [];
+  for (let start = 0; start < ids.length; start += atOnce) {
+    const stats = await Promise.all(ids.slice(start, start + atOnce).map(readStat));
+    listed.push(...stats.filter((stat) => stat !== undefined));
+  }
+  return listed;
+}
+
+async function readStat(id: string): Promise<ListedProcess | undefined> {
+  const stat = await readProcessStat(Number(id));
+  return stat === undefined || stat.hasEnded
+    ? undefined
+    : { id: Number(id), parent: stat.parent, started: stat.started };
+}
+
+async function askPs(): Promise<ListedProcess[]> {
+  const text = await runProgram("/bin/ps", ["-A", "-o", "pid=,ppid=,stat=,lstart="], { env: { LC_ALL: "C" } });
+  return text.split("\n").flatMap((line) => {
+    const [, id, parent, state = "", started = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line) ?? [];
+    return id === undefined || state.startsWith("Z") ? [] : [{ id: Number(id), parent: Number(parent), started }];
+  });
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { factsOf, knownAgents, readsItself, spell } from "../../../src/acp/negotiation/agents.ts";
+
+const names = [
+  "@agentclientprotocol/claude-agent-acp",
+  "OpenCode",
+  "@agentclientprotocol/codex-acp",
+  "codex-acp",
+  "gemini-cli",
+  "qwen-code",
+  "Copilot",
+  "Kimi Code CLI",
+  "pi-acp",
+];
+
+test("knows nine agents by the names in their initialize responses", () => {
+  const labels = ["Claude", "opencode", "Codex", "codex-acp", "Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"];
+  expect(names.map((name) => factsOf(name).label)).toEqual(labels);
+  expect(knownAgents.map(({ label }) => label)).toEqual(labels);
+});
+
+test("expects a list of commands from known agents only", () => {
+  for (const name of names) expect(factsOf(name).listsCommands).toBe(true);
+  for (const name of ["", "someone"]) expect(factsOf(name).listsCommands).toBe(false);
+});
+
+test.each(["", "someone", "not-gemini-cli", "constructor"])("assumes nothing about %j", (name) => {
+  expect(factsOf(name)).toMatchObject({ label: "", tools: undefined, reads: undefined });
+});
+
+test.each([
+  ["@agentclientprotocol/claude-agent-acp", "mcp__my_skills__run_code"],
+  ["OpenCode", "my_skills_run_code"],
+  ["@agentclientprotocol/codex-acp", "mcp__my_skills__run_code"],
+  ["gemini-cli", "mcp_my_skills_run_code"],
+  ["qwen-code", "mcp__my_skills__run_code"],
+  ["Copilot", "my_skills-run_code"],
+])("spells a tool name of %s as %s", (name, tool) => {
+  expect(spell(factsOf(name).tools?.forModel ?? "", "my skills", "run_code")).toBe(tool);
+});
+
+test.each([
+  ["@agentclientprotocol/claude-agent-acp", "/p/.claude/skills", true],
+  ["@agentclientprotocol/claude-agent-acp", "/p/.agents/skills", false],
+  ["@agentclientprotocol/claude-agent-acp", "/home/me/.agents/skills", false],
+  ["OpenCode", "/home/me/.claude/skills", true],
+  ["Copilot", "/p/.claude/skills", true],
+  ["Copilot", "/home/me/.claude/skills", false],
+  ["gemini-cli", "/home/me/.agents/skills", true],
+  ["gemini-cli", "C:\\p\\.agents\\skills", true],
+  ["gemini-cli", "/shared/skills", false],
+  ["someone", "/p/.agents/skills", undefined],
+])("determines whether %s reads %s itself: %s", (name, root, expected) => {
+  expect(readsItself(factsOf(name), [root], "/home/me")).toBe(expected);
+});

@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import { mergeCommands, toCommandList } from "../../../../src/acp/service/announce/command-list.ts";
+import { type KnownFacts, nothingKnown } from "../../../../src/wire/command-facts.ts";
+import { offer } from "../../memory-skillset.ts";
+
+const silent = { protocol: 1, jetbrains: false } as const;
+const asked = { notification: false, deltas: false, commands: true };
+const v1 = { ...silent, optIn: asked } as const;
+const pdf = offer("pdf");
+const factsOf = (): KnownFacts => nothingKnown;
+const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
+const merge = (
+  commands: unknown[],
+  skills = [pdf],
+  dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: typeof asked } = v1,
+): readonly unknown[] =>
+  toCommandList(
+    commands,
+    mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill", factsOf }),
+  );
+
+test("lists each skill as one command after the agent's own commands", () => {
+  expect(merge([own("init")])).toEqual([
+    own("init"),
+    {
+      name: "pdf",
+      description: "What pdf does.",
+      input: { hint: "what to do" },
+      _meta: { "acp-skills": { version: "1.0.0", source: "/skills" } },
+    },
+  ]);
+});
+
+test("says in commands for an editor that said nothing about skills only what commands have", () => {
+  const commands = [own("a"), { ...own("pdf"), _meta: { theirs: 1 } }, own("csv")];
+  const merged = merge(commands, [pdf, offer("csv"), offer("zip")], silent);
+  const zip = { name: "zip", description: "What zip does.", input: { hint: "what to do" } };
+  expect(merged).toEqual([...commands, zip]);
+  expect(merged.filter((command) => JSON.stringify(command).includes("_meta"))).toEqual([commands[1]]);
+  const known = (): KnownFacts => ({ state: "blocked" });
+  const shown = { isOutdated: () => false, how: () => "as-skill" as const, factsOf: known };
+  expect(mergeCommands([], [offer("zip")], silent, shown).added).toEqual([zip]);
+});
+
+test("adds a type to a command and its input in ACP v2", () => {
+  expect(merge([], [pdf], { protocol: 2, jetbrains: false })).toMatchObject([
+    { type: "command", name: "pdf", input: { type: "text", hint: "what to do" } },
+  ]);
+});
+
+test.each(["pdf", "$pdf", "skill:pdf"])(
+  "annotates a skill that the agent lists as %s instead of listing it twice",
+  (name) => {
+    const commands = [own("a"), { ...own(name), _meta: { theirs: 1 } }, own("b")];
+    const facts = { ...(name !== "pdf" && { slug: "pdf" }), description: "What pdf does.", version: "1.0.0" };
+    const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": { ...facts, source: "/skills" } } };
+    expect(merge(commands)).toEqual([own("a"), annotated, own("b")]);
+  },
+);
+
+test("annotates a skill that the agent lists by its dotted name", () => {
+  expect(merge([own("a.b")], [offer("a.b")])).toMatchObject([
+    { name: "a.b", _meta: { "acp-skills": { slug: "a-b", name: "a.b" } } },
+  ]);
+});
+
+test("adds the kind and the path of the skill to each command for JetBrains", () => {
+  const commands = [{ ...own("pdf"), _meta: { jetbrains: { other: 1 } } }];
+  const merged = merge(commands, [pdf, offer("csv")], { protocol: 1, jetbrains: true });
+  expect(merged).toMatchObject([
+    { _meta: { jetbrains: { other: 1, air: { kind: "skill", skillPath: "/skills/pdf/SKILL.md" } } } },
+    { _meta: { jetbrains: { air: { kind: "skill", skillPath: "/skills/csv/SKILL.md" } } } },
+  ]);
+});
+
+test("keeps the metadata for JetBrains that the agent set itself", () => {
+  const commands = [{ ...own("pdf"), _meta: { jetbrains: { air: { version: 3, kind: "skill", icon: "x" } } } }];
+  const [command] = merge(commands, [pdf], { protocol: 1, jetbrains: true });
+  const air = { version: 3, kind: "skill", icon: "x", skillPath: "/skills/pdf/SKILL.md" };
+  expect(command).toMatchObject({ _meta: { jetbrains: { air } } });
+});
+
+test("lists a skill that was edited after the agent read it with its current description", () => {
+  const merged = toCommandList(
+    [own("pdf")],
+    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill", factsOf }),
+  );
+  expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
+});
+
+test("keeps entries of the agent's list that are not commands", () => {
+  expect(merge([null, 7, "x"], [])).toEqual([null, 7, "x"]);
+});
+
+test.each([
+  [{ metadata: { "argument-hint": " <file> " } }, "<file>"],
+  [{ metadata: { "argument-hint": "" } }, "what to do"],
+  [{ metadata: { "argument-hint": "one\n\ttwo \u001b[2J" } }, "one two [2J"],
+  [
+    {
+      manifest: {
+        name: "a",
+        version: "1.0.0",
+        description: "d",
+        kind: "action",
+        inputs: { in: { type: "string", required: true }, out: { type: "string" } },
+      },
+    },
+    "<in> [out]",
+  ],
+] as const)("takes the hint from the skill's declaration: %j", (facts, hint) => {
+  expect(merge([], [offer("a", facts)])).toMatchObject([{ input: { hint } }]);
+});
+
+test("keeps an unrelated command that has a skill's name and does not list the skill", () => {
+  const how = () => "as-other" as const;
+  expect(
+    toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how, factsOf })),
+  ).toEqual([own("pdf")]);
+});
+
+test("shows our description of a skill of which the agent lists another copy", () => {
+  const how = () => "as-copy" as const;
+  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how, factsOf });
+  expect(toCommandList([own("pdf")], merged)).toMatchObject([
+    { description: "What pdf does.", _meta: { "acp-skills": {} } },
+  ]);
+});
