@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { importX } from "eslint-plugin-import-x";
 import { defineConfig } from "eslint/config";
@@ -120,7 +121,7 @@ const zones = [
       target: entriesOf(wing)
         .filter((entry) => ![name, ...users].includes(entry.replace(/\.ts$/, "")))
         .map((entry) => `./src/${wing}/${entry}`),
-      from: `./src/${room}`,
+      from: placesOf(room),
       message: `Nothing else in src/${wing} may import src/${room}.`,
     };
   }),
@@ -130,6 +131,28 @@ const isListed = (/** @type {string} */ room) =>
   Object.keys(mayImport).some((name) => name === room || `${name}.ts` === room || name.startsWith(`${room}/`));
 for (const room of rooms)
   if (!isListed(room)) throw new Error(`.config/eslint.config.js lists no imports of src/${room}.`);
+
+const source = fileURLToPath(new URL("../src/", import.meta.url));
+/**
+ * A file can be seen by the folder that holds its folder, and from there down; `base/` and `wire/` by all. What lies deeper is the private
+ * matter of its folder, and `trust.ts` beside `trust/` is the door.
+ * @type {import("eslint").Rule.RuleModule}
+ */
+const noPastDoor = {
+  create(context) {
+    const folder = path.relative(source, path.dirname(context.filename)).replaceAll("\\", "/");
+    const check = (/** @type {{ source?: unknown, type: string }} */ node) => {
+      const { value } = /** @type {{ value?: unknown }} */ (node.source ?? {});
+      if (typeof value !== "string" || !value.startsWith(".")) return;
+      const target = path.posix.join(folder, value);
+      const seenFrom = path.posix.dirname(path.posix.dirname(target));
+      if (/^(?:base|wire)\//.test(target) || seenFrom === "." || `${folder}/`.startsWith(`${seenFrom}/`)) return;
+      const message = `src/${target} is seen only in src/${seenFrom}: import what a door there hands on.`;
+      context.report({ node: /** @type {import("estree").Node} */ (node), message });
+    };
+    return { ImportDeclaration: check, ExportNamedDeclaration: check, ImportExpression: check };
+  },
+};
 
 export default defineConfig(
   // `inside` runs elsewhere: Python, and JavaScript for Deno.
@@ -177,7 +200,8 @@ export default defineConfig(
   },
   {
     files: ["src/**/*.{ts,tsx}"],
-    rules: { "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
+    plugins: { house: { rules: { "no-past-door": noPastDoor } } },
+    rules: { "house/no-past-door": "error", "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
   },
   ...packageRules,
   { files: ["**/*.js"], rules: { "@typescript-eslint/explicit-module-boundary-types": "off" } },

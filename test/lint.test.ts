@@ -50,7 +50,7 @@ test.each([
   [
     "a wing that imports its last room",
     "src/sources/lock-file.ts",
-    'import "../install/replace-skills.ts";\n',
+    'import "./install.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [
@@ -58,6 +58,18 @@ test.each([
     "src/acp/relay/interest.ts",
     'import "../service/session-trust.ts";\n',
     "import-x/no-restricted-paths",
+  ],
+  [
+    "an import past a door",
+    "src/runtime/runs/plan.ts",
+    'export type { Policies } from "../trust/policy/open-policies.ts";\n',
+    "house/no-past-door",
+  ],
+  [
+    "a lazy import past a door",
+    "src/cli/main.ts",
+    'await import("./commands/serve/serve.ts");\n',
+    "house/no-past-door",
   ],
   ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],
   ["a cycle", "src/skills/permissions.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],

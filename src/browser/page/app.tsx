@@ -6,7 +6,7 @@ import { ShortcutSheet } from "./shell/shortcut-sheet.tsx";
 import { useShortcuts } from "./shell/use-shortcuts.ts";
 import { SkillsView } from "./list/skills-view.tsx";
 import { useBrowser } from "./state/browser.ts";
-import { otherViews } from "./shell/views.tsx";
+import { otherViews } from "./views.tsx";
 
 /** The whole browser: what stands around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {

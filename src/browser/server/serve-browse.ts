@@ -17,7 +17,7 @@ import { createAllowedNext } from "./decide/allowed-next.ts";
 import { watchIdle } from "./live/idle.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
-import { readPageFiles } from "./page/page-files.ts";
+import { readPageFiles } from "./answer/page-files.ts";
 import { openShownSkills } from "./rows/shown-skills.ts";
 import { defaultConfig } from "../../serve/config.ts";
 

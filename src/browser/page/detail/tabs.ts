@@ -2,13 +2,13 @@ import type { JSX } from "preact";
 import type { KnownDetail } from "../source/skill-source.ts";
 import { HistoryTab } from "./runs/history-tab.tsx";
 import { RunTab } from "./runs/run-tab.tsx";
-import { EnvironmentTab } from "./environment-tab.tsx";
+import { EnvironmentTab } from "./tabs/environment-tab.tsx";
 import { FilesTab } from "./files/files-tab.tsx";
-import { LicenseTab } from "./license-tab.tsx";
-import { ManifestTab } from "./manifest-tab.tsx";
-import { OverviewTab } from "./overview-tab.tsx";
+import { LicenseTab } from "./tabs/license-tab.tsx";
+import { ManifestTab } from "./tabs/manifest-tab.tsx";
+import { OverviewTab } from "./tabs/overview-tab.tsx";
 import { PermissionsTab } from "./permissions/permissions-tab.tsx";
-import { ProblemsTab } from "./problems-tab.tsx";
+import { ProblemsTab } from "./tabs/problems-tab.tsx";
 
 export interface TabProps {
   /** Replaced whole when the skill changes; the tab stays mounted. */

@@ -3,7 +3,7 @@ import { Icon } from "../parts/icon.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { themes } from "../state/theme.ts";
-import { otherViews } from "./views.tsx";
+import { otherViews } from "../views.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 

@@ -1,8 +1,8 @@
 import { countCodePoints } from "../../../base/text/code-points.ts";
 import type { Budget } from "../../wire/sessions.ts";
 import type { MountBrowse } from "../browse-door.ts";
-import { agentLimits } from "../budget/agent-limits.ts";
-import { cutDescriptions } from "../budget/cut-descriptions.ts";
+import { agentLimits } from "./budget/agent-limits.ts";
+import { cutDescriptions } from "./budget/cut-descriptions.ts";
 
 /** `GET /api/budget`: what the skills that models see cost in their context. */
 export const mountBudget: MountBrowse = ({ skills }) => [

@@ -10,7 +10,7 @@ import { decide } from "../decide/decide.ts";
 import { shownVersion } from "../decide/shown-version.ts";
 import { locateFile } from "../detail/locate-file.ts";
 import { readSkillDetail } from "../detail/show-skill.ts";
-import { openInEditor } from "../editor/open-in-editor.ts";
+import { openInEditor } from "./open-in-editor.ts";
 import { findShown } from "../find-shown.ts";
 import { maxReplyBytes } from "../../../wire/tools.ts";
 

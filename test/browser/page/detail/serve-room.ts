@@ -29,7 +29,10 @@ const secondOpinion = `
 
 async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: fileURLToPath(new URL("../../../../src/browser/page/markdown", import.meta.url)) },
+    stdin: {
+      contents,
+      resolveDir: fileURLToPath(new URL("../../../../src/browser/page/detail/markdown", import.meta.url)),
+    },
     bundle: true,
     format: "esm",
     write: false,

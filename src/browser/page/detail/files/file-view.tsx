@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
-import { SourceText } from "../../markdown/source-text.tsx";
+import { SourceText } from "../markdown/source-text.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Digest } from "../../parts/digest.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";

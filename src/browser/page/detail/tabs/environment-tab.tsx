@@ -1,0 +1,51 @@
+import type { JSX } from "preact";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import type { TabProps } from "../tabs.ts";
+
+const looks = {
+  met: { icon: "check", tone: "good", words: "Met" },
+  missing: { icon: "cross", tone: "danger", words: "Missing" },
+  unknown: { icon: "question", tone: "muted", words: "Unknown" },
+} as const;
+
+/** What the skill requires, compared with this machine. */
+export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps): JSX.Element {
+  return (
+    <>
+      <h3>Environment</h3>
+      {row.compatibility !== undefined && (
+        <p>
+          <q>
+            <ForeignText text={row.compatibility} limit={500} />
+          </q>
+        </p>
+      )}
+      {environment.length === 0 ? (
+        <p class="muted">It states no requirement that could be compared with this machine.</p>
+      ) : (
+        <ul class="cards">
+          {environment.map(({ requirement, status, evidence, advice }, index) => (
+            <li key={`${requirement} ${String(index)}`}>
+              <p class="title">
+                <span class={`mark ${looks[status].tone}`}>
+                  <Icon name={looks[status].icon} />
+                  {looks[status].words}
+                </span>
+                <ForeignText text={requirement} />
+              </p>
+              <p>
+                <ForeignText text={evidence} limit={1_000} />
+              </p>
+              {advice !== undefined && (
+                <p class="muted">
+                  <ForeignText text={advice} limit={1_000} />
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import type { JSX } from "preact";
+import type { SkillDetail } from "../../../wire/skills.ts";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon, type IconName } from "../../parts/icon.tsx";
+import type { TabProps } from "../tabs.ts";
+
+const looks: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName; tone: string; words: string }>> = {
+  declared: { icon: "check", tone: "good", words: "Declared in its frontmatter or manifest." },
+  detected: { icon: "check", tone: "good", words: "Detected in its files; not declared." },
+  conflict: { icon: "alert", tone: "warning", words: "What it declares and what its files say differ." },
+  unknown: { icon: "question", tone: "warning", words: "It names a license that cannot be recognised." },
+  unspecified: {
+    icon: "question",
+    tone: "muted",
+    words: "It says nothing about a license, so all rights are reserved.",
+  },
+};
+
+/** The license, and where it is stated. */
+export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Element {
+  const { status, license: name, contradiction, files } = license ?? { status: "unspecified", files: [] };
+  const { icon, tone, words } = looks[status];
+  return (
+    <>
+      <h3>License</h3>
+      <ul class="cards">
+        <li>
+          <p class="title">{name === undefined ? "Not known" : <ForeignText text={name} />}</p>
+          <p class={`mark wrap ${tone}`}>
+            <Icon name={icon} />
+            {words}
+          </p>
+          {contradiction !== undefined && (
+            <p>
+              <ForeignText text={contradiction} limit={1_000} />
+            </p>
+          )}
+          {files.length > 0 && (
+            <p>
+              Stated in{" "}
+              {files.map((path, index) => (
+                <>
+                  {index > 0 && ", "}
+                  <button key={path} type="button" class="link" onClick={() => openTab("files", path)}>
+                    <ForeignText text={path} />
+                  </button>
+                </>
+              ))}
+            </p>
+          )}
+        </li>
+      </ul>
+    </>
+  );
+}

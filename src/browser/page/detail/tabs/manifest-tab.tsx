@@ -1,0 +1,111 @@
+import type { JSX } from "preact";
+import { SourceText } from "../markdown/source-text.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { compareManifest, type ManifestComparison } from "./compare-manifest.ts";
+import type { TabProps } from "../tabs.ts";
+
+/** What the skill declares, beside what was found; then its frontmatter and manifest as they were read. */
+export function ManifestTab({ detail }: TabProps): JSX.Element {
+  const { frontmatter = {}, manifest } = detail;
+  return (
+    <>
+      <h3>Declared and detected</h3>
+      <div class="table" role="group" aria-label="Declared and detected" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col">Declared</th>
+              <th scope="col">Detected</th>
+            </tr>
+          </thead>
+          <tbody>
+            {compareManifest(detail).map((row) => (
+              <Row key={row.what} {...row} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Written title="Frontmatter of SKILL.md" fields={frontmatter} />
+      {manifest !== undefined && <Written title="skill.toml" fields={manifest} />}
+    </>
+  );
+}
+
+function Row({ what, declared, detected, undeclared }: ManifestComparison): JSX.Element {
+  return (
+    <tr>
+      <th scope="row">{what}</th>
+      <td>
+        <Values values={declared} none="nothing" />
+      </td>
+      <td>
+        <Values values={detected} none="nothing" />
+        {undeclared.length > 0 && (
+          <p class="mark wrap warning">
+            <Icon name="alert" />
+            <span>
+              Not declared: <Values values={undeclared} none="" />
+            </span>
+          </p>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+const mostValues = 100;
+
+function Values({ values, none }: { readonly values: readonly string[]; readonly none: string }): JSX.Element {
+  if (values.length === 0) return <span class="muted">{none}</span>;
+  return (
+    <>
+      {values.slice(0, mostValues).map((value, index) => (
+        <span key={`${value} ${String(index)}`}>
+          {index > 0 && ", "}
+          <ForeignText text={value} limit={300} />
+        </span>
+      ))}
+      {values.length > mostValues && ` and ${String(values.length - mostValues)} more`}
+    </>
+  );
+}
+
+const mostFields = 1_000;
+
+function Written({
+  title,
+  fields,
+}: {
+  readonly title: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}): JSX.Element {
+  const entries = Object.entries(fields);
+  return (
+    <>
+      <h3>{title}</h3>
+      {entries.length === 0 ? (
+        <p class="muted">It has no fields.</p>
+      ) : (
+        <dl class="fields">
+          {entries.slice(0, mostFields).map(([key, value]) => (
+            <div key={key}>
+              <dt>
+                <ForeignText text={key} limit={80} />
+              </dt>
+              <dd dir="auto">
+                {typeof value === "object" && value !== null ? (
+                  <SourceText text={JSON.stringify(value, null, 2)} label={`Value of ${key.slice(0, 80)}`} />
+                ) : (
+                  <ForeignText text={String(value)} limit={2_000} />
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {entries.length > mostFields && <p class="muted">And {entries.length - mostFields} more fields.</p>}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { useCallback, useMemo, useState } from "preact/hooks";
+import type { SkillDetail } from "../../../wire/skills.ts";
+import { Markdown } from "../markdown/markdown.tsx";
+import { SourceText } from "../markdown/source-text.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { toVisible } from "../../parts/visible-text.ts";
+import type { TabProps } from "../tabs.ts";
+
+/** The description and the instructions, as people read them or as they are written. */
+export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
+  const { row, instructions, hidden = [], files = [] } = detail;
+  const [isText, setIsText] = useState(false);
+  const paths = files.map(({ path }) => path).join("\n");
+  const known = useMemo(() => new Set(paths.split("\n")), [paths]);
+  const openFile = useCallback((path: string) => openTab("files", path), [row.id]);
+  return (
+    <>
+      <p class="lead" dir="auto">
+        <ForeignText text={row.description} limit={1_024} />
+      </p>
+      {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}
+      {instructions !== undefined && (
+        <>
+          <div class="bar">
+            <h3>Instructions</h3>
+            <span class="muted">about {row.tokens.instructions.toLocaleString("en")} tokens</span>
+            <button type="button" class="button" aria-pressed={isText} onClick={() => setIsText(!isText)}>
+              Show as text
+            </button>
+          </div>
+          {isText ? (
+            <SourceText text={instructions.markdown} label="Instructions as written" />
+          ) : (
+            <Markdown text={instructions.markdown} files={known} openFile={openFile} under={3} />
+          )}
+          {!instructions.isWhole && <p class="caution">SKILL.md is longer than 1 MiB. This is its first part.</p>}
+        </>
+      )}
+    </>
+  );
+}
+
+const names = {
+  "zero-width": "characters without width",
+  bidi: "control of text direction",
+  control: "control characters",
+  comment: "HTML comment",
+  "tag-characters": "tag characters",
+} as const;
+
+const listed = 50;
+
+/** What a model reads in the instructions and a person would not see, were it not for this list. */
+function HiddenText({
+  hidden,
+  markdown,
+}: {
+  readonly hidden: SkillDetail["hidden"];
+  readonly markdown: string;
+}): JSX.Element {
+  return (
+    <details class="caution">
+      <summary>
+        <Icon name="alert" />
+        {hidden.length === 1 ? "1 place" : `${String(hidden.length)} places`} in the instructions that rendered text
+        usually hides, and that models read.
+      </summary>
+      <ul>
+        {hidden.slice(0, listed).map(({ kind, start, text }) => (
+          <li key={`${kind} ${String(start)}`}>
+            Line {lineOf(markdown, start)}: {names[kind]} <code dir="ltr">{toVisible(text, 300)}</code>
+          </li>
+        ))}
+      </ul>
+      {hidden.length > listed && <p>And {hidden.length - listed} more: “Show as text” shows them all.</p>}
+    </details>
+  );
+}
+
+function lineOf(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
+  return line;
+}

@@ -1,0 +1,109 @@
+import type { JSX } from "preact";
+import type { ShownProblem } from "../../../wire/skills.ts";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { OpenInEditor } from "../open-in-editor.tsx";
+import type { TabProps } from "../tabs.ts";
+
+const looks = {
+  error: { icon: "cross", tone: "danger", words: "Error" },
+  warning: { icon: "alert", tone: "warning", words: "Warning" },
+  note: { icon: "info", tone: "muted", words: "Note" },
+} as const;
+
+/** What checking the skill found: where, and what to do. */
+export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.Element {
+  return (
+    <>
+      <h3>Problems</h3>
+      {problems.length === 0 ? (
+        <p class="mark good">
+          <Icon name="check" />
+          None were found.
+        </p>
+      ) : (
+        <ul class="cards">
+          {problems.map((problem, index) => (
+            <li key={`${problem.code} ${String(index)}`}>
+              <Problem skill={row.id} problem={problem} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Problem({ skill, problem }: { readonly skill: string; readonly problem: ShownProblem }): JSX.Element {
+  const { icon, tone, words } = looks[problem.severity];
+  return (
+    <>
+      <p class="title">
+        <span class={`mark ${tone}`}>
+          <Icon name={icon} />
+          {words}
+        </span>
+        <ForeignText text={problem.message} limit={1_000} />
+      </p>
+      <p>
+        <ForeignText text={problem.fix} limit={1_000} />
+      </p>
+      {problem.frame.length > 0 && <CodeFrame problem={problem} />}
+      <div class="bar">
+        <code dir="ltr">
+          <ForeignText text={`${problem.file}:${String(problem.line)}:${String(problem.column)}`} />
+        </code>
+        <code class="muted">{problem.code}</code>
+        <OpenInEditor skill={skill} path={problem.file} line={problem.line} column={problem.column} />
+      </div>
+    </>
+  );
+}
+
+const widestLine = 300;
+
+/** The lines around a problem, with a caret under its place. */
+function CodeFrame({ problem }: { readonly problem: ShownProblem }): JSX.Element {
+  const { frame, line, column, endLine = line, endColumn = column + 1 } = problem;
+  const digits = String(frame.at(-1)?.line ?? line).length;
+  return (
+    <div class="frame" role="group" aria-label="Code" tabIndex={0}>
+      <pre dir="ltr">
+        {frame.map(({ line: number, text }) => {
+          const characters = Array.from(text);
+          const from = number === line ? column - 1 : number > line && number <= endLine ? 0 : characters.length;
+          const to = number === endLine ? Math.max(endColumn - 1, from) : number < endLine ? characters.length : from;
+          // The window moves with the problem, so that its place is seen in a line of any length.
+          const start = Math.max(0, Math.min(from, characters.length) - widestLine / 2);
+          const before = visible(characters, start, from);
+          const marked = visible(characters, from, Math.min(to, from + widestLine));
+          const after = visible(characters, Math.max(from, to), start + widestLine);
+          const gutter = `${number === line ? ">" : " "} ${String(number).padStart(digits)} │ `;
+          return (
+            <span key={number}>
+              {gutter}
+              {start > 0 && "…"}
+              {before}
+              <mark>{marked}</mark>
+              {after}
+              {start + widestLine < characters.length && "…"}
+              {"\n"}
+              {number === line && (
+                <span class="caret" aria-hidden="true">
+                  {" ".repeat(gutter.length + (start > 0 ? 1 : 0) + Array.from(before).length)}
+                  {"^".repeat(Math.max(1, Array.from(marked).length))}
+                  {"\n"}
+                </span>
+              )}
+            </span>
+          );
+        })}
+      </pre>
+    </div>
+  );
+}
+
+function visible(characters: readonly string[], from: number, to: number): string {
+  return visibleText(characters.slice(from, to).join("").replaceAll("\t", "  "));
+}

@@ -1,0 +1,114 @@
+import type { JSX } from "preact";
+import type { ShownSession } from "../../../wire/sessions.ts";
+import { Time } from "../../answers/time.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { RouteLink } from "../../parts/route-link.tsx";
+
+/** One session: who is connected, what the editor was told, what was used. */
+export function SessionCard({ session }: { readonly session: ShownSession }): JSX.Element {
+  const { id, agent, editor, directory, openedAt, closedAt, forms, tools, told, used } = session;
+  return (
+    <article class="tile" aria-label={`Session ${id}`}>
+      <header>
+        <h4>
+          <ForeignText text={editor || "An editor"} /> → <ForeignText text={agent || "an agent"} />
+        </h4>
+        <span class={closedAt === undefined ? "mark good" : "mark muted"}>
+          <Icon name={closedAt === undefined ? "plug" : "close"} />
+          {closedAt === undefined ? "open" : "closed"}
+        </span>
+      </header>
+      <dl class="facts">
+        <dt>Session</dt>
+        <dd class="mono">
+          <ForeignText text={id} />
+        </dd>
+        {directory !== undefined && (
+          <>
+            <dt>Directory</dt>
+            <dd class="mono">
+              <ForeignText text={directory} />
+            </dd>
+          </>
+        )}
+        <dt>Opened</dt>
+        <dd>
+          <Time at={openedAt} />
+          {closedAt !== undefined && (
+            <>
+              , closed <Time at={closedAt} />
+            </>
+          )}
+        </dd>
+        <dt>Model</dt>
+        <dd>{tools ? "has the skill tools" : "did not get the skill tools"}</dd>
+        <dt>Told</dt>
+        <dd>
+          {told === undefined ? (
+            "nothing yet"
+          ) : (
+            <>
+              {told.skills} {told.skills === 1 ? "skill" : "skills"} at <Time at={told.at} />
+            </>
+          )}
+          {forms.length > 0 && (
+            <>
+              {" "}
+              as <ForeignText text={forms.join(", ")} />
+            </>
+          )}
+        </dd>
+      </dl>
+      {told !== undefined && told.names.length > 0 && (
+        <details>
+          <summary>Which skills</summary>
+          <p class="names">
+            {told.names.map((name) => (
+              <SkillLink key={name} name={name} />
+            ))}
+            {told.skills > told.names.length && <span class="muted">and {told.skills - told.names.length} more</span>}
+          </p>
+        </details>
+      )}
+      {used.length > 0 && (
+        <details>
+          <summary>
+            {used.length} {used.length === 1 ? "use" : "uses"}
+          </summary>
+          <table class="uses">
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">Tool</th>
+                <th scope="col">Skill</th>
+                <th scope="col">Outcome</th>
+              </tr>
+            </thead>
+            <tbody>
+              {used.map(({ at, tool, skill, outcome }, place) => (
+                <tr key={`${at} ${place}`}>
+                  <td>
+                    <Time at={at} />
+                  </td>
+                  <td class="mono">{tool}</td>
+                  <td>{skill !== undefined && <SkillLink name={skill} />}</td>
+                  <td>{outcome}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </article>
+  );
+}
+
+/** The ledger has canonical names, the list has slugs. */
+function SkillLink({ name }: { readonly name: string }): JSX.Element {
+  return (
+    <RouteLink to={{ view: "skills", skill: name.replaceAll(".", "-") }}>
+      <ForeignText text={name} limit={128} />
+    </RouteLink>
+  );
+}

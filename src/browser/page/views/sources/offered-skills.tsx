@@ -1,0 +1,153 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
+import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { counted } from "../../../../base/text/counted.ts";
+import { placeTitles } from "./installed-skills.tsx";
+import type { DiscoveredSource, InstallFlow } from "./use-installing.ts";
+
+/** As many as the server plans at once. */
+const mostChosen = 50;
+const filteredFrom = 12;
+const places = Object.keys(placeTitles) as readonly InstallPlace[];
+
+/** What a source offers, to choose from, and where to install it. */
+export function OfferedSkills({
+  found: { source, offer },
+  installing,
+}: {
+  readonly found: DiscoveredSource;
+  readonly installing: InstallFlow;
+}): JSX.Element {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [place, setPlace] = useState<InstallPlace>("project");
+  const [words, setWords] = useState("");
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const { doing, plan, stop } = installing;
+  const isTooMany = chosen.size > mostChosen;
+  const canPlan = doing === undefined && chosen.size > 0 && !isTooMany;
+  const shown = offer.skills.filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(words.trim().toLowerCase()),
+  );
+
+  const choose = (name: string, isChosen: boolean): void => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(name);
+    else next.delete(name);
+    setChosen(next);
+  };
+
+  return (
+    <section aria-labelledby="offered-title">
+      <h3 id="offered-title" ref={heading} tabIndex={-1}>
+        <ForeignText text={offer.source} limit={300} />{" "}
+        <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
+      </h3>
+      <ProblemSentences problems={offer.problems} />
+      {offer.skills.length > filteredFrom && (
+        <label>
+          Filter{" "}
+          <input
+            class="typed"
+            type="search"
+            value={words}
+            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+          />
+        </label>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (canPlan) plan({ place, source, names: [...chosen] });
+        }}
+      >
+        <fieldset class="offered">
+          <legend>Skills to install</legend>
+          {shown.map((skill) => (
+            <Offered key={skill.name} skill={skill} isChosen={chosen.has(skill.name)} onChoose={choose} />
+          ))}
+          {offer.more > 0 && <p class="muted">and {offer.more} more, which acp-skills discover lists</p>}
+        </fieldset>
+        {offer.skills.length > 0 && (
+          <>
+            <fieldset class="where">
+              <legend>Where</legend>
+              {places.map((one) => (
+                <label key={one}>
+                  <input type="radio" name="place" checked={place === one} onChange={() => setPlace(one)} />
+                  {placeTitles[one]}
+                </label>
+              ))}
+            </fieldset>
+            <div class="bar">
+              <button type="submit" class="button primary" aria-disabled={!canPlan}>
+                {doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
+              </button>
+              {doing === "plan" && (
+                <button type="button" class="button" onClick={stop}>
+                  Stop
+                </button>
+              )}
+              {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
+            </div>
+          </>
+        )}
+      </form>
+    </section>
+  );
+}
+
+function Offered({
+  skill: { name, description, version, installed, unusable },
+  isChosen,
+  onChoose,
+}: {
+  readonly skill: Discovered["skills"][number];
+  readonly isChosen: boolean;
+  readonly onChoose: (name: string, isChosen: boolean) => void;
+}): JSX.Element {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={isChosen}
+        disabled={unusable !== undefined}
+        onChange={({ currentTarget }) => onChoose(name, currentTarget.checked)}
+      />
+      <span>
+        <strong>
+          <ForeignName name={name} />
+        </strong>{" "}
+        {version !== undefined && <ForeignText text={version} limit={80} />}{" "}
+        {installed.map((place) => (
+          <span key={place} class="chip">
+            {place === "project" ? "installed in this project" : "installed for you"}
+          </span>
+        ))}
+        <span class="description">
+          <ForeignText text={description} limit={300} />
+        </span>
+        {unusable !== undefined && (
+          <span class="warning">
+            Cannot be installed: <ForeignText text={unusable} />
+          </span>
+        )}
+      </span>
+    </label>
+  );
+}
+
+/** Sentences about what could not be read. */
+export function ProblemSentences({ problems }: { readonly problems: readonly string[] }): JSX.Element | null {
+  if (problems.length === 0) return null;
+  return (
+    <ul class="problems">
+      {problems.map((problem, at) => (
+        <li key={at} class="warning">
+          <ForeignText text={problem} limit={1_000} />
+        </li>
+      ))}
+    </ul>
+  );
+}

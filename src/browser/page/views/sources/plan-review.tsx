@@ -1,0 +1,133 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { PlannedChange } from "../../../wire/sources.ts";
+import { SourceErrorAlert } from "../../answers/failure.tsx";
+import { DiffText } from "../../parts/diff-text.tsx";
+import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { counted } from "../../../../base/text/counted.ts";
+import { ProblemSentences } from "./offered-skills.tsx";
+import type { InstallFlow, Planned } from "./use-installing.ts";
+
+/** What would be installed, to be looked at before it is. */
+export function PlanReview({
+  planned: { wish, plan },
+  installing,
+}: {
+  readonly planned: Planned;
+  readonly installing: InstallFlow;
+}): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [plan]);
+  const { doing, failed, apply, discard } = installing;
+  const { changes, directory, problems } = plan;
+  const doable = changes.filter(({ refused }) => refused === undefined);
+  const isUpdate = doable.length > 0 && doable.every(({ action }) => action === "update");
+  const isStale = failed?.error.code === "STALE";
+  const words = `${isUpdate ? "Update" : "Install"} ${counted(doable.length, "skill")} in ${directory}`;
+  return (
+    <section aria-labelledby="review-title">
+      <h3 id="review-title" ref={heading} tabIndex={-1}>
+        {changes.length === 0 ? "Nothing to install" : `Review ${counted(changes.length, "change")}`}
+      </h3>
+      <ProblemSentences problems={problems} />
+      {changes.length === 0 && problems.length === 0 && <p>Everything is installed and up to date.</p>}
+      {changes.map((change) => (
+        <Change key={change.name} change={change} />
+      ))}
+      {doable.length > 0 && (
+        <p class="muted">
+          Installing grants nothing: what a skill requests is asked when it runs, or approved on its own page.
+        </p>
+      )}
+      {failed !== undefined && failed.doing !== "discover" && <SourceErrorAlert error={failed.error} />}
+      <div class="actions">
+        {isStale ? (
+          <button type="button" class="button primary" onClick={() => installing.plan(wish)}>
+            Review again
+          </button>
+        ) : (
+          doable.length > 0 && (
+            <button type="button" class="button primary" aria-disabled={doing !== undefined} onClick={apply}>
+              {doing === "apply" ? "Installing …" : <ForeignText text={words} />}
+            </button>
+          )
+        )}
+        <button type="button" class="button" onClick={discard}>
+          {doable.length > 0 ? "Cancel" : "Close"}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+const actions: Readonly<Record<PlannedChange["action"], string>> = {
+  install: "install",
+  update: "update",
+  note: "only note in the lock; its files are here already",
+};
+
+function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
+  const { name, source, action, description, from, to, isSameVersion, widened, wants, problems, files, moreFiles } =
+    change;
+  return (
+    <article class="planned" aria-label={`${actions[action]} ${name}`}>
+      <header>
+        <h4>
+          <ForeignName name={name} />
+        </h4>
+        <span class="muted">
+          {actions[action]} {from !== undefined && <ForeignText text={`${from} → `} limit={120} />}
+          <ForeignText text={to} limit={120} />
+        </span>
+      </header>
+      {change.refused !== undefined && (
+        <p class="failure">
+          <Icon name="ban" />
+          <span>
+            Not installed: <ForeignText text={change.refused} limit={1_000} />
+          </span>
+        </p>
+      )}
+      {isSameVersion === true && <p class="warning">The same version has other files than before.</p>}
+      <ul class="wishes">
+        {widened.map((words) => (
+          <li key={words} class="warning">
+            <strong>NEW:</strong> <ForeignText text={words} limit={1_000} />
+          </li>
+        ))}
+        {wants
+          .filter((words) => !widened.includes(words))
+          .map((words) => (
+            <li key={words}>
+              <ForeignText text={words} limit={1_000} />
+            </li>
+          ))}
+        {wants.length === 0 && <li class="muted">It requests nothing beyond its sandbox.</li>}
+      </ul>
+      <p>
+        <ForeignText text={description} limit={1_024} />
+      </p>
+      <p class="muted">
+        from <ForeignText text={source} limit={300} />
+      </p>
+      <ProblemSentences problems={problems.map(({ severity, words }) => `${severity}: ${words}`)} />
+      {files.map(({ path, change: what, diff }) => (
+        <details key={path} open={action === "update" && files.length <= 3}>
+          <summary>
+            <code>
+              <ForeignText text={path} />
+            </code>{" "}
+            {what}
+          </summary>
+          {diff === undefined ? (
+            <p class="muted">Binary, or too large to show.</p>
+          ) : (
+            <DiffText diff={diff} label={`Changes of ${path}`} />
+          )}
+        </details>
+      ))}
+      {moreFiles > 0 && <p class="muted">and {counted(moreFiles, "more file")}</p>}
+    </article>
+  );
+}

@@ -1,0 +1,121 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
+import { SourceError } from "../../source/source-error.ts";
+import type { SkillServer } from "../../source/skill-server.ts";
+import { useBrowser } from "../../state/browser.ts";
+import { counted } from "../../../../base/text/counted.ts";
+
+type Doing = "discover" | "plan" | "apply";
+
+/** A source that was read, as the person wrote it. */
+export interface DiscoveredSource {
+  readonly source: string;
+  readonly offer: Discovered;
+}
+
+/** What a person was shown, and what they wished. */
+export interface Planned {
+  readonly wish: PlanRequest;
+  readonly plan: SourcePlan;
+}
+
+/** From a source to what is installed of it, one step at a time. */
+export interface InstallFlow {
+  readonly doing: Doing | undefined;
+  /** Until the next step. */
+  readonly failed: { readonly doing: Doing; readonly error: SourceError } | undefined;
+  readonly found: DiscoveredSource | undefined;
+  readonly planned: Planned | undefined;
+  readonly applied: AppliedPlan | undefined;
+  readonly discover: (source: string) => void;
+  readonly plan: (wish: PlanRequest) => void;
+  readonly apply: () => void;
+  readonly discard: () => void;
+  /** Stops what is being done. */
+  readonly stop: () => void;
+}
+
+/** `changed` is called when something was installed. */
+export function useInstalling(changed: () => void): InstallFlow {
+  const { source, announcement } = useBrowser();
+  const { server } = source;
+  const [doing, setDoing] = useState<Doing>();
+  const [failed, setFailed] = useState<InstallFlow["failed"]>();
+  const [found, setFound] = useState<DiscoveredSource>();
+  const [planned, setPlanned] = useState<Planned>();
+  const [applied, setApplied] = useState<AppliedPlan>();
+  const running = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const act = async (what: Doing, work: (server: SkillServer, signal: AbortSignal) => Promise<void>): Promise<void> => {
+    // State is seen only in the next rendering, and two clicks may come before it.
+    if (server === undefined || running.current !== undefined) return;
+    const own = new AbortController();
+    running.current = own;
+    setDoing(what);
+    setFailed(undefined);
+    setApplied(undefined);
+    try {
+      await work(server, own.signal);
+    } catch (error) {
+      if (!own.signal.aborted) setFailed({ doing: what, error: toSourceError(error) });
+    } finally {
+      if (running.current === own) {
+        running.current = undefined;
+        setDoing(undefined);
+      }
+    }
+  };
+
+  return {
+    doing,
+    failed,
+    found,
+    planned,
+    applied,
+    discover: (text) =>
+      void act("discover", async (asked, signal) => {
+        setPlanned(undefined);
+        const offer = await asked.discover(text, signal);
+        setFound({ source: text, offer });
+        announcement.value = `${counted(offer.skills.length, "skill")} found.`;
+      }),
+    plan: (wish) =>
+      void act("plan", async (asked, signal) => {
+        setPlanned(undefined);
+        setPlanned({ wish, plan: await asked.plan(wish, signal) });
+      }),
+    apply: () =>
+      void act("apply", async (asked) => {
+        if (planned === undefined) return;
+        try {
+          const result = await asked.apply(planned.plan);
+          setPlanned(undefined);
+          setFound(undefined);
+          setApplied(result);
+          announcement.value = appliedWords(result);
+        } finally {
+          // A failure may have come after some were installed.
+          changed();
+        }
+      }),
+    discard: () => {
+      setPlanned(undefined);
+      setFailed(undefined);
+    },
+    stop: () => {
+      running.current?.abort();
+      running.current = undefined;
+      setDoing(undefined);
+    },
+  };
+}
+
+/** What was done, and what it does not mean. */
+export function appliedWords({ done, directory }: AppliedPlan): string {
+  return `Installed ${counted(done.length, "skill")} in ${directory}. Installing granted nothing.`;
+}
+
+function toSourceError(error: unknown): SourceError {
+  return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
+}
