@@ -22,7 +22,7 @@ const mayImport = {
   "runtime/ledger": ["base"],
   "runtime/secrets": ["base"],
   "runtime/sandbox": ["base"],
-  "runtime/trust": ["base", "skills", "runtime/question"],
+  "runtime/trust": ["base", "skills", "wire", "runtime/question"],
   "runtime/question": ["base", "skills", "runtime/trust"],
   "runtime/runs": [
     ...["base", "skills", "wire", "sources"],
@@ -36,7 +36,7 @@ const mayImport = {
     ...["base", "skills", "wire"],
     ...["blobs", "caller", "ledger", "question", "runs", "trust"].map((room) => `runtime/${room}`),
   ],
-  "runtime/options": ["base", "skills", "sources", "runtime/trust"],
+  "runtime/options": ["base", "skills", "wire", "sources"],
   "runtime/app": ["base", "skills", "sources", "runtime"],
   mcp: ["base", "skills", "wire", ...forDoors],
   acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { running } from "../src/cli/arguments/running-options.ts";
 import { listedCommands } from "../src/cli/commands/commands.ts";
@@ -8,8 +8,8 @@ import { parseSkill } from "../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../src/skills/manifest/read-manifest.ts";
 import { rules } from "../src/skills/rules.ts";
 import { toolDefinitions } from "../src/runtime/tools.ts";
-import { permissionNames } from "../src/runtime/trust/configured-grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
+import { permissionNames } from "../src/wire/grant-text.ts";
 
 const root = new URL("../", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), "utf8");

@@ -1,17 +1,14 @@
 import { homedir } from "node:os";
-import { realpathSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
-import { parseGrant, permissionNames } from "./trust/configured-grants.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
+import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
 
-export { createConfiguredGrants, parseGrant, permissionNames } from "./trust/configured-grants.ts";
-export { hasPolicies } from "./trust/policy-places.ts";
 export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
@@ -196,17 +193,6 @@ export function readOptions(
 function checkedSource(text: string): string {
   parseSource(text);
   return text;
-}
-
-/** A grant with its path, if it is one, as a real path. */
-export function grantText(text: string): string {
-  const isPath = /^[./~\\]|[/\\]/.test(text) && !/^[a-z0-9.-]+[@:]/.test(text);
-  if (!isPath && !isAbsolute(text)) return text;
-  try {
-    return realpathSync(text);
-  } catch {
-    return resolve(text); // It does not exist, and grants nothing.
-  }
 }
 
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */

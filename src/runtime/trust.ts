@@ -17,6 +17,7 @@ export {
   diskApprovals,
   parseApprovals,
 } from "./trust/approvals.ts";
+export { createConfiguredGrants } from "./trust/configured-grants.ts";
 export { type Subject, blocks, reaches } from "./trust/grants.ts";
 export {
   type Policies,
@@ -29,7 +30,6 @@ export {
   readPolicyText,
   toLayer,
 } from "./trust/policy.ts";
-export { policyFileName } from "./trust/policy-places.ts";
 export { ofRepository, projectOf, repositoryAt } from "./trust/project-of.ts";
 export type { Standing } from "./trust/standings.ts";
 

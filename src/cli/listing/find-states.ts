@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Standings } from "../../runtime/runs.ts";
 import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
-import { hasPolicies } from "../../runtime/options.ts";
+import { organisationPolicy, policyFileName } from "../../wire/policy-file.ts";
 import { givenPolicy } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -20,7 +20,7 @@ export async function findStates(
     ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
   );
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
-  if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
+  if (!isWanting && !hasApprovals && !mayHavePolicy(directory)) return none;
   const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
     import("../../runtime/app.ts"),
     import("../../runtime/caller.ts"),
@@ -35,5 +35,22 @@ export async function findStates(
     return await findStandings(skills, { trust: await app.trust(), source, hasher, asker, signal });
   } finally {
     await app.close();
+  }
+}
+
+/** Also true for a file that turns out not to count, because its directory is in no repository with this one. */
+function mayHavePolicy(directory: string): boolean {
+  if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
+  for (let place = directory; ; place = path.dirname(place)) {
+    if (isThere(path.join(place, policyFileName))) return true;
+    if (place === path.dirname(place)) return false;
+  }
+}
+
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true; // Unreadable: what decides reports that.
   }
 }

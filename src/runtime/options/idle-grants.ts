@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Catalog } from "../../skills/skillset.ts";
-import { parseGrant } from "../trust/configured-grants.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
+import { parseGrant } from "../../wire/grant-text.ts";
 
 /** A grant that has no effect, and why. */
 export interface IdleGrant {

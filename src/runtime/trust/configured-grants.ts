@@ -1,37 +1,6 @@
-import { isAbsolute } from "node:path";
 import { type Capabilities, noCapabilities, together } from "../../skills/permissions.ts";
 import type { Subject } from "./grants.ts";
-
-/** Kinds of capabilities that `--grant` names. */
-export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
-
-type Permission = (typeof permissionNames)[number];
-
-/** A grant of the configuration, for machines without a person. */
-export type ConfiguredGrant =
-  /** These bytes, wherever they are. `kinds` undefined: all that the skill declares. */
-  | { readonly form: "digest"; readonly skill: string; readonly digest: string; readonly kinds?: readonly Permission[] }
-  /** One of the user's own skills, as it is when it is first seen. */
-  | { readonly form: "name"; readonly skill: string; readonly kinds?: readonly Permission[] }
-  /** The skill in a directory, as it is when it is first seen; or a project, whose skills models may read. */
-  | { readonly form: "path"; readonly path: string };
-
-const skillName = "[a-z0-9]+(?:[.-][a-z0-9]+)*";
-const named = new RegExp(`^(${skillName})(?:@(?:sha256:)?([0-9a-f]{64}))?(?::([a-z-]+(?:,[a-z-]+)*))?$`);
-
-/**
- * Parses `NAME` or `NAME@DIGEST`, each with `:PERMISSION,…` or without, or an absolute path; undefined for anything else. A digest has
- * 64 hexadecimal digits: of a shorter one, another version with the same beginning could be made.
- */
-export function parseGrant(text: string): ConfiguredGrant | undefined {
-  if (isAbsolute(text)) return { form: "path", path: text };
-  const [, skill, digest, list] = named.exec(text) ?? [];
-  const words = list?.split(",");
-  const kinds = words?.flatMap((word) => permissionNames.find((name) => name === word) ?? []);
-  if (skill === undefined || kinds?.length !== words?.length) return undefined;
-  if (digest !== undefined) return { form: "digest", skill, digest: `sha256:${digest}`, ...(kinds && { kinds }) };
-  return { form: "name", skill, ...(kinds && { kinds }) };
-}
+import { type ConfiguredGrant, type PermissionName, parseGrant } from "../../wire/grant-text.ts";
 
 /** A skill that the process sees, before it is known which bytes it has. */
 interface SeenSkill {
@@ -104,7 +73,7 @@ function isNamed(given: string, { name, slug }: Pick<SeenSkill, "name" | "slug">
 }
 
 /** Of what a skill declares, these kinds. */
-function ofKinds(wants: Capabilities, kinds: readonly Permission[] | undefined): Capabilities {
+function ofKinds(wants: Capabilities, kinds: readonly PermissionName[] | undefined): Capabilities {
   if (kinds === undefined) return wants;
   const { network, secrets, project } = wants;
   const write = kinds.includes("project-write");

@@ -2,21 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { isRepository } from "./project-of.ts";
-
-/** The name of a policy file, everywhere. */
-export const policyFileName = "acp-skills.policy.json";
-
-/** Where an organisation puts its policy: a place that only administrators can write to. */
-export function organisationPolicy(
-  platform: NodeJS.Platform = process.platform,
-  env: Readonly<NodeJS.ProcessEnv> = process.env,
-): string {
-  if (platform === "darwin") return `/Library/Application Support/acp-skills/${policyFileName}`;
-  // Unlike %ProgramData%, where all users may create directories.
-  if (platform === "win32")
-    return path.win32.join(env.ProgramFiles ?? "C:\\Program Files", "acp-skills", policyFileName);
-  return `/etc/acp-skills/${policyFileName}`;
-}
+import { organisationPolicy, policyFileName } from "../../wire/policy-file.ts";
 
 /** Where a policy file may be. */
 export interface PolicyFileLocation {
@@ -40,11 +26,6 @@ export function policyFileLocations(
     ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
     ...(directory === undefined ? [] : placesIn(directory)),
   ];
-}
-
-/** Whether any policy counts in a directory, without reading it. A file that the configuration names counts also where it is missing. */
-export function hasPolicies(directory: string, given: string | undefined): boolean {
-  return policyFileLocations(directory, { given }).some(({ file }) => file === given || stampOf(file) !== undefined);
 }
 
 /** Changes when the file does; undefined if there is none. Cheap. Links are followed. */

@@ -3,7 +3,6 @@ import type { Reach, Subject } from "./grants.ts";
 
 export { type Policies, createPolicies, toLayer } from "./policy/open-policies.ts";
 export type { PolicyLayer } from "./policy/layers.ts";
-export { hasPolicies, policyFileName } from "./policy-places.ts";
 export { readPolicyText } from "./policy/read-policy-file.ts";
 export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 

@@ -2,7 +2,7 @@ import { localOwner } from "../../runtime/caller.ts";
 import type { McpCaller } from "../../mcp/mcp-door.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { createConfiguredGrants } from "../../runtime/options.ts";
+import { createConfiguredGrants } from "../../runtime/trust.ts";
 import { bearerToken, tokenFinder } from "../../wire/http/token.ts";
 import { type CallerConfig, type ServeConfig, localCaller } from "../config.ts";
 import { type Publication, isNamedIn } from "../publish/publication.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isSkillsError } from "../../base/errors.ts";
 import { parseSource } from "../../sources/source.ts";
-import { parseGrant } from "../../runtime/options.ts";
+import { parseGrant } from "../../wire/grant-text.ts";
 import { maxWildcards } from "../../base/text/name-glob.ts";
 import { accessPolicies } from "../../wire/skill-sharing.ts";
 import { type ToolName, toolNames } from "../../wire/tools.ts";

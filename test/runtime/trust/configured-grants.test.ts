@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import { createConfiguredGrants, parseGrant } from "../../../src/runtime/trust/configured-grants.ts";
+import { createConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
+import { parseGrant } from "../../../src/wire/grant-text.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
 const wants = { ...noCapabilities, network: ["https://api.example"], project: "write" as const };

@@ -4,9 +4,10 @@ import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layers.ts";
 import { looseningsOf } from "./layers/loosenings.ts";
 import { mergePolicies } from "./layers/merge-policies.ts";
-import { type PolicyFileLocation, organisationPolicy, policyFileLocations, stampOf } from "../policy-places.ts";
+import { type PolicyFileLocation, policyFileLocations, stampOf } from "../policy-places.ts";
 import type { Policy } from "../policy.ts";
 import { readPolicyText } from "./read-policy-file.ts";
+import { organisationPolicy } from "../../../wire/policy-file.ts";
 
 /** The policies of this machine. */
 export interface Policies {

@@ -1,11 +1,6 @@
 import path from "node:path";
-import {
-  type PolicyLayer,
-  createPolicies,
-  policyFileName,
-  readPolicyText,
-  toLayer,
-} from "../../../../runtime/trust.ts";
+import { type PolicyLayer, createPolicies, readPolicyText, toLayer } from "../../../../runtime/trust.ts";
+import { policyFileName } from "../../../../wire/policy-file.ts";
 import { directoryFault, givenPolicy } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";

@@ -1,0 +1,50 @@
+import { isAbsolute, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+
+/** Kinds of capabilities that `--grant` names. */
+export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
+
+export type PermissionName = (typeof permissionNames)[number];
+
+/** A grant of the configuration, for machines without a person. */
+export type ConfiguredGrant =
+  /** These bytes, wherever they are. `kinds` undefined: all that the skill declares. */
+  | {
+      readonly form: "digest";
+      readonly skill: string;
+      readonly digest: string;
+      readonly kinds?: readonly PermissionName[];
+    }
+  /** One of the user's own skills, as it is when it is first seen. */
+  | { readonly form: "name"; readonly skill: string; readonly kinds?: readonly PermissionName[] }
+  /** The skill in a directory, as it is when it is first seen; or a project, whose skills models may read. */
+  | { readonly form: "path"; readonly path: string };
+
+const skillName = "[a-z0-9]+(?:[.-][a-z0-9]+)*";
+
+const named = new RegExp(`^(${skillName})(?:@(?:sha256:)?([0-9a-f]{64}))?(?::([a-z-]+(?:,[a-z-]+)*))?$`);
+
+/**
+ * Parses `NAME` or `NAME@DIGEST`, each with `:PERMISSION,…` or without, or an absolute path; undefined for anything else. A digest has
+ * 64 hexadecimal digits: of a shorter one, another version with the same beginning could be made.
+ */
+export function parseGrant(text: string): ConfiguredGrant | undefined {
+  if (isAbsolute(text)) return { form: "path", path: text };
+  const [, skill, digest, list] = named.exec(text) ?? [];
+  const words = list?.split(",");
+  const kinds = words?.flatMap((word) => permissionNames.find((name) => name === word) ?? []);
+  if (skill === undefined || kinds?.length !== words?.length) return undefined;
+  if (digest !== undefined) return { form: "digest", skill, digest: `sha256:${digest}`, ...(kinds && { kinds }) };
+  return { form: "name", skill, ...(kinds && { kinds }) };
+}
+
+/** A grant with its path, if it is one, as a real path. */
+export function grantText(text: string): string {
+  const isPath = /^[./~\\]|[/\\]/.test(text) && !/^[a-z0-9.-]+[@:]/.test(text);
+  if (!isPath && !isAbsolute(text)) return text;
+  try {
+    return realpathSync(text);
+  } catch {
+    return resolve(text); // It does not exist, and grants nothing.
+  }
+}
