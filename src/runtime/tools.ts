@@ -14,7 +14,7 @@ import { type ToolAnnotations, type ToolName, toolFacts } from "../wire/tools.ts
 
 export { fromCursor, toCursor } from "./tools/list_skills.ts";
 
-/** The tools, in the order in which they are listed. A tool is its file, its line here, and its row in `tool.ts`. */
+/** The tools, in the order in which they are listed. A tool is its file, its line here, and its row in `wire/tools.ts`. */
 const tools = {
   list_skills: listSkills,
   describe_skill: describeSkill,

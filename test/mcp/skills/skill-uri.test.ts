@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromSkillUri, toSkillUri } from "../../../src/mcp/skills/skill-uri.ts";
+import { fromSkillUri, toSkillUri } from "../../../src/mcp/skills/skill-source.ts";
 
 const slug = fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,2}$/);
 const segment = fc
