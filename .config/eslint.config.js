@@ -148,7 +148,7 @@ const noPastDoor = {
       const seenFrom = path.posix.dirname(path.posix.dirname(target));
       if (/^(?:base|wire)\//.test(target) || seenFrom === "." || `${folder}/`.startsWith(`${seenFrom}/`)) return;
       const message = `src/${target} is seen only in src/${seenFrom}: import what a door there hands on.`;
-      context.report({ node: /** @type {import("estree").Node} */ (node), message });
+      context.report({ node: /** @type {import("eslint").Rule.Node} */ (node), message });
     };
     return { ImportDeclaration: check, ExportNamedDeclaration: check, ImportExpression: check };
   },

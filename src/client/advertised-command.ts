@@ -22,7 +22,7 @@ export function readAdvertisedCommand(value: unknown, place: string): Advertised
 }
 
 /** Names of commands and of skills in forms that have no rule for them: one line. */
-export function isName(value: unknown): value is string {
+function isName(value: unknown): value is string {
   return typeof value === "string" && value.length <= maxName && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value);
 }
 
@@ -35,7 +35,7 @@ export function withoutPrefix(name: string): string {
   return name.replace(prefix, "") || name;
 }
 
-export function hasPrefix(name: string): boolean {
+function hasPrefix(name: string): boolean {
   return withoutPrefix(name) !== name;
 }
 

@@ -9,7 +9,6 @@ import { type SkillHasher, createSkillHasher, isHiddenName } from "../skills/has
 import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/skillset.ts";
 import { toSlug } from "../skills/skill.ts";
 
-export { rootWithCopy, sourceRoot } from "./skills-place.ts";
 export { sayFailure } from "./store/refresh.ts";
 export type { Copies } from "./store/open-copies.ts";
 

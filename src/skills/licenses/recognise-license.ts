@@ -60,13 +60,13 @@ function compare(counts: WordCounts, length: number, { id, words }: LicenseText)
 }
 
 /** How often each word occurs in a license text. */
-export type WordCounts = ReadonlyMap<string, number>;
+type WordCounts = ReadonlyMap<string, number>;
 
 /**
  * The words of a license text that matter for comparing it: without case, punctuation, list numbers, addresses of web pages, copyright
  * lines and the names that people fill in. Line breaks and indentation do not matter.
  */
-export function comparableWords(text: string): readonly string[] {
+function comparableWords(text: string): readonly string[] {
   const words = withoutCopyrightLines(text.normalize("NFKC").replace(/<!--[^]{0,1000}?-->/g, " "))
     .toLowerCase()
     .replace(/https?:\/\/[^\s<>()]*/g, " ")
@@ -94,7 +94,7 @@ const blanks: readonly (readonly [RegExp, string])[] = [
   [/\bas is and .{0,80}? disclaims? all warranties\b/g, "as is and holder disclaims all warranties"],
 ];
 
-export function countWords(words: readonly string[]): WordCounts {
+function countWords(words: readonly string[]): WordCounts {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
