@@ -1,4 +1,5 @@
 export { diskBlobs } from "./blobs/disk-blobs.ts";
+
 /** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists (CONTRACT C-4.1). */
 export interface StoredBlob {
   readonly id: string;

@@ -1,4 +1,5 @@
 export { type EventStream, openEventStream } from "./events/event-stream.ts";
+
 /** What happened for one caller, so far as it is remembered; the source of its streams. */
 export interface CallerEvents {
   readonly push: (type: string, data: object) => void;

@@ -1,5 +1,6 @@
 export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { toMimeType } from "./files/mime-type.ts";
+
 /** A directory entry. Links are resolved: `kind` is that of their target. */
 export interface DirectoryEntry {
   readonly name: string;
