@@ -12,7 +12,7 @@ import { type Listings, createListings, mountInvocation, mountSharing } from "./
 export { isArtifactPath } from "./publish/agent-skills.ts";
 export { answerIndex, executionParameters, indexPath } from "./publish/sharing.ts";
 
-/** What others find of the skills, and who they are. */
+/** Which skills are published, and to whom. */
 export interface Published {
   /** What is published now. */
   readonly publication: () => Publication;

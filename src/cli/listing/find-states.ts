@@ -38,7 +38,7 @@ export async function findStates(
   }
 }
 
-/** Also true for a file that turns out not to count, because its directory is in no repository with this one. */
+/** True also where the policy turns out not to count: that of a directory above which belongs to no repository, or to another one. */
 function mayHavePolicy(directory: string): boolean {
   if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
   for (let place = directory; ; place = path.dirname(place)) {

@@ -4,10 +4,10 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { SkillFiles, SkillSource } from "../../skills/files.ts";
 import { isPrerelease } from "../../skills/manifest.ts";
-import type { RemoteOrigin } from "../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import { byCodePoint } from "../../base/text/code-point-order.ts";
 import { guideSkill } from "./guide.ts";
+import type { CallerSkills } from "../runs/run-caller.ts";
 import type { Policy } from "../trust/policy.ts";
 import { deniedSkills } from "./denied-skills.ts";
 import type { Door } from "../../wire/tools.ts";
@@ -21,24 +21,9 @@ interface SeenSkill {
 }
 
 /** The skills that one caller sees; others behave exactly as absent. */
-export interface SkillView {
-  /**
-   * By canonical name or slug; the newest version unless one is given. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND with the nearest
-   * visible names.
-   */
+export interface SkillView extends CallerSkills {
+  /** The newest version unless one is given. The errors name the nearest visible names. */
   find(nameOrSlug: string, version?: string): SeenSkill;
-  /** Every version of every skill, in order of names. */
-  all(): Iterable<Skill>;
-  /** Whether this is a version of a skill in the user's own roots. */
-  isOwn(skill: Skill): boolean;
-  /** The directory of skills under which it was found; its own directory if it is not among these skills. */
-  rootOf(skill: Skill): string;
-  /** Where it was published; undefined for skills of this machine and its projects. */
-  remoteOf(skill: Skill): RemoteOrigin | undefined;
-  /** Another skill that the caller sees, whose name looks the same. */
-  lookAlike(skill: Skill): string | undefined;
-  /** The directories of the user's own skills and their roots, including roots without skills. */
-  ownPlaces(): readonly string[];
   /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
 }

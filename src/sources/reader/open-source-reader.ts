@@ -1,4 +1,5 @@
 import { SkillsError } from "../../base/errors.ts";
+import { describeSkillText } from "../../skills/document.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import { type FetcherOptions, openFetcher } from "../fetch/open-fetcher.ts";
 import { openGitSource } from "./git/git-source.ts";
@@ -6,7 +7,8 @@ import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readDescriptors } from "./read-descriptors.ts";
 import { readSource } from "./read-source.ts";
-import type { SkillFile, SourceReader } from "../reader.ts";
+import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
+import { type Source, parseSource } from "../source.ts";
 
 export interface SourceReaderOptions extends FetcherOptions {
   /** What the frontmatter of a SKILL.md says. */
@@ -18,15 +20,11 @@ export interface SourceReaderOptions extends FetcherOptions {
 }
 
 /** Opens all ways to sources: the documents of the web, and git. Connects to nothing before the first reading. Throws INVALID_OPTIONS. */
-export function openSourceReader({ describe, ...options }: SourceReaderOptions): SourceReader {
-  const fetcher = openFetcher(options);
-  const git = openGitSource({ ...options, fetcher, describe });
-  const readMarketplace: typeof git.readMarketplace = (...given) => git.readMarketplace(...given);
-  const readGit: typeof git.readGit = (...given) => git.readGit(...given);
-
+export function openSourceReader(options: SourceReaderOptions): SourceReader {
+  const { fetcher, reading, readGit, close } = openConnections(options);
   return {
     async read(source, before, signal) {
-      const index = await readSource(source, { fetcher, signal, git, readMarketplace, describe, ...before });
+      const index = await readSource(source, { ...reading, signal, ...before });
       if (index === "unchanged") return undefined;
       const { skills, problems, isPartial } = await readDescriptors(index.skills, { fetcher, signal });
       return {
@@ -40,9 +38,47 @@ export function openSourceReader({ describe, ...options }: SourceReaderOptions):
       if (content.type === "api") return invocable(content.descriptor, name);
       return await fetchSkillFiles(content, { fetcher, signal, readGit });
     },
-    async close() {
-      await git.close();
-      await fetcher.close();
+    close,
+  };
+}
+
+/** The sources that one command names. Their descriptors are read only where it asks for them. */
+export interface SourceListings {
+  readonly sources: readonly Source[];
+  readonly read: (source: Source, signal: AbortSignal) => Promise<RemoteIndex>;
+  readonly readDescriptors: (skills: readonly RemoteSkill[], signal: AbortSignal) => ReturnType<typeof readDescriptors>;
+  readonly close: () => Promise<void>;
+}
+
+/** Throws INVALID_OPTIONS for texts that name no source or host. */
+export function openListings(texts: readonly string[], allowPrivate: readonly string[]): SourceListings {
+  const sources = texts.map((text) => parseSource(text));
+  const typed = sources.map(({ url }) => url);
+  const { fetcher, reading, close } = openConnections({ allowPrivate, typed, describe: describeSkillText });
+  return {
+    sources,
+    read: (source, signal) => readSource(source, { ...reading, signal }),
+    readDescriptors: (skills, signal) => readDescriptors(skills, { fetcher, signal }),
+    close,
+  };
+}
+
+/** What both read with. */
+function openConnections({ describe, ...options }: SourceReaderOptions) {
+  const fetcher = openFetcher(options);
+  const git = openGitSource({ ...options, fetcher, describe });
+  const readMarketplace: typeof git.readMarketplace = (...given) => git.readMarketplace(...given);
+  const readGit: typeof git.readGit = (...given) => git.readGit(...given);
+  return {
+    fetcher,
+    reading: { fetcher, git, readMarketplace, describe },
+    readGit,
+    close: async (): Promise<void> => {
+      try {
+        await git.close();
+      } finally {
+        await fetcher.close();
+      }
     },
   };
 }
