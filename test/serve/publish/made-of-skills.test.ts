@@ -52,6 +52,8 @@ test("makes again only what changed, and gives the same map where nothing did", 
   const { lists, files, clock, made } = open({ "/a/SKILL.md": "A", "/a/run.sh": "1", "/b/SKILL.md": "B" });
   const published = publish("a", "b");
   const first = await lists.ofAll(published, everybody);
+  // Two skills are read at a time: which one is made first depends on how busy the machine is.
+  expect(made.splice(0).toSorted()).toEqual(["a", "b"]);
   clock.pass(recheckMs);
   expect(await lists.ofAll(published, everybody)).toBe(first);
   files.write("/a/run.sh", "2");
@@ -60,7 +62,7 @@ test("makes again only what changed, and gives the same map where nothing did", 
   const second = await lists.ofAll(published, everybody);
   expect(second.get("a")).toEqual({ text: "SKILL.md: A, run.sh: 2" });
   expect(second.get("b")).toBe(first.get("b"));
-  expect(made).toEqual(["a", "b", "a"]);
+  expect(made).toEqual(["a"]);
 });
 
 test("reads nothing that the audience may not have", async () => {
@@ -75,7 +77,7 @@ test("requests at the same time share the work", async () => {
   const published = publish("a", "b");
   const [one, other] = await Promise.all([lists.ofAll(published, everybody), lists.ofAll(published, everybody)]);
   expect(one).toBe(other);
-  expect(made).toEqual(["a", "b"]);
+  expect(made.toSorted()).toEqual(["a", "b"]);
 });
 
 test("never puts a part of one version beside a part of another", async () => {
