@@ -6,7 +6,8 @@ import { diskBlobs } from "./blobs/disk-blobs.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { SkillsError } from "../base/errors.ts";
-import { diskLedger } from "./ledger/disk-ledger.ts";
+import { countRefusals } from "./ledger/count-refusals.ts";
+import { localLedger } from "./ledger/local-ledger.ts";
 import { diskSessionRecords } from "./ledger/disk-session-records.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SessionRecords } from "./ledger/session-records.ts";
@@ -126,7 +127,7 @@ class SkillsApp implements App {
     const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
     this.#skillset = skillset ?? openSkillset({ ...settings, remote });
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+    this.ledger = countRefusals(localLedger(dataDirectory, { log, now }), clock);
     this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
     this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
     this.toolbox = {

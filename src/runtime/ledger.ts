@@ -1,7 +1,9 @@
-import type { outcomes } from "./ledger/disk-ledger.ts";
+import type { outcomes } from "./ledger/ledger-line.ts";
 
+export { outcomes } from "./ledger/ledger-line.ts";
 export { type KnownSession, type SessionRecord, maxReportedNames } from "./ledger/session-records.ts";
-export { diskLedger, outcomes } from "./ledger/disk-ledger.ts";
+export { ledgerDirectory, localLedger } from "./ledger/local-ledger.ts";
+export { verifyLedger } from "./ledger/verify-ledger.ts";
 
 /** One use of a tool or a skill, or one step of who allowed what. */
 export interface LedgerEntry {
@@ -9,18 +11,27 @@ export interface LedgerEntry {
   readonly at: number;
   /**
    * Absent: a use of a tool or a skill. `start`: a run that goes beyond its sandbox is about to start; `ask`: a question was shown to a
-   * person; `answer`: what they answered; `refusal`: denied without asking; `grant`, `revoke`: an approval was given or taken back by
-   * command. Other versions may write others.
+   * person; `answer`: what they answered; `refusal`: denied without asking; `grant`, `block`, `import`, `revoke`: an approval or a block
+   * was given, taken over from elsewhere or taken back by command; `add`, `update`, `remove`: of an installed skill; `dropped`: rows of the
+   * ledger were removed. Other versions may write others.
    */
   readonly event?: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`; of an event, the tool that led to it. */
   readonly tool: string;
+  /** Who did it: the configured name of a token, `anonymous`, or a user of this machine. */
+  readonly caller?: string;
+  /** The directory of the session, or the project that a decision is for. */
+  readonly project?: string;
   /** The skill's canonical name. */
   readonly skill?: string;
+  /** The name that was asked for, where the caller sees no such skill. */
+  readonly asked?: string;
   readonly version?: string;
   /** `sha256:…` of all files of that version. */
   readonly digest?: string;
   readonly runId?: string;
+  /** What isolated the run; `none`: nothing did. */
+  readonly isolation?: string;
   /** Absent in lines of earlier versions. */
   readonly outcome?: Outcome;
   /** Why it failed or was refused. */
@@ -29,8 +40,10 @@ export interface LedgerEntry {
   readonly about?: string;
   /** What was answered, such as `trust`; `elsewhere` if a question was decided in another window; or why there was no answer. */
   readonly answer?: string;
-  /** What it is allowed by: `once`, `session`, or the id of a grant. */
+  /** What it is allowed by, see `Authorization`, or the grant that it is about. */
   readonly grant?: string;
+  /** How many refusals like this one it stands for; of `dropped`, the rows. */
+  readonly count?: number;
   readonly sessionId?: string;
   /** The door that the call came through. */
   readonly door: string;
@@ -38,11 +51,11 @@ export interface LedgerEntry {
 
 type Outcome = (typeof outcomes)[number];
 
-/** The port to the record of uses. Bounded: the oldest entries are removed. */
+/** The port to the record of uses. Bounded: the oldest entries are removed, decisions and runs apart from reads and refusals. */
 export interface Ledger {
   /** Keeps an entry. Never throws; returns why it could not be kept. */
   record(entry: LedgerEntry): string | undefined;
-  /** The entries, oldest first; unreadable lines are skipped. */
+  /** The entries, oldest first where they were recorded in the order of their times; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;
   /** Entries after it are ignored. Idempotent; never throws. */
   close(): void;

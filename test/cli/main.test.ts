@@ -100,7 +100,7 @@ test.each([
   [["runs", "lst"], "acp-skills: unknown action lst; use list or show (see acp-skills runs --help)\n"],
   [["runs", "show"], "acp-skills: missing ID (see acp-skills runs --help)\n"],
   [["runs", "list", "x"], "acp-skills: unexpected argument x (see acp-skills runs --help)\n"],
-  [["ledger", "x"], "acp-skills: unexpected argument x (see acp-skills ledger --help)\n"],
+  [["ledger", "x"], "acp-skills: unknown action x; use verify, or none (see acp-skills ledger --help)\n"],
   [
     ["run", "nme", "--timeout", "abc"],
     "acp-skills: --timeout needs a duration such as 10s, 500ms or 2m (a plain number is milliseconds), not abc (see acp-skills run --help)\n",

@@ -46,8 +46,11 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
     test("reads the recorded entries, oldest first", async () => {
       const entries = fc.array(entry, { maxLength: 20 });
       await fc.assert(
-        fc.asyncProperty(entries, (recorded) =>
+        fc.asyncProperty(entries, (given) =>
           withLedger(async (ledger) => {
+            const recorded = given.map((each, index) => ({ ...each, at: each.at + index }));
+            recorded.sort((one, other) => one.at - other.at);
+            fc.pre(new Set(recorded.map(({ at }) => at)).size === recorded.length);
             for (const each of recorded) ledger.record(each);
             expect(await readAll(ledger)).toEqual(recorded);
           }),
@@ -69,7 +72,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
       withLedger(
         async (ledger) => {
           for (let number = 0; number < 1_000; number++) ledger.record(use(number));
-          const kept = await readAll(ledger);
+          const kept = (await readAll(ledger)).filter(({ event }) => event !== "dropped");
           expect(kept.length).toBeGreaterThanOrEqual(50);
           expect(kept.length).toBeLessThanOrEqual(250);
           expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => use(1_000 - kept.length + index)));

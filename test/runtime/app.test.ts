@@ -1,3 +1,4 @@
+import { userName } from "../../src/base/processes/user-name.ts";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -85,10 +86,11 @@ describe("the app", () => {
     await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", door: "cli", skills });
     await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", door: "acp", skills, sessionId: "s1" });
     expect(await readAll(ledger)).toEqual([
-      { at: time, tool: "create_blob", door: "cli", outcome: "completed" },
+      { at: time, tool: "create_blob", caller: userName(), door: "cli", outcome: "completed" },
       {
         at: time,
         tool: "describe_skill",
+        caller: userName(),
         skill: "alpha",
         version: "0.0.0",
         sessionId: "s1",

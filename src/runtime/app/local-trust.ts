@@ -1,5 +1,5 @@
-import { userInfo } from "node:os";
 import path from "node:path";
+import { userName } from "../../base/processes/user-name.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 import type { Settings } from "../options.ts";
 import type { ApprovalStore } from "../trust/approvals.ts";
@@ -37,15 +37,6 @@ export function createLocalTrust(
     log,
   });
   return { trust, configured };
-}
-
-/** A container may have no entry for the user that it runs as. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.() ?? "unknown"}`;
-  }
 }
 
 /** The tools that most often lead to each kind of question. */

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { diskLedger } from "../../../runtime/ledger.ts";
+import { localLedger } from "../../../runtime/ledger.ts";
 import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
@@ -72,7 +72,7 @@ export const command = defineCommand({
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
     const { log } = terminal;
     const directory = dataDirectory(terminal);
-    const ledger = diskLedger(path.join(directory, "ledger"), { log });
+    const ledger = localLedger(directory, { log });
     try {
       const store = recordChanges(diskApprovals(path.join(directory, "trust"), { log }), ledger);
       return await chosen.act({ targets, options: given, store, terminal });

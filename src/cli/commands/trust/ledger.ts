@@ -1,15 +1,19 @@
-import path from "node:path";
-import { type LedgerEntry, diskLedger, outcomes } from "../../../runtime/ledger.ts";
+import { readFileSync } from "node:fs";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { parseSince } from "../../arguments/since.ts";
-import { defineCommand } from "../../command.ts";
+import { toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
-  usage: "ledger [options]",
+  usage: "ledger [verify] [options]",
+  positionals: { name: "action: verify", minimum: 0, maximum: 1, values: ["verify"] },
   options: {
     since: {
       type: "string",
@@ -18,46 +22,96 @@ export const command = defineCommand({
     },
     skill: { type: "string", value: "NAME", help: "Only what concerns this skill." },
     outcome: { type: "string", choices: outcomes, help: "Only what ended like this." },
+    caller: { type: "string", value: "NAME", help: "Only what this caller of a server, or user of this machine, did." },
+    project: { type: "string", value: "DIR", help: "Only what was done in this project, or below its directory." },
+    grant: { type: "string", value: "ID", help: "Only what this grant allows, and how it came and went." },
+    audit: { type: "string", value: "FILE", help: "verify: also compare with a file that serve --audit wrote." },
     json,
   },
-  examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied"],
+  examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied", "ledger --caller ci", "ledger verify"],
   notes: [
-    "Every use of a tool or skill, every question about a skill with its answer, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
-    "The oldest entries are removed: about the last 2 MiB are kept.",
+    "Every use of a tool or skill, every question about a skill with its answer, every change of approvals and of installed skills, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
+    "Decisions and runs are kept for 90 days ($ACP_SKILLS_LEDGER_DAYS), of each at most 64 MiB ($ACP_SKILLS_LEDGER_MIB); of reads and refusals the last 2 MiB. Refusals of one caller that follow each other are counted in one row a minute.",
+    "verify: each row has a digest of all rows before it. Names the first row that is missing or was changed, and exits with 1 then.",
     notes.data,
   ],
-  async run({ options: { since, skill, outcome, json: asJson } }, terminal) {
+  async run({ options: { since, project, json: asJson, audit, ...rest }, positionals: [action] }, terminal) {
+    if (action === "verify") return await verify(audit, asJson === true, terminal);
+    if (action !== undefined) throw usageError(`unknown action ${action}; use verify, or none`);
+    if (audit !== undefined) throw usageError("--audit is for ledger verify");
     const isMeant = filterOf({
       since: since === undefined ? -Infinity : parseSince("--since", since, Date.now()),
-      skill,
-      outcome,
+      project: project === undefined ? undefined : toAbsolute(project),
+      ...rest,
     });
-    const opened = diskLedger(path.join(dataDirectory(terminal), "ledger"), { log: terminal.log });
+    const opened = localLedger(dataDirectory(terminal), { log: terminal.log });
     const all = await collect(opened.read());
     opened.close();
     const uses = all.filter(isMeant).sort((a, b) => a.at - b.at);
     if (asJson === true) await terminal.printJson({ uses: uses.map(toShown) });
     else if (all.length === 0) terminal.tell("the ledger is empty");
     else if (uses.length === 0) terminal.tell("nothing in the ledger matches");
-    else await terminal.print(table(heading, uses.map(toRow), terminal));
+    else {
+      const rows = uses.map(toRow);
+      const isShown = heading.map((_, column) => rows.some((row) => row[column] !== ""));
+      const shown = [heading, ...rows].map((row) => row.filter((_, column) => isShown[column]));
+      await terminal.print(table(shown[0] ?? heading, shown.slice(1), terminal));
+    }
     return 0;
   },
 });
+
+async function verify(audit: string | undefined, asJson: boolean, terminal: Terminal): Promise<number> {
+  const lines = audit === undefined ? [] : readAudit(audit);
+  const rooms = await verifyLedger(ledgerDirectory(dataDirectory(terminal)), lines);
+  const isIntact = rooms.every(({ fault }) => fault === undefined);
+  if (asJson) await terminal.printJson({ intact: isIntact, rooms });
+  else {
+    const rows = rooms.map(({ room, first, last, unchained, digest, fault }) => {
+      const old = unchained === 0 ? "" : `, ${unchained} of an earlier version`;
+      const number = last < first ? "no rows" : `rows ${first} to ${last}${old}`;
+      return [
+        room,
+        number,
+        fault === undefined ? "intact" : `row ${fault.row} is missing or was changed: ${fault.why}`,
+        digest,
+      ];
+    });
+    await terminal.print(table(["WHAT", "ROWS", "STATE", "DIGEST"], rows, terminal));
+  }
+  return isIntact ? 0 : 1;
+}
+
+function readAudit(file: string): readonly string[] {
+  try {
+    return readFileSync(toAbsolute(file), "utf8").split("\n");
+  } catch (error) {
+    throw usageError(`--audit ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 interface Filter {
   /** Milliseconds since 1970. */
   readonly since: number;
   /** Canonical name or slug. */
-  readonly skill: string | undefined;
-  readonly outcome: LedgerEntry["outcome"] | undefined;
+  readonly skill?: string | undefined;
+  readonly outcome?: LedgerEntry["outcome"] | undefined;
+  readonly caller?: string | undefined;
+  /** Absolute. */
+  readonly project: string | undefined;
+  readonly grant?: string | undefined;
 }
 
-function filterOf({ since, skill, outcome }: Filter): (entry: LedgerEntry) => boolean {
+function filterOf({ since, skill, outcome, caller, project, grant }: Filter): (entry: LedgerEntry) => boolean {
   const slug = skill?.replaceAll(".", "-");
+  const isNamed = (name: string | undefined): boolean => name?.replaceAll(".", "-") === slug;
   return (entry) =>
     entry.at >= since &&
-    (slug === undefined || entry.skill?.replaceAll(".", "-") === slug) &&
-    (outcome === undefined || entry.outcome === outcome);
+    (slug === undefined || isNamed(entry.skill) || isNamed(entry.asked)) &&
+    (outcome === undefined || entry.outcome === outcome) &&
+    (caller === undefined || entry.caller === caller) &&
+    (project === undefined || (entry.project !== undefined && isWithin(entry.project, project))) &&
+    (grant === undefined || entry.grant === grant);
 }
 
 /** Keys in a fixed order, named as on disk. */
@@ -66,12 +120,17 @@ function toShown(entry: LedgerEntry): object {
     at: new Date(entry.at).toISOString(),
     event: entry.event ?? null,
     tool: entry.tool,
+    caller: entry.caller ?? null,
+    project: entry.project ?? null,
     skill: entry.skill ?? null,
+    asked: entry.asked ?? null,
     version: entry.version ?? null,
     digest: entry.digest ?? null,
     outcome: entry.outcome ?? null,
     code: entry.code ?? null,
     run_id: entry.runId ?? null,
+    isolation: entry.isolation ?? null,
+    count: entry.count ?? null,
     about: entry.about ?? null,
     answer: entry.answer ?? null,
     grant: entry.grant ?? null,
@@ -80,18 +139,34 @@ function toShown(entry: LedgerEntry): object {
   };
 }
 
-const heading = ["WHEN", "WHAT", "SKILL", "VERSION", "DIGEST", "OUTCOME", "RUN", "DOOR", "SESSION", "DETAILS"];
+const heading = [
+  "WHEN",
+  "BY",
+  "WHERE",
+  "WHAT",
+  "SKILL",
+  "VERSION",
+  "DIGEST",
+  "OUTCOME",
+  "RUN",
+  "DOOR",
+  "SESSION",
+  "DETAILS",
+];
 
 function toRow(entry: LedgerEntry): readonly string[] {
-  const { at, event, tool, skill, version, digest = "", outcome, code, runId, door, sessionId } = entry;
+  const { at, caller, project, event, tool, skill, asked, version, digest = "", outcome, code, runId, door } = entry;
   const when = `${new Date(at).toISOString().slice(0, 19)}Z`;
   const ending = [outcome, code].filter((word) => word !== undefined).join(" ");
-  const texts = [event ?? tool, skill, version, shortDigest(digest), ending, runId, door, sessionId, detailsOf(entry)];
-  return [when, ...texts.map((text = "") => safeText(text))];
+  const name = skill ?? (asked === undefined ? undefined : `"${asked}"`);
+  const texts = [caller, project, event ?? tool, name, version, shortDigest(digest), ending, runId, door];
+  return [when, ...[...texts, entry.sessionId, detailsOf(entry)].map((text = "") => safeText(text))];
 }
 
-function detailsOf({ answer, grant, about }: LedgerEntry): string {
+function detailsOf({ event, answer, grant, about, isolation, count }: LedgerEntry): string {
   // What allowed it may be the answer itself, which says so at its start.
   const by = grant === undefined || answer?.split(",")[0] === grant ? undefined : `by ${grant}`;
-  return [answer, by, about].filter((fact) => fact !== undefined).join(", ");
+  const bare = isolation === "none" ? "WITHOUT A SANDBOX" : undefined;
+  const times = count === undefined || event === "dropped" ? undefined : `${count} times more`;
+  return [bare, answer, by, about, times].filter((fact) => fact !== undefined).join(", ");
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
@@ -22,6 +23,7 @@ const lines = [
 const nothing = {
   ...{ event: null, skill: null, version: null, digest: null, outcome: null, code: null, run_id: null },
   ...{ about: null, answer: null, grant: null, session_id: null },
+  ...{ caller: null, project: null, asked: null, isolation: null, count: null },
 };
 
 describe("acp-skills ledger", () => {
@@ -94,11 +96,52 @@ describe("acp-skills ledger", () => {
     expect(outcome.stderr).toContain("allowed");
   });
 
+  test("filters by caller, project and grant", async () => {
+    const row = (facts: object): string =>
+      JSON.stringify({ at: "2026-11-21T10:00:00.000Z", tool: "execute_skill", door: "http", ...facts });
+    const rows = [
+      row({ caller: "ci", skill: "a", isolation: "none", grant: "grant_01" }),
+      row({ caller: "kim", project: "/work/one/sub", skill: "b" }),
+      row({ caller: "kim", project: "/work/one-more", asked: "hidden", count: 7 }),
+    ];
+    project.write("data/ledger/000001.jsonl", rows.join("\n") + "\n");
+    const skills = async (...args: string[]): Promise<unknown[]> => {
+      const { uses } = JSON.parse((await ledger("--json", ...args)).stdout) as { uses: { skill: string | null }[] };
+      return uses.map(({ skill }) => skill);
+    };
+    expect(await skills("--caller", "kim")).toEqual(["b", null]);
+    expect(await skills("--project", "/work/one")).toEqual(["b"]);
+    expect(await skills("--grant", "grant_01")).toEqual(["a"]);
+    expect(await skills("--skill", "hidden")).toEqual([null]);
+    const { stdout } = await ledger();
+    expect(stdout).toContain("WITHOUT A SANDBOX, by grant_01");
+    expect(stdout).toMatch(/kim {2}\/work\/one-more {2}execute_skill {2}"hidden" {2}http {2}7 times more/);
+  });
+
+  test("verify says what is intact, and names the first row that was changed", async () => {
+    const env = { ACP_SKILLS_HOME: project.at("data") };
+    for (let call = 0; call < 3; call++)
+      await runCli(["call", "load_skills_protocol_guide"], { cwd: project.directory, env });
+    const intact = await ledger("verify");
+    expect(intact.code).toBe(0);
+    expect(intact.stdout).toMatch(/^uses {7}rows 1 to 3 {2}intact {2}[0-9a-f]{64}$/m);
+    const rows = readFileSync(project.at("data/ledger/000001.jsonl"), "utf8").split("\n");
+    project.write("data/ledger/000001.jsonl", [rows[0], rows[2], ""].join("\n"));
+    const { code, stdout } = await ledger("verify", "--json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      intact: false,
+      rooms: [{ room: "decisions" }, { room: "runs" }, { room: "uses", fault: { row: 2 } }],
+    });
+    expect((await ledger("--audit", "x")).code).toBe(2);
+    expect((await ledger("verify", "--audit", "no-such-file")).code).toBe(2);
+  });
+
   test("contains calls made on the command line", async () => {
     const env = { ACP_SKILLS_HOME: project.at("data") };
     await runCli(["call", "load_skills_protocol_guide"], { cwd: project.directory, env });
     expect((await ledger()).stdout).toMatch(
-      /^\S+Z {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}0\.1\.0 {12}completed {7}cli/m,
+      /^\S+Z {2}\S+(?: \S+)* {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}0\.1\.0 {4}completed {2}cli/m,
     );
   });
 

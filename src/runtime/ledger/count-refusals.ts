@@ -1,0 +1,51 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Ledger, LedgerEntry } from "../ledger.ts";
+
+const windowMs = 60_000;
+/** Of more the oldest is written at once. */
+const mostWindows = 1_000;
+
+interface Window {
+  count: number;
+  last: LedgerEntry;
+  readonly stop: () => void;
+}
+
+/**
+ * A ledger in which the refusals of one caller for one reason are two rows a minute: the first one, and one that counts the others and has
+ * the facts of the last. Nobody fills the ledger with what is refused.
+ */
+export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
+  const windows = new Map<string, Window>();
+
+  function end(key: string): void {
+    const window = windows.get(key);
+    windows.delete(key);
+    window?.stop();
+    if (window !== undefined && window.count > 0) ledger.record({ ...window.last, count: window.count });
+  }
+
+  return {
+    record(entry) {
+      if (entry.outcome !== "refused" && entry.event !== "refusal") return ledger.record(entry);
+      const { caller, door, sessionId, event, code } = entry;
+      const key = JSON.stringify([caller, door, sessionId, event, code]);
+      const window = windows.get(key);
+      if (window !== undefined) {
+        window.count++;
+        window.last = entry;
+        return undefined;
+      }
+      const fault = ledger.record(entry);
+      const [oldest] = windows.size < mostWindows ? [] : windows.keys();
+      if (oldest !== undefined) end(oldest);
+      windows.set(key, { count: 0, last: entry, stop: clock.after(windowMs, () => end(key)) });
+      return fault;
+    },
+    read: () => ledger.read(),
+    close() {
+      for (const key of [...windows.keys()]) end(key);
+      ledger.close();
+    },
+  };
+}

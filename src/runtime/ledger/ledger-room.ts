@@ -1,0 +1,245 @@
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import path from "node:path";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import type { LedgerEntry } from "../ledger.ts";
+import { type ChainEnd, chainStart, chained, wholeLines } from "./chain.ts";
+import { type LedgerFile, fileOf, filesIn, guardedOpen, readIfThere, unreadable } from "./ledger-files.ts";
+import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
+
+export interface RoomOptions {
+  /** A new file is started at this size. */
+  readonly maxFileBytes: number;
+  /** Of more the oldest files are removed. */
+  readonly maxBytes: number;
+  /** Files that were last written to before that time are removed when a new one is started. Milliseconds. */
+  readonly maxAgeMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told of what was removed. */
+  readonly dropped: (about: string) => void;
+}
+
+interface OpenFile {
+  readonly number: number;
+  readonly descriptor: number;
+  /** Of the rows up to `offset`. */
+  end: ChainEnd;
+  offset: number;
+  /** Its last row says so: what follows is not part of the ledger. */
+  isSealed: boolean;
+}
+
+const appendFlags = constants.O_RDWR | constants.O_APPEND | guardedOpen;
+const newFlags = appendFlags | constants.O_CREAT | constants.O_EXCL;
+/** How often the last file is looked for again while other processes start new ones. */
+const mostLooks = 20;
+const seal = { event: "sealed", tool: "ledger", door: "ledger" } as const;
+
+/**
+ * Rows in a directory that any number of processes append to: JSON Lines in `<number>.jsonl`, each appended with one write and read back
+ * where others wrote meanwhile. Each row says how many rows there were before it and the digest of their chain, so that none of them can be
+ * changed, removed or moved without a trace; of rows that were written at the same moment, those that follow say so. A full file ends with
+ * a row that seals it: whoever appended after that appends again, to the next file. What is removed is named first, in a row.
+ * `newest.json` has the end of the chain, as far as it was known to the process that wrote last.
+ */
+export class LedgerRoom {
+  readonly #directory: string;
+  readonly #options: RoomOptions;
+  #current: OpenFile | undefined;
+
+  constructor(directory: string, options: RoomOptions) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  /** Returns the line. Throws if it cannot be kept. */
+  record(entry: LedgerEntry): string {
+    for (let look = 0; look < mostLooks; look++) {
+      const file = (this.#current ??= this.#openLast());
+      if (this.#isUsable(file)) {
+        const line = this.#append(file, entry);
+        if (line !== undefined) {
+          this.#keepEnd(file.end);
+          return line;
+        }
+      }
+      this.close();
+    }
+    throw new Error("other processes change its files all the time");
+  }
+
+  async *read(): AsyncGenerator<LedgerEntry, void> {
+    for (const { number } of this.#readableFiles()) {
+      for (const line of wholeLines(await readIfThere(this.#directory, number, 2 * this.#options.maxFileBytes))) {
+        const { entry } = fromLedgerLine(Buffer.from(line).toString());
+        if (entry?.event === seal.event) break;
+        if (entry !== undefined) yield entry;
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#current !== undefined) closeSync(this.#current.descriptor);
+    this.#current = undefined;
+  }
+
+  #readableFiles(): readonly LedgerFile[] {
+    try {
+      return filesIn(this.#directory).files;
+    } catch (error) {
+      throw unreadable(this.#directory, error);
+    }
+  }
+
+  /** False if it was deleted or is full; a full one is sealed. */
+  #isUsable(file: OpenFile): boolean {
+    const { size, nlink } = fstatSync(file.descriptor);
+    if (nlink === 0) return false;
+    readOn(file, size);
+    if (!file.isSealed && size >= this.#options.maxFileBytes) this.#append(file, { at: this.#options.now(), ...seal });
+    return !file.isSealed;
+  }
+
+  /** The line; undefined if the file was sealed meanwhile. */
+  #append(file: OpenFile, entry: LedgerEntry): string | undefined {
+    const { descriptor, end, offset } = file;
+    const line = toLedgerLine(entry, end);
+    // Start on a new line after one that is incomplete, as after a full disk.
+    const isTorn = fstatSync(descriptor).size > offset;
+    const bytes = Buffer.from(isTorn ? `\n${line}\n` : `${line}\n`);
+    if (writeSync(descriptor, bytes) < bytes.length) throw new Error("only a part of the line was written");
+    const { size } = fstatSync(descriptor);
+    const own = bytes.subarray(isTorn ? 1 : 0, -1);
+    return readOn(file, size, own) ? line : undefined;
+  }
+
+  #openLast(): OpenFile {
+    makeOwnDirectories(this.#directory, 0o700);
+    for (let look = 0; look < mostLooks; look++) {
+      const { files, next } = filesIn(this.#directory);
+      const last = files.at(-1);
+      const opened = last === undefined ? undefined : this.#open(last, files.at(-2));
+      if (last !== undefined && opened === undefined) continue;
+      if (opened?.isSealed === false) return opened;
+      if (opened !== undefined) closeSync(opened.descriptor);
+      const started = this.#start(next, opened?.end ?? chainStart);
+      if (started === undefined) continue;
+      // Another process may have been faster, or the new file closes a gap.
+      if (filesIn(this.#directory).files.at(-1)?.number === next) return this.#drop(started, files);
+      closeSync(started.descriptor);
+    }
+    throw new Error("other processes change its files all the time");
+  }
+
+  /** Undefined if another process has deleted it. */
+  #open({ number, size }: LedgerFile, previous: LedgerFile | undefined): OpenFile | undefined {
+    let start = chainStart;
+    if (size === 0 && previous !== undefined) {
+      const before = this.#open(previous, undefined);
+      if (before === undefined) return undefined;
+      if (!before.isSealed) this.#append(before, { at: this.#options.now(), ...seal });
+      closeSync(before.descriptor);
+      start = before.end;
+    }
+    const descriptor = openIf("ENOENT", fileOf(this.#directory, number), appendFlags);
+    if (descriptor === undefined) return undefined;
+    const file = { number, descriptor, end: start, offset: 0, isSealed: false };
+    readOn(file, fstatSync(descriptor).size);
+    return file;
+  }
+
+  /** Undefined if another process has created it. */
+  #start(number: number, end: ChainEnd): OpenFile | undefined {
+    const descriptor = openIf("EEXIST", fileOf(this.#directory, number), newFlags);
+    return descriptor === undefined ? undefined : { number, descriptor, end, offset: 0, isSealed: false };
+  }
+
+  /** Removes what is too old or too much, once the new file says so. `files`: the full ones. */
+  #drop(started: OpenFile, files: readonly LedgerFile[]): OpenFile {
+    const { maxBytes, maxFileBytes, maxAgeMs, now, dropped } = this.#options;
+    const kept = [...files];
+    const size = (): number => kept.reduce((sum, one) => sum + one.size, maxFileBytes);
+    const isOver = ({ changedAt }: LedgerFile): boolean =>
+      changedAt < now() - maxAgeMs || (kept.length > 1 && size() - maxFileBytes / 2 > maxBytes);
+    while (kept[0] !== undefined && isOver(kept[0])) kept.shift();
+    const gone = files.slice(0, files.length - kept.length);
+    const newest = gone.at(-1);
+    if (newest === undefined) return started;
+    const rows = kept[0] === undefined ? started.end.rows : this.#rowsBefore(kept[0].number);
+    const about = `rows up to ${rows}, written until ${new Date(newest.changedAt).toISOString()}`;
+    this.#append(started, { at: now(), event: "dropped", tool: "ledger", about, count: rows, door: "ledger" });
+    for (const { number } of gone) rmSync(fileOf(this.#directory, number), { force: true });
+    dropped(about);
+    return started;
+  }
+
+  /** Of a file, as its first row says. */
+  #rowsBefore(number: number): number {
+    const descriptor = openIf("ENOENT", fileOf(this.#directory, number), constants.O_RDONLY | guardedOpen);
+    if (descriptor === undefined) return 0;
+    try {
+      const bytes = Buffer.alloc(64 * 1024);
+      const [first] = wholeLines(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)));
+      return first === undefined ? 0 : (fromLedgerLine(Buffer.from(first).toString()).before?.rows ?? 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #keepEnd(end: ChainEnd): void {
+    try {
+      const flags = constants.O_WRONLY | constants.O_CREAT | guardedOpen;
+      const descriptor = openSync(path.join(this.#directory, newestName), flags, 0o600);
+      try {
+        // Always as long, so that nothing of an earlier text is left.
+        writeSync(descriptor, `${JSON.stringify(end).padEnd(112)}\n`, 0);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      // The rows are kept; `ledger verify` says what is newer in them.
+    }
+  }
+}
+
+export const newestName = "newest.json";
+
+function openIf(fault: "ENOENT" | "EEXIST", file: string, flags: number): number | undefined {
+  try {
+    return openSync(file, flags, 0o600);
+  } catch (error) {
+    if (systemCode(error) === fault) return undefined;
+    throw error;
+  }
+}
+
+/** Takes in what is in the file up to `size`. Whether that is `own` and perhaps rows of others, all before the file was sealed. */
+function readOn(file: OpenFile, size: number, own?: Uint8Array): boolean {
+  if (file.isSealed || size <= file.offset) return false;
+  if (own !== undefined && size === file.offset + own.length + 1) {
+    take(file, own);
+    return true;
+  }
+  const bytes = Buffer.alloc(size - file.offset);
+  const read = readSync(file.descriptor, bytes, 0, bytes.length, file.offset);
+  let isIn = false;
+  for (const line of wholeLines(bytes.subarray(0, read))) {
+    const isSeal = take(file, line);
+    isIn ||= own !== undefined && Buffer.compare(line, own) === 0;
+    if (isSeal) break;
+  }
+  return isIn;
+}
+
+/** Whether the line seals the file. */
+function take(file: OpenFile, line: Uint8Array): boolean {
+  const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
+  const mayDecide = file.offset === 0 || text.includes(`"${seal.event}"`);
+  const { entry, before } = mayDecide ? fromLedgerLine(text.toString()) : {};
+  // The rows before a file are those that its first row names.
+  file.end = chained((file.offset === 0 ? before : undefined) ?? file.end, line);
+  file.offset += line.length + 1;
+  file.isSealed = entry?.event === seal.event;
+  return file.isSealed;
+}

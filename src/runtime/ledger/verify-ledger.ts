@@ -1,0 +1,135 @@
+import { setImmediate } from "node:timers/promises";
+import { lstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { isObject, parseIfJson } from "../../base/json/json-value.ts";
+import { type ChainEnd, chainStart, chained, wholeLines } from "./chain.ts";
+import { type RoomName, roomPlaces } from "./disk-ledger.ts";
+import { fileOf, numbersIn, readIfThere } from "./ledger-files.ts";
+import { fromLedgerLine } from "./ledger-line.ts";
+import { newestName } from "./ledger-room.ts";
+
+export interface VerifiedRoom {
+  readonly room: RoomName;
+  /** The first and the last row that are there, counted from 1; rows before the first were removed by age. */
+  readonly first: number;
+  readonly last: number;
+  /** What it ends with, to be noted elsewhere. */
+  readonly digest: string;
+  /** Of earlier versions, at the start: each row is protected by those that follow. */
+  readonly unchained: number;
+  /** The first row that is missing or was changed, and why that is known. */
+  readonly fault?: { readonly row: number; readonly why: string };
+}
+
+/** Longer files are none of ours. */
+const maxFileBytes = 256 * 1024 * 1024;
+/** A row names the end of those before it, without the few that were written at the same moment. */
+const mostAtOnce = 10_000;
+
+/**
+ * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose ends must be
+ * those of the ledger, too. Throws UNREADABLE.
+ */
+export async function verifyLedger(directory: string, audits: Iterable<string> = []): Promise<readonly VerifiedRoom[]> {
+  const known = new Map<string, Map<number, string>>();
+  for (const line of audits) {
+    const value = parseIfJson(line);
+    const { room } = isObject(value) ? value : {};
+    const { before } = fromLedgerLine(line);
+    if (typeof room !== "string" || before === undefined) continue;
+    const ends = known.get(room) ?? new Map<number, string>();
+    known.set(room, ends.set(before.rows, before.digest));
+  }
+  const verified: VerifiedRoom[] = [];
+  for (const room of Object.keys(roomPlaces) as RoomName[])
+    verified.push(await verifyRoom(room, path.join(directory, roomPlaces[room]), known.get(room) ?? new Map()));
+  return verified;
+}
+
+interface Row {
+  readonly before: ChainEnd;
+  readonly line: Uint8Array;
+}
+
+async function verifyRoom(
+  room: RoomName,
+  directory: string,
+  known: ReadonlyMap<number, string>,
+): Promise<VerifiedRoom> {
+  const newest = await newestOf(directory);
+  const numbers = numbersIn(directory).filter((number) => lstatSync(fileOf(directory, number)).isFile());
+  /** The digests after the last rows, by how many rows there were. */
+  const digests = new Map([[chainStart.rows, chainStart.digest]]);
+  let end = chainStart;
+  let first = 1;
+  let unchained = 0;
+  let dropped = 0;
+  let isStarted = false;
+  /** The last row whose place in the chain did not fit. */
+  let doubted: Row | undefined;
+  let fault: VerifiedRoom["fault"];
+  let handled = 0;
+
+  const fail = (row: number, why: string): void => {
+    fault ??= { row, why };
+  };
+  /** What a row that comes later says of the one that does not fit: whether that one was itself changed. */
+  function settle(next: ChainEnd | undefined): void {
+    if (doubted === undefined) return;
+    const { before, line } = doubted;
+    const claimed = fromLedgerLine(Buffer.from(line).toString()).before;
+    const isItself = claimed === undefined || next?.digest !== chained(claimed, line).digest;
+    const row = isItself && next !== undefined ? before.rows + 1 : Math.max(1, claimed?.rows ?? before.rows);
+    fail(row, `a row after row ${row} has another digest of it`);
+    doubted = undefined;
+  }
+  function take(line: Uint8Array): void {
+    const { entry, before } = fromLedgerLine(Buffer.from(line).toString());
+    if (!isStarted && before !== undefined) {
+      end = before.rows === 0 ? chainStart : before;
+      first = end.rows + 1;
+      digests.set(end.rows, end.digest);
+    }
+    isStarted = true;
+    settle(before);
+    if (before === undefined) {
+      if (unchained === end.rows) unchained += entry === undefined ? 0 : 1;
+      else if (entry !== undefined) fail(end.rows + 1, "it has no digest of the rows before it");
+    } else if (before.rows < first - 1) fail(before.rows + 1, `it comes after row ${first}`);
+    else if (before.rows > end.rows) fail(end.rows + 1, `row ${before.rows + 1} follows row ${end.rows}`);
+    else if (digests.get(before.rows) !== before.digest) doubted = { before: end, line };
+    if (entry?.event === "dropped") dropped = Math.max(dropped, entry.count ?? 0);
+    end = chained(end, line);
+    digests.set(end.rows, end.digest);
+    digests.delete(end.rows - mostAtOnce);
+    const noted = known.get(end.rows) ?? (newest?.rows === end.rows ? newest.digest : undefined);
+    if (noted !== undefined && noted !== end.digest && doubted === undefined)
+      fail(end.rows, `another digest of the first ${end.rows} rows was noted`);
+  }
+
+  for (const number of numbers) {
+    for (const line of wholeLines(await readIfThere(directory, number, maxFileBytes))) {
+      take(line);
+      if (fault !== undefined) break;
+      if (++handled % 1_000 === 0) await setImmediate();
+      // What follows was written to the next file again.
+      if (fromLedgerLine(Buffer.from(line).toString()).entry?.event === "sealed") break;
+    }
+    if (fault !== undefined) break;
+  }
+  settle(undefined);
+  let most = newest?.rows ?? 0;
+  for (const rows of known.keys()) most = Math.max(most, rows);
+  if (dropped < first - 1)
+    fail(dropped + 1, `the first row is row ${first}, and no row says that those before it were removed`);
+  if (most > end.rows) fail(end.rows + 1, `there were at least ${most} rows`);
+  return { room, first, last: end.rows, digest: end.digest, unchained, ...(fault && { fault }) };
+}
+
+async function newestOf(directory: string): Promise<ChainEnd | undefined> {
+  const value = parseIfJson(await readFile(path.join(directory, newestName), "utf8").catch(() => ""));
+  if (!isObject(value)) return undefined;
+  const { rows, digest } = value;
+  return typeof rows === "number" && typeof digest === "string" ? { rows, digest } : undefined;
+}
