@@ -8,8 +8,8 @@ import type { Log } from "../base/log.ts";
 import { SkillsError } from "../base/errors.ts";
 import { countRefusals } from "./ledger/count-refusals.ts";
 import { localLedger } from "./ledger/local-ledger.ts";
+import { type Ledger, whoAndWhere } from "./ledger.ts";
 import { diskSessionRecords } from "./ledger/disk-session-records.ts";
-import type { Ledger } from "./ledger.ts";
 import type { SessionRecords } from "./ledger/session-records.ts";
 import type { Settings } from "./options.ts";
 import type { SourceReader } from "../sources/reader.ts";
@@ -248,16 +248,18 @@ class SkillsApp implements App {
         ...environment,
         trust,
         configured,
-        recordStart: ({ skill, runId, needs, session, door }, grant) =>
+        recordStart: ({ spec: { skill, runId, needs, session, door }, caller, isolation, by }) =>
           this.ledger.record({
             at: this.#now(),
             event: "start",
             tool: "execute_skill",
             ...(skill && { skill: skill.name, version: skill.version, digest: skill.digest }),
+            ...whoAndWhere(caller),
             runId,
+            isolation,
             outcome: "started",
             about: inShort(needs),
-            grant,
+            grant: by,
             ...(session !== undefined && { sessionId: session }),
             door,
           }),

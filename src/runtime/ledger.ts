@@ -49,6 +49,17 @@ export interface LedgerEntry {
   readonly door: string;
 }
 
+/** The part of an entry that says who did it, and in which project. */
+export function whoAndWhere({
+  caller,
+  project,
+}: {
+  readonly caller?: string | undefined;
+  readonly project?: string | undefined;
+}): Pick<LedgerEntry, "caller" | "project"> {
+  return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
+}
+
 type Outcome = (typeof outcomes)[number];
 
 /** The port to the record of uses. Bounded: the oldest entries are removed, decisions and runs apart from reads and refusals. */

@@ -85,10 +85,19 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly trust: Trust;
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
-  /** Records that a run that goes beyond its sandbox starts, and by what that is allowed. Never throws; returns why it could not. */
-  readonly recordStart: (spec: RunSpec, by: string) => string | undefined;
+  /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
+  readonly recordStart: (run: StartedRun) => string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+}
+
+/** A run that is about to start. */
+export interface StartedRun {
+  readonly spec: RunSpec;
+  readonly caller: Pick<RunCaller, "caller" | "project">;
+  readonly isolation: string;
+  /** What allows it, see `Authorization`. */
+  readonly by: string;
 }
 
 export function createRuns(options: RunsOptions): Runs {
@@ -193,12 +202,12 @@ class StagedRuns implements Runs {
   }
 
   /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
-  #startOf({ spec, tell }: QueuedRun, by: string): CurrentRun["starts"] {
+  #startOf({ spec, caller, tell }: QueuedRun, by: string): CurrentRun["starts"] {
     return (step) => {
       const isInside = isNothing(spec.needs) && !isRemote(spec);
-      const fault = isInside ? undefined : this.#options.recordStart(spec, by);
+      const fault = isInside ? undefined : this.#options.recordStart({ spec, caller, isolation: step.isolation, by });
       if (fault !== undefined) throw unrecorded(spec.skill?.name ?? "", fault);
-      tell({ type: "started", ...step });
+      tell({ type: "started", ...step, by });
     };
   }
 

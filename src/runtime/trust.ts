@@ -35,7 +35,10 @@ export type { Standing } from "./trust/standings.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =
-  /** `by`: `sandbox`, `own`, `source`, `once`, `consent`, `session`, `policy`, `--grant`, or the id of a grant. */
+  /**
+   * `by`: `sandbox`, `own`, `source`, `once`, `consent`, `session`, `project`, `policy FILE RULE`, `--grant TEXT`, `granted TEXT` for the
+   * grants of a remote caller, or the id of a grant.
+   */
   | { readonly allowed: true; readonly by: string }
   | { readonly allowed: false; readonly why: string; readonly hint: string };
 
@@ -43,6 +46,8 @@ export type Authorization =
 export interface Asker {
   /** Approvals for a session are those of its owner. */
   readonly owner: string;
+  /** The configured name of a caller from elsewhere. Absent: this machine's user. */
+  readonly caller?: string | undefined;
   /** The session's directory. */
   readonly directory?: string | undefined;
   readonly door: string;
@@ -87,7 +92,7 @@ export interface TrustEvent {
   readonly type: "asked" | "answered" | "refused";
   /** Of an answer: whether it allows what was asked. */
   readonly allowed?: boolean;
-  readonly asker: Pick<Asker, "door" | "sessionId">;
+  readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId">;
   readonly about: "run" | "read";
   /** Without a digest where only its name counts. */
   readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };

@@ -188,6 +188,23 @@ export interface SkillHasher {
   ): Promise<HashedSkill>;
 }
 
+/** Of larger skills, the record of a read has no digest. */
+const maxRecordedBytes = 4 * 1024 * 1024;
+
+/** The digest of a skill's files for the record; undefined where that takes long or is not possible. */
+export async function recordedDigest(
+  hasher: SkillHasher,
+  source: SkillSource,
+  { directory }: Pick<Skill, "directory">,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return (await hasher.hash(source, directory, signal, { maxBytes: maxRecordedBytes })).digest;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Milliseconds of hashing before yielding to the event loop. */
 const slice = 3;
 const maxAtOnce = 2;

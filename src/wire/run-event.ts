@@ -2,8 +2,8 @@
 export type RunStep =
   /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. `skill`: whose code it runs. */
   | { readonly type: "queued"; readonly behind: number; readonly skill?: string }
-  /** `packages`: the digest of the installed packages that it can import. */
-  | { readonly type: "started"; readonly isolation: string; readonly packages?: string }
+  /** `packages`: the digest of the installed packages that it can import. `by`: what allows it, see `Authorization`. */
+  | { readonly type: "started"; readonly isolation: string; readonly packages?: string; readonly by?: string }
   /** Whole lines, without control sequences. */
   | { readonly type: "printed"; readonly text: string }
   /** `path`: of an output file. */

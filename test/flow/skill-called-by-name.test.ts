@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { userName } from "../../src/base/processes/user-name.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { diskLedger } from "../../src/runtime/ledger/disk-ledger.ts";
 import { openTracedConversation } from "./traced-conversation.ts";
@@ -29,6 +30,9 @@ test("invokes a skill by /name with arguments, records its use and hides it from
       tool: "prompt",
       skill: "deploy",
       version: "0.0.0",
+      caller: userName(),
+      project,
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
       outcome: "completed",
       sessionId: "session-1",
       door: "acp",

@@ -93,6 +93,7 @@ describe("the app", () => {
         caller: userName(),
         skill: "alpha",
         version: "0.0.0",
+        digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
         sessionId: "s1",
         door: "acp",
         outcome: "completed",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { StartedRun } from "../../src/runtime/runs.ts";
 import { type RunSpec, runSpec } from "../../src/runtime/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/runtime/sandbox.ts";
 import type { Policy } from "../../src/runtime/trust/policy.ts";
@@ -14,6 +15,7 @@ const allowsAll: Partial<Policy> = {
   grants: () => ({
     capabilities: { network: [], secrets: ["KEY"], project: "write", tools: [] },
     file: "/etc/acp-skills/acp-skills.policy.json",
+    rule: "grants[0]",
   }),
 };
 const main = "/skills/a.b/code/main.py";
@@ -67,7 +69,7 @@ describe("the start of a run that goes beyond its sandbox", () => {
   const open = async (extra: string, fault?: string) => {
     const recorded: unknown[] = [];
     const atStart: (readonly unknown[])[] = [];
-    const recordStart = (spec: RunSpec, by: string) => (recorded.push([spec.runId, by]), fault);
+    const recordStart = ({ spec, by }: StartedRun) => (recorded.push([spec.runId, by]), fault);
     const readSecret = (): Promise<string> => Promise.resolve("hunter2hunter2");
     const script = (): typeof returned => (atStart.push([...recorded]), returned);
     const more = { policy: allowsAll, readSecret, recordStart };
@@ -79,7 +81,7 @@ describe("the start of a run that goes beyond its sandbox", () => {
   test("is recorded when its code begins, with what allows it", async () => {
     const { atStart, spec, run } = await open(wants);
     await run;
-    expect(atStart).toEqual([[[spec.runId, "policy"]]]);
+    expect(atStart).toEqual([[[spec.runId, "policy /etc/acp-skills/acp-skills.policy.json grants[0]"]]]);
   });
 
   test("is refused while the ledger cannot be written, with the reason", async () => {
@@ -169,7 +171,7 @@ describe("a run tells by events", () => {
     const { runId } = spec;
     expect(events).toEqual([
       { runId, type: "queued", behind: 0, skill: "a.b" },
-      { runId, type: "started", isolation: "memory" },
+      { runId, type: "started", isolation: "memory", by: "sandbox" },
       { runId, type: "printed", text: "one\ntwo\n" },
       { runId, type: "blob_kept", blobId: expect.stringMatching(/^blob:/) as string, kind: "text/plain", sizeBytes: 3 },
       { runId, type: "ended", status: "completed" },
@@ -239,7 +241,7 @@ describe("a run that waits for another one", () => {
     expect(events.filter(({ type }) => type === "queued" || type === "started")).toEqual([
       { runId: first.runId, type: "queued", behind: 0, skill: "a.b" },
       { runId: second.runId, type: "queued", behind: 1, skill: "a.b" },
-      { runId: first.runId, type: "started", isolation: "memory" },
+      { runId: first.runId, type: "started", isolation: "memory", by: expect.stringMatching(/^policy /) as string },
     ]);
     expect([await statusOf(first), await statusOf(second)]).toEqual(["running", "queued"]);
     ends[0]?.();
@@ -278,7 +280,7 @@ describe("the record of a run", () => {
       status: "failed",
       events: [
         { atMs: 0, type: "queued", behind: 0, skill: "a.b" },
-        { atMs: 0, type: "started", isolation: "memory" },
+        { atMs: 0, type: "started", isolation: "memory", by: "sandbox" },
         { atMs: 0, type: "ended", status: "failed" },
       ],
       result,

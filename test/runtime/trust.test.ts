@@ -535,7 +535,7 @@ describe("skills that came with a project", () => {
 
   test("may be read where the configuration names the project", async () => {
     const { trust } = openTrust({ grants: ["/work/shop"] });
-    expect(await trust.mayRead(skill, nobody, signal)).toEqual({ allowed: true, by: "--grant" });
+    expect(await trust.mayRead(skill, nobody, signal)).toEqual({ allowed: true, by: "--grant /work/shop" });
   });
 
   test("are not read if a person blocks them, and the others still can be", async () => {
@@ -625,7 +625,10 @@ describe("a caller from elsewhere, with grants of its own", () => {
 
   test("may do what was granted to it, for exactly these bytes and permissions", async () => {
     const { trust } = openTrust();
-    expect(await trust.authorize(requestOf(), remote(granted), signal)).toEqual({ allowed: true, by: "--grant" });
+    expect(await trust.authorize(requestOf(), remote(granted), signal)).toEqual({
+      allowed: true,
+      by: `granted ${granted}`,
+    });
     const changed = requestOf({ subject: { ...subject, digest: digest("b") } });
     expect(await trust.authorize(changed, remote(granted), signal)).toMatchObject({ allowed: false });
     expect(await trust.authorize(requestOf(), remote(`${granted}:secrets`), signal)).toMatchObject({ allowed: false });

@@ -1,4 +1,5 @@
 import { openApp } from "../../runtime/app.ts";
+import { recordedDigest } from "../../skills/hash.ts";
 import { createOnceLog } from "../../base/log.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
@@ -75,12 +76,15 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
         tools,
         trust,
         readInstructions: read,
-        recordInvocation({ name: skill, version }, sessionId) {
+        async recordInvocation({ name: skill, version, directory }, sessionId, project) {
+          const digest = await recordedDigest(app.hasher, app.source, { directory }, new AbortController().signal);
           app.ledger.record({
             at: now(),
             tool: "prompt",
+            ...(project !== undefined && { project }),
             skill,
             version,
+            ...(digest !== undefined && { digest }),
             outcome: "completed",
             sessionId,
             door: "acp",

@@ -47,8 +47,8 @@ export interface ServedSessionContext extends Pick<
   readonly trust: Pick<Trust, "consent" | "newTurn" | "endSession">;
   readonly questions: Pick<EditorQuestions, "askIn" | "endSession">;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
-  /** Called when the user invoked a skill by `/name`. */
-  readonly recordInvocation: (skill: Skill, sessionId: string) => void;
+  /** Called when the user invoked a skill by `/name`, in a session with this directory. Never rejects. */
+  readonly recordInvocation: (skill: Skill, sessionId: string, directory: string | undefined) => Promise<void>;
   /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;
   readonly settings: Pick<Settings, "clock" | "home" | "teach">;
@@ -174,7 +174,7 @@ export class ServedSession {
     }
     try {
       const instructions = await readInstructions(offered.skill);
-      recordInvocation(offered.skill, session.id);
+      await recordInvocation(offered.skill, session.id, this.#skills.directory);
       trust.consent(this.#ownerOf(session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { userName } from "../../base/processes/user-name.ts";
-import type { Ledger, LedgerEntry } from "../ledger.ts";
+import { type Ledger, type LedgerEntry, whoAndWhere } from "../ledger.ts";
 import type { Settings } from "../options.ts";
 import type { ApprovalStore } from "../trust/approvals.ts";
 import { type ConfiguredGrants, createConfiguredGrants } from "../trust/configured-grants.ts";
@@ -49,6 +49,7 @@ function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }:
     at,
     event: ({ asked: "ask", answered: "answer", refused: "refusal" } as const)[type],
     tool: toolsOf[about],
+    ...whoAndWhere({ caller: asker.caller, project: asker.directory }),
     skill,
     version,
     ...(digest !== undefined && { digest }),

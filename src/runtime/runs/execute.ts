@@ -22,7 +22,7 @@ export interface CurrentRun {
   readonly caller: RunCaller;
   readonly tell: (step: RunStep) => void;
   /** Tells that it starts, as the last step before it does. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
-  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type">) => void;
+  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type" | "by">) => void;
   readonly signal: AbortSignal;
   /** What was allowed for the outermost run only. */
   readonly once: AllowedOnce;

@@ -29,6 +29,8 @@ export interface CallerSkills {
 /** Who requests a run, and what of theirs it may use. */
 export interface RunCaller {
   readonly owner: string;
+  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
+  readonly caller?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly door: string;
   /** What people know the caller by, such as the agent's name. */

@@ -10,7 +10,7 @@ import { toContent } from "../../base/text/content.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
 import { callsOf } from "../runs.ts";
 import { maxMountedBytes } from "../runs/run-limits.ts";
-import { defineTool } from "./tool.ts";
+import { type UsedSkill, defineTool } from "./tool.ts";
 import type { FilePart, SkillSource } from "../../skills/files.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "../../wire/tools.ts";
 
@@ -54,7 +54,7 @@ export const describeSkill = defineTool({
         .describe("Present if skill_md_content is only the beginning of SKILL.md"),
     }),
   }),
-  async run({ skills, sourceOf, hashFiles, mayRead }, { name, version, detail }, signal) {
+  async run({ skills, sourceOf, hashFiles, mayRead, digestOf }, { name, version, detail }, signal) {
     const { skill, versions } = skills.find(name, version);
     if (detail === "full") await mayRead(skill, signal);
     const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
@@ -63,8 +63,10 @@ export const describeSkill = defineTool({
       secrets: [...secrets],
     }));
     const described = { manifest: toManifest(skill), ...(calls.length > 0 && { calls }) };
-    if (detail === "manifest") return { output: { skill: described }, skill };
+    const usedWith = (digest: string | undefined): UsedSkill => ({ name: skill.name, version: skill.version, digest });
+    if (detail === "manifest") return { output: { skill: described }, skill: usedWith(await digestOf(skill, signal)) };
     const hashed = await hashFiles(skill, signal);
+    const used = usedWith(hashed.digest);
     const skillMd = readSkillMd(sourceOf(skill), skill);
     const summary = {
       ...described,
@@ -72,8 +74,8 @@ export const describeSkill = defineTool({
       versions: versions.slice(0, maxListedVersions).map((other) => other.version),
       ...filesOf(skill, hashed),
     };
-    if (detail === "summary" || skillMd === undefined) return { output: { skill: summary }, skill };
-    return { output: { skill: { ...summary, ...textOf(skillMd) } }, skill };
+    if (detail === "summary" || skillMd === undefined) return { output: { skill: summary }, skill: used };
+    return { output: { skill: { ...summary, ...textOf(skillMd) } }, skill: used };
   },
 });
 

@@ -24,7 +24,7 @@ export const readSkillFile = defineTool({
     size_bytes: z.number(),
     truncated: z.boolean(),
   }),
-  async run({ skills, sourceOf, mayRead }, { name, version, path }, signal) {
+  async run({ skills, sourceOf, mayRead, digestOf }, { name, version, path }, signal) {
     const { skill } = skills.find(name, version);
     const fault = skillPathFault(path);
     if (fault !== undefined) throw invalidPath(fault);
@@ -37,7 +37,9 @@ export const readSkillFile = defineTool({
     if (size > maxReadFileBytes) throw fileTooLarge(path, size);
     const truncated = bytes.length < size;
     const { content, encoding } = toContent(bytes, { end: truncated });
-    return { output: { content: withoutTags(content), encoding, size_bytes: size, truncated }, skill };
+    const output = { content: withoutTags(content), encoding, size_bytes: size, truncated };
+    const { name: canonical, version: found } = skill;
+    return { output, skill: { name: canonical, version: found, digest: await digestOf(skill, signal) } };
   },
 });
 

@@ -18,6 +18,8 @@ export interface ToolCaller {
   readonly sessionId?: string | undefined;
   /** The owner of the blobs that the caller reads and writes. */
   readonly owner: string;
+  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
+  readonly caller?: string;
   /** A label for the caller, such as the agent's name. */
   readonly label?: string;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
@@ -49,6 +51,8 @@ export interface RunContext extends RunCaller {
   readonly limits: ToolLimits;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */
   readonly mayRead: (skill: Skill, signal: AbortSignal) => Promise<void>;
+  /** The digest of a skill's files, for the record; undefined where that takes long or is not possible. */
+  readonly digestOf: (skill: Skill, signal: AbortSignal) => Promise<string | undefined>;
   /** The guide for this caller. */
   readonly guide: () => Guide;
   /** Throws SANDBOX_UNAVAILABLE if code execution is disabled. */
@@ -63,7 +67,7 @@ interface ToolOutcome<Output> {
 }
 
 /** The skill that a call used, for the ledger; with the digest of its files if they were read. */
-export type UsedSkill = Pick<Skill, "name" | "version"> & { readonly digest?: string };
+export type UsedSkill = Pick<Skill, "name" | "version"> & { readonly digest?: string | undefined };
 
 /** A tool. The types of `run` follow from its schemas. */
 export interface Tool<Input = unknown, Output = unknown, Given = unknown> {

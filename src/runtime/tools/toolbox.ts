@@ -10,7 +10,7 @@ import type { Replay } from "../runs/replay.ts";
 import type { RunListener } from "../../wire/run-event.ts";
 import { type Runs, subjectOf } from "../runs.ts";
 import type { SkillSource } from "../../skills/files.ts";
-import type { SkillHasher } from "../../skills/hash.ts";
+import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust.ts";
 import { type Guide, createGuides, guideSkill } from "../caller/guide.ts";
@@ -67,6 +67,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets, digest } = caller;
+    const who = { owner, caller: caller.caller, door, sessionId, ask, grants };
     const visible = visibleIn(caller, trust);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
@@ -74,14 +75,10 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
     const view = viewSkills(skills.snapshot, visible);
-    const asker = { owner, directory: project, door, sessionId, ask, grants };
+    const asker = { ...who, directory: project };
     return {
-      owner,
-      door,
-      sessionId,
+      ...who,
       label,
-      ask,
-      grants,
       secrets,
       digest,
       skills: view,
@@ -95,6 +92,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
         );
         if (!authorization.allowed) throw denied(authorization);
       },
+      digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
       blobs,
       limits,
       guide,
@@ -163,7 +161,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     },
     call: async (name, args, caller, signal = never) =>
       await reporter.reported(
-        { name, caller, signal, named: () => skillNamed(args, caller, trust) },
+        { name, caller, signal, asked: askedIn(args), named: (asked) => skillNamed(asked, caller, trust) },
         async (onEvent) => {
           const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
           const { output, skill } = await tool.run(context, input, signal);
@@ -172,11 +170,14 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
         },
       ),
     replay: async (runId, caller, signal = never) =>
-      await reporter.reported({ name: "replay", caller, signal, named: () => undefined }, async (onEvent) => {
-        const context = await openContext(caller, signal, onEvent);
-        const output = await context.runs().replay(runId, context, signal);
-        return { output, ending: endingOf(output.result), skill: output.spec.skill };
-      }),
+      await reporter.reported(
+        { name: "replay", caller, signal, asked: undefined, named: () => undefined },
+        async (onEvent) => {
+          const context = await openContext(caller, signal, onEvent);
+          const output = await context.runs().replay(runId, context, signal);
+          return { output, ending: endingOf(output.result), skill: output.spec.skill };
+        },
+      ),
   };
 }
 
@@ -207,10 +208,14 @@ function visibleIn(
   return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
 }
 
-/** The skill that a refused call names, if the caller sees it. */
-function skillNamed(args: unknown, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
+/** The name that a call asks for. */
+function askedIn(args: unknown): string | undefined {
   const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
-  if (typeof name !== "string") return undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The skill of a name, if the caller sees it. */
+function skillNamed(name: string, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
   try {
     return viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill;
   } catch {

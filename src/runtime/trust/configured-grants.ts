@@ -20,17 +20,29 @@ export interface ConfiguredGrants {
   pin(skill: SeenSkill, digest: string, wants: Capabilities): void;
   /** All skills of a moment were pinned: what has the name of one of them later is another skill. */
   settle(): void;
-  /** What is granted to exactly this version. `wants`: all that it declares. */
-  capabilitiesOf(subject: Subject, wants: Capabilities): Capabilities | undefined;
+  /** What is granted to exactly this version, and the texts that do. `wants`: all that it declares. */
+  capabilitiesOf(
+    subject: Subject,
+    wants: Capabilities,
+  ): { readonly capabilities: Capabilities; readonly texts: string } | undefined;
   /** Whether models may read the skills of a project. */
   trusts(project: string): boolean;
 }
 
+interface Granted {
+  readonly capabilities: Capabilities;
+  /** As it was given. */
+  readonly text: string;
+}
+
 /** From the texts of the configuration, paths as real paths. Text that cannot be parsed grants nothing. */
 export function createConfiguredGrants(texts: readonly string[]): ConfiguredGrants {
-  const grants = texts.flatMap((text) => parseGrant(text) ?? []);
+  const grants = texts.flatMap((text) => {
+    const grant = parseGrant(text);
+    return grant === undefined ? [] : [{ ...grant, text }];
+  });
   /** By canonical name and digest. */
-  const pinned = new Map<string, Capabilities>();
+  const pinned = new Map<string, Granted[]>();
   /** Grants by name whose skills were seen, now and before. */
   const used = new Set<ConfiguredGrant>();
   const settled = new Set<ConfiguredGrant>();
@@ -43,7 +55,8 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
       for (const grant of grants.filter((one) => !settled.has(one) && isFor(one, skill))) {
         const kinds = grant.form === "path" ? undefined : grant.kinds;
         if (grant.form === "name") used.add(grant);
-        pinned.set(key, together([pinned.get(key) ?? noCapabilities, ofKinds(wants, kinds)]));
+        const before = (pinned.get(key) ?? []).filter(({ text }) => text !== grant.text);
+        pinned.set(key, [...before, { capabilities: ofKinds(wants, kinds), text: grant.text }]);
       }
     },
     settle() {
@@ -52,11 +65,13 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
     capabilitiesOf({ name, slug, digest }, wants) {
       const byDigest = grants.flatMap((grant) => {
         return grant.form === "digest" && grant.digest === digest && isNamed(grant.skill, { name, slug })
-          ? [ofKinds(wants, grant.kinds)]
+          ? [{ capabilities: ofKinds(wants, grant.kinds), text: grant.text }]
           : [];
       });
-      const all = [...byDigest, pinned.get(JSON.stringify([name, digest])) ?? []].flat();
-      return all.length === 0 ? undefined : together(all);
+      const all: readonly Granted[] = [...byDigest, ...(pinned.get(JSON.stringify([name, digest])) ?? [])];
+      if (all.length === 0) return undefined;
+      const capabilities = together(all.map((granted) => granted.capabilities));
+      return { capabilities, texts: all.map(({ text }) => text).join(" ") };
     },
     trusts: (project) => grants.some((grant) => grant.form === "path" && grant.path === project),
   };

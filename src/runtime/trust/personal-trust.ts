@@ -82,11 +82,13 @@ class PersonalTrust implements Trust {
     // What the configuration and the policy grant is not for skills of a project that call this one.
     if (calledBy === undefined || calledBy.isOwn) {
       const pregranted = policy.grants(subject);
-      if (pregranted !== undefined && covers(pregranted.capabilities, needs)) return { allowed: true, by: "policy" };
+      if (pregranted !== undefined && covers(pregranted.capabilities, needs))
+        return { allowed: true, by: `policy ${pregranted.file} ${pregranted.rule}` };
       const isLasting = reachIndex(policy.approvals) >= reachIndex("session");
       const grants = asker.grants ?? this.#options.configured;
       const configured = isLasting ? grants.capabilitiesOf(subject, wants) : undefined;
-      if (configured !== undefined && covers(configured, needs)) return { allowed: true, by: "--grant" };
+      if (configured !== undefined && covers(configured.capabilities, needs))
+        return { allowed: true, by: `${asker.grants === undefined ? "--grant" : "granted"} ${configured.texts}` };
     }
     const wish = { subject, wants: needs, calledBy };
     const now = this.#options.now();

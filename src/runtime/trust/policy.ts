@@ -39,8 +39,10 @@ export interface Policy {
     | undefined;
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
   deniesLicense(license: string): PolicyRefusal | undefined;
-  /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
-  readonly grants: (subject: Subject) => { readonly capabilities: Capabilities; readonly file: string } | undefined;
+  /** What the policy grants to this version, and by which rule of which file; undefined if nothing. */
+  readonly grants: (
+    subject: Subject,
+  ) => { readonly capabilities: Capabilities; readonly file: string; readonly rule: string } | undefined;
 }
 
 export interface PolicyRefusal {

@@ -56,11 +56,11 @@ export class Questions {
     const { key, asker, signal, event, decide, ask, keep } = matter;
     const { owner } = asker;
     const tell = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
-      const { door, sessionId } = asker;
+      const { caller, directory, door, sessionId } = asker;
       const { name, version, digest } = event.subject as Subject;
       this.#options.record({
         ...step,
-        asker: { door, sessionId },
+        asker: { caller, directory, door, sessionId },
         about: event.about,
         subject: { name, version, digest },
       });

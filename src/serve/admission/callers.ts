@@ -57,6 +57,7 @@ export function createCallers(
       door: "http",
       owner: name === localCaller ? localOwner : `http:${name}`,
       label: name,
+      ...(name !== localCaller && { caller: name }),
       skills,
       ...(onEvent && { onEvent }),
       ...facts,

@@ -50,7 +50,12 @@ test("with a grant of all that it declares, it runs without a sandbox, and its r
   expect(await runs.check(spec, caller, signal)).toMatchObject({ isolation: "none" });
   const result = await runs.run(spec, caller, signal);
   expect(result).toMatchObject({ status: "completed", limits_applied: { isolation: "none" } });
-  expect(events).toContainEqual({ runId: spec.runId, type: "started", isolation: "none" });
+  expect(events).toContainEqual({
+    runId: spec.runId,
+    type: "started",
+    isolation: "none",
+    by: expect.stringMatching(/^--grant bare@sha256:/) as string,
+  });
   expect(started).toEqual([["skill", "none"]]);
 });
 

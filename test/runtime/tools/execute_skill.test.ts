@@ -606,7 +606,7 @@ test("check returns the spec of a run and its authorization, without running it"
     digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
   };
   expect(told).toEqual({
-    authorization: { allowed: true, by: "--grant" },
+    authorization: { allowed: true, by: "--grant a.b:network,secrets,project-write" },
     isolation: "memory",
     spec: {
       runId: "run_0000000001",

@@ -269,12 +269,13 @@ test("every call is recorded once with its outcome, and the skill's canonical na
   const leads = { skill: "sales.leads", version: "1.0.0" };
   const facts = { at: 12, sessionId: "s1", door: "in-process" };
   const completed = { ...facts, outcome: "completed" };
+  const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string;
   const refused = { ...facts, outcome: "refused" };
   expect(uses).toEqual([
-    { ...completed, tool: "describe_skill", ...leads },
+    { ...completed, tool: "describe_skill", ...leads, digest },
     { ...completed, tool: "list_skills", door: "mcp" },
     { ...completed, tool: "load_skills_protocol_guide", skill: "skills.protocol.guide", version: "0.1.0" },
-    { ...refused, tool: "describe_skill", code: "SKILL_NOT_FOUND" },
+    { ...refused, tool: "describe_skill", asked: "nothing", code: "SKILL_NOT_FOUND" },
     { ...refused, tool: "read_skill_file", ...leads, code: "FILE_NOT_FOUND" },
     { ...refused, tool: "list_skills", code: "VALIDATION_ERROR" },
     { ...refused, tool: "no_such_tool", code: "METHOD_NOT_FOUND" },

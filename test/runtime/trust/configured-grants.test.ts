@@ -21,7 +21,7 @@ test("a grant by name and digest is for that digest only, of own skills and othe
     fc.property(hex, hex, fc.boolean(), (granted, present, isOwn) => {
       const configured = createConfiguredGrants([`deploy@${granted}`]);
       const found = configured.capabilitiesOf(versionOf(`sha256:${present}`, isOwn), wants);
-      expect(found).toEqual(granted === present ? wants : undefined);
+      expect(found).toEqual(granted === present ? { capabilities: wants, texts: `deploy@${granted}` } : undefined);
     }),
   );
 });
@@ -40,7 +40,7 @@ test("a grant by name is for the bytes that were pinned, and not for a skill of 
   configured.pin({ ...seen, isOwn: false, directory: "/work/deploy" }, digest, wants);
   expect(configured.capabilitiesOf(versionOf(digest), wants)).toBeUndefined();
   configured.pin(seen, digest, wants);
-  expect(configured.capabilitiesOf(versionOf(digest), wants)).toEqual(wants);
+  expect(configured.capabilitiesOf(versionOf(digest), wants)?.capabilities).toEqual(wants);
   expect(configured.capabilitiesOf(versionOf(`sha256:${"b".repeat(64)}`), wants)).toBeUndefined();
 });
 
@@ -53,7 +53,7 @@ test("another directory that has the name later gets nothing from a grant by nam
   expect(configured.concerns(replaced)).toBe(false);
   configured.pin(replaced, evil, wants);
   expect(configured.capabilitiesOf(versionOf(evil), wants)).toBeUndefined();
-  expect(configured.capabilitiesOf(versionOf(digest), wants)).toEqual(wants);
+  expect(configured.capabilitiesOf(versionOf(digest), wants)?.capabilities).toEqual(wants);
 });
 
 test("a grant by name still waits for a skill that was not there yet", () => {
@@ -65,5 +65,8 @@ test("a grant by name still waits for a skill that was not there yet", () => {
 test("kinds of permissions are no more than these", () => {
   const configured = createConfiguredGrants(["deploy:project-read"]);
   configured.pin(seen, digest, { ...wants, isolation: "none" });
-  expect(configured.capabilitiesOf(versionOf(digest), wants)).toEqual({ ...noCapabilities, project: "read" });
+  expect(configured.capabilitiesOf(versionOf(digest), wants)?.capabilities).toEqual({
+    ...noCapabilities,
+    project: "read",
+  });
 });

@@ -77,7 +77,10 @@ describe("running a skill from a source", () => {
     byName.configured.pin(subject, digest, noCapabilities);
     expect(await byName.trust.authorize(requestOf(), nobody, signal)).toMatchObject({ allowed: false });
     const byDigest = openTrust({ grants: [`rows@${digest}`] });
-    expect(await byDigest.trust.authorize(requestOf(), nobody, signal)).toEqual({ allowed: true, by: "--grant" });
+    expect(await byDigest.trust.authorize(requestOf(), nobody, signal)).toEqual({
+      allowed: true,
+      by: `--grant rows@${digest}`,
+    });
   });
 
   test("is not allowed by a grant of the configuration when code of another source calls it", async () => {
@@ -142,7 +145,10 @@ describe("policies about sources", () => {
     const commit = "0a".repeat(20);
     const trust = underPolicy({ grants: [{ source, commit, capabilities: {} }] });
     const at = (origin: PublishedOrigin) => trust.authorize(requestOf({ origin }), nobody, signal);
-    expect(await at({ source, commit: { id: commit, digest } })).toEqual({ allowed: true, by: "policy" });
+    expect(await at({ source, commit: { id: commit, digest } })).toMatchObject({
+      allowed: true,
+      by: expect.stringMatching(/^policy \S+ grants\[0\]$/) as string,
+    });
     expect(await at({ source, commit: { id: "0b".repeat(20), digest } })).toMatchObject({ allowed: false });
     const otherBytes = { id: commit, digest: `sha256:${"b".repeat(64)}` };
     expect(await at({ source, commit: otherBytes })).toMatchObject({ allowed: false });

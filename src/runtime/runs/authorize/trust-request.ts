@@ -48,13 +48,14 @@ function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Pub
 
 export function askerOf({
   owner,
+  caller,
   project,
   door,
   sessionId,
   ask,
   grants,
-}: Pick<RunCaller, "owner" | "project" | "door" | "sessionId" | "ask" | "grants">): Asker {
-  return { owner, directory: project, door, sessionId, ask, grants };
+}: Pick<RunCaller, "owner" | "caller" | "project" | "door" | "sessionId" | "ask" | "grants">): Asker {
+  return { owner, caller, directory: project, door, sessionId, ask, grants };
 }
 
 /** What a skill, with the bytes of a digest, wants to do. */

@@ -1,18 +1,20 @@
 import { type SkillsError, isSkillsError } from "../../../base/errors.ts";
-import type { LedgerEntry } from "../../ledger.ts";
-import type { RunListener } from "../../../wire/run-event.ts";
+import { type LedgerEntry, whoAndWhere } from "../../ledger.ts";
+import type { RunEvent, RunListener } from "../../../wire/run-event.ts";
 import type { ToolCaller, UsedSkill } from "../tool.ts";
 
 /** How a call ended. */
-export type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;
+export type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId" | "isolation" | "grant">;
 
 /** A call that was made. */
 interface MadeCall {
   readonly name: string;
   readonly caller: ToolCaller;
   readonly signal: AbortSignal;
-  /** The skill that was asked for, where none was used. */
-  readonly named: () => UsedSkill | undefined;
+  /** The name that it asks for. */
+  readonly asked: string | undefined;
+  /** The skill of that name, if the caller sees it. */
+  readonly named: (asked: string) => UsedSkill | undefined;
 }
 
 interface Done<Output> {
@@ -41,12 +43,18 @@ export function createCallReporter({
   readonly failed: (error: unknown) => void;
   readonly toCallError: (error: unknown) => SkillsError;
 }): CallReporter {
-  function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {
+  function report(
+    caller: ToolCaller,
+    tool: string,
+    ending: Ending & Pick<LedgerEntry, "asked">,
+    skill: UsedSkill | undefined,
+  ): void {
     const { sessionId, door } = caller;
     const digest = skill?.digest;
     const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
     try {
-      onUse?.({ at: now(), tool, ...used, ...ending, ...(sessionId !== undefined && { sessionId }), door });
+      const facts = { ...whoAndWhere(caller), ...used, ...ending, ...(sessionId !== undefined && { sessionId }) };
+      onUse?.({ at: now(), tool, ...facts, door });
     } catch (error) {
       // The call does not fail because of the ledger.
       failed(error);
@@ -54,27 +62,29 @@ export function createCallReporter({
   }
 
   return {
-    async reported({ name, caller, signal, named }, work) {
-      let run: Pick<Ending, "runId"> = {};
+    async reported({ name, caller, signal, asked, named }, work) {
+      let run: Ending = {};
       const onEvent: RunListener = (event) => {
         // The first event is of the run itself, not of a skill that it calls.
-        if (run.runId === undefined) run = { runId: event.runId };
+        run = { runId: event.runId, ...run };
+        if (event.runId === run.runId) run = { ...run, ...startOf(event) };
         caller.onEvent?.(event);
       };
       try {
         const { output, ending, skill } = await work(onEvent);
-        report(caller, name, ending, skill);
+        report(caller, name, { ...run, ...ending }, skill);
         return output;
       } catch (error) {
         const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
-        const used = isUnknown ? undefined : named();
+        const used = isUnknown || asked === undefined ? undefined : named(asked);
+        const unseen = used === undefined && asked !== undefined ? { asked } : {};
         if (signal.aborted) {
-          report(caller, name, { ...cancelled, ...run }, used);
+          report(caller, name, { ...cancelled, ...run, ...unseen }, used);
           throw signal.reason;
         }
         const refusal = toCallError(error);
         const outcome = refusal.code === "INTERNAL" ? "failed" : "refused";
-        report(caller, name, { outcome, code: refusal.code, ...run }, used);
+        report(caller, name, { outcome, code: refusal.code, ...run, ...unseen }, used);
         throw refusal;
       }
     },
@@ -97,15 +107,26 @@ export function endingOf(output: unknown): Ending {
   return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
 }
 
+/** What isolates a run that starts, and what allows it. */
+function startOf(event: RunEvent): Pick<Ending, "isolation" | "grant"> {
+  if (event.type !== "started") return {};
+  return { isolation: event.isolation, ...(event.by !== undefined && { grant: event.by }) };
+}
+
 /** A listener that reports each skill that code inside a run called, once its own run has ended. */
 export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
-  const called = new Map<string, UsedSkill>();
+  const called = new Map<string, { readonly skill: UsedSkill; readonly start?: Ending }>();
   return (event) => {
-    if (event.type === "skill_called")
-      called.set(event.calledRunId, { name: event.skill, version: event.version, digest: event.digest });
-    const skill = event.type === "ended" ? called.get(event.runId) : undefined;
-    if (event.type !== "ended" || skill === undefined) return;
-    const { runId, status } = event;
-    report(skill, status === "cancelled" ? { ...cancelled, runId } : { outcome: status, runId });
+    if (event.type === "skill_called") {
+      const { skill: name, version, digest } = event;
+      called.set(event.calledRunId, { skill: { name, version, digest } });
+    }
+    const { skill, start } = called.get(event.runId) ?? {};
+    if (skill === undefined) return;
+    const { runId } = event;
+    if (event.type === "started") called.set(runId, { skill, start: startOf(event) });
+    if (event.type !== "ended") return;
+    called.delete(runId);
+    report(skill, { ...(event.status === "cancelled" ? cancelled : { outcome: event.status }), runId, ...start });
   };
 }

@@ -82,8 +82,8 @@ export class ProjectReading {
     if (skill.origin !== undefined) return { allowed: true, by: "source" };
     const session = decisions.sessions.get(asker.owner);
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
-    if (policy.reads === "allow") return { allowed: true, by: "policy" };
-    if (configured.trusts(project)) return { allowed: true, by: "--grant" };
+    if (policy.reads === "allow") return { allowed: true, by: "policy reads" };
+    if (configured.trusts(project)) return { allowed: true, by: `--grant ${project}` };
     if (session?.projects.has(key) === true || session?.readable.has(key) === true)
       return { allowed: true, by: "session" };
     if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);

@@ -47,7 +47,13 @@ describe("acp-skills run", () => {
     child.kill("SIGKILL");
     await once(child, "close");
     const { stdout } = await runCli(["ledger", "--json"], { cwd: project.directory, env: home });
-    const start = { event: "start", skill: "a.b", outcome: "started", about: "secret TOKEN", grant: "--grant" };
+    const start = {
+      event: "start",
+      skill: "a.b",
+      outcome: "started",
+      about: "secret TOKEN",
+      grant: "--grant a.b:secrets",
+    };
     expect(JSON.parse(stdout)).toMatchObject({
       uses: [{ ...start, run_id: expect.stringMatching(/^run_/) as string }],
     });

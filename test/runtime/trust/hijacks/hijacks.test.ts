@@ -74,7 +74,7 @@ async function open({ layout, form }: Pick<Trial, "layout" | "form">): Promise<A
       ...noPolicy,
       grants: (subject) =>
         subject.name === "deploy" && subject.digest === digest
-          ? { capabilities: given, file: "/etc/acp-skills.policy.json" }
+          ? { capabilities: given, file: "/etc/acp-skills.policy.json", rule: "grants[0]" }
           : undefined,
     },
   });

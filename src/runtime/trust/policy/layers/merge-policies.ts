@@ -50,9 +50,10 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
     },
     grants(subject) {
       const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));
-      return (
-        given[0] && { capabilities: together(given.map(({ grant }) => grant.capabilities)), file: given[0].layer.file }
-      );
+      if (given[0] === undefined) return undefined;
+      const { layer, index } = given[0];
+      const capabilities = together(given.map(({ grant }) => grant.capabilities));
+      return { capabilities, file: layer.file, rule: `grants[${index}]` };
     },
   };
 }
@@ -102,6 +103,8 @@ export function strictness(name: SettingName, value: PolicySettings[SettingName]
 interface GivenGrant {
   readonly grant: PolicyGrant;
   readonly layer: PolicyLayer;
+  /** Among those of the file. */
+  readonly index: number;
 }
 
 /** Grants of the organisation, and of the configuration unless the organisation limits approvals. */
@@ -110,7 +113,7 @@ function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
   const isFree = effectiveSettings(organisation).approvals.value === "everywhere";
   return layers
     .filter(({ origin }) => origin === "organisation" || (origin === "configuration" && isFree))
-    .flatMap((layer) => (layer.policy?.grants ?? []).map((grant) => ({ grant, layer })));
+    .flatMap((layer) => (layer.policy?.grants ?? []).map((grant, index) => ({ grant, layer, index })));
 }
 
 function isFor(grant: PolicyGrant, { name, digest, origin }: Parameters<Policy["grants"]>[0], home: string): boolean {

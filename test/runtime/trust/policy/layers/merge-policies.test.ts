@@ -241,6 +241,7 @@ describe("what is granted", () => {
     expect(policy.grants(subjectOf())).toEqual({
       capabilities: wanting(capabilities),
       file: "/organisation/acp-skills.policy.json",
+      rule: "grants[0]",
     });
     expect(policy.grants(subjectOf({ digest: digest.replace("0a", "0b") }))).toBeUndefined();
     expect(policy.grants(subjectOf({ name: "acme-deploy" }))).toBeUndefined();
