@@ -113,7 +113,7 @@ export interface TrustOptions extends DecisionsOptions {
 
 /** Terms that a person sets for a grant. */
 export interface GrantTerms {
-  /** Default: everywhere for a person's own skill that wants no access to the project, else this project. */
+  /** Default: everywhere for a person's own skill that wants no access to the project, else this project; of a block likewise. */
   readonly reach?: Reach | undefined;
   /** ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;

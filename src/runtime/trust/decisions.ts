@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Log } from "../../base/log.ts";
 import type { ApprovalScope, ApprovalStore } from "./approvals.ts";
 import type { Asker } from "../trust.ts";
-import { type Block, type Grant, type Subject, blocks, kindOf } from "./grants.ts";
+import { type Block, type Grant, type Reach, type Subject, blocks, kindOf } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import type { Reply } from "../question.ts";
 import { type DeniedAuthorization, enoughAsked, sessionDirectoryOf } from "./refusals.ts";
@@ -140,7 +140,7 @@ export class Decisions {
     subject: Versionless,
     asker: Asker,
     reply: Reply,
-    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
+    { policy, reach, tell }: { readonly policy: Policy; readonly reach?: Reach | undefined; readonly tell?: (() => void) | undefined }, // prettier-ignore
   ): Promise<void> {
     if (reply.answer === undefined && reply.missing === "nobody") return;
     const session = this.sessions.of(asker.owner);
@@ -154,11 +154,10 @@ export class Decisions {
     const { name } = subject;
     const block = { skill: name, from: kindOf(subject), ...this.signature(asker) } as const;
     // Where the skill is, also for those of further directories of a session.
-    const scope = this.scopeOf(
-      block.from === "project" ? "project" : "everywhere",
-      sessionDirectoryOf(subject.source),
-      policy,
-    );
+    const isOfProject = block.from === "project";
+    const isHere = (reach ?? (isOfProject ? "project" : "everywhere")) !== "everywhere";
+    const directory = isOfProject ? sessionDirectoryOf(subject.source) : asker.directory;
+    const scope = this.scopeOf(isHere ? "project" : "everywhere", directory, policy);
     const change = ({ blocks: before, ...approvals }: Approvals): Approvals => ({
       ...approvals,
       blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],

@@ -151,7 +151,7 @@ class PersonalTrust implements Trust {
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
       const refusal = refusalOf(request, reply);
-      const terms = { policy: this.policyFor(asker.directory), tell: () => tell?.(refusal) };
+      const terms = { policy: this.policyFor(asker.directory), reach: wanted, tell: () => tell?.(refusal) };
       await this.#decisions.refuse(placeAsked(request), subject, asker, reply, terms);
       return refusal;
     }

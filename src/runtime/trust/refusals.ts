@@ -17,7 +17,7 @@ export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" 
   return {
     allowed: false,
     why: `The user blocked the skill ${name}${isOwn ? "" : from}.`,
-    hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
+    hint: `The user can undo that with: acp-skills approvals unblock ${name}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { LedgerEntry } from "../../../runtime/ledger.ts";
+import { type LedgerEntry, whoAndWhere } from "../../../runtime/ledger.ts";
+import { inShort } from "../../../skills/permissions.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import type { Authorization, FullTrustRequest } from "../../../runtime/trust.ts";
@@ -31,7 +32,12 @@ export async function decide(
   const trust = await app.trust();
   const asker = { owner: localOwner, directory, door: "browser" };
   const { name, version } = skill;
-  const subject = { skill: name, version, ...(digest !== undefined && { digest }) };
+  const subject = {
+    ...whoAndWhere({ project: directory }),
+    skill: name,
+    version,
+    ...(digest !== undefined && { digest }),
+  };
   const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
     app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   };
@@ -39,7 +45,13 @@ export async function decide(
   async function approve(request: FullTrustRequest): Promise<DecisionResponse> {
     const tell = (outcome: Authorization): void => {
       if (outcome.allowed && outcome.by !== "once")
-        record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by });
+        record({
+          event: "answer",
+          outcome: "allowed",
+          answer: "trust",
+          grant: outcome.by,
+          about: inShort(request.wants),
+        });
     };
     const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, tell });
     refuseUnless(authorization);

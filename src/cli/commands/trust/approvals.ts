@@ -9,12 +9,18 @@ import type { Terminal } from "../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
 import { listApprovals, showApproval } from "./approvals/list-approvals.ts";
 import { recordChanges } from "./approvals/record-changes.ts";
-import { revokeApprovals } from "./approvals/revoke-approvals.ts";
+import { revokeApprovals, unblockSkills } from "./approvals/revoke-approvals.ts";
 import { exportApprovals, importApprovals } from "./approvals/transfer-approvals.ts";
 
 const options = {
   project: { type: "boolean", help: "grant, revoke: models may read the skills that came with this project." },
-  scope: { type: "string", choices: ["project", "everywhere"], help: "grant: where it holds. Default: see below." },
+  scope: {
+    type: "string",
+    choices: ["project", "everywhere"],
+    help: "grant, block: where it holds. Default: see below.",
+  },
+  all: { type: "boolean", help: "revoke, unblock: in all projects." },
+  "for-project": { type: "string", value: "DIR", help: "import: what was exported for a project is for that of DIR." },
   expires: { type: "string", value: "DURATION|DATE", help: "grant: until when, such as 12h, 30d or 2027-01-31." },
   "called-by": { type: "string", value: "NAME", help: "grant: for calls by the code of this skill." },
   ...roots,
@@ -30,16 +36,26 @@ export interface Approving {
   readonly terminal: Terminal;
 }
 
+interface Action {
+  act(given: Approving): Promise<number>;
+  readonly least: number;
+  readonly most: number;
+  /** Options besides those that every action knows. */
+  readonly knows: readonly (keyof typeof options)[];
+}
+
 /** What can be done, and with how many targets. */
-const actions: Readonly<Record<string, { act(given: Approving): Promise<number>; least: number; most: number }>> = {
-  list: { act: listApprovals, least: 0, most: 0 },
-  show: { act: showApproval, least: 1, most: 1 },
-  grant: { act: grantApproval, least: 0, most: 1 },
-  block: { act: blockSkill, least: 1, most: 1 },
-  revoke: { act: revokeApprovals, least: 0, most: Infinity },
-  export: { act: exportApprovals, least: 0, most: 0 },
-  import: { act: importApprovals, least: 1, most: 1 },
+const actions: Readonly<Record<string, Action>> = {
+  list: { act: listApprovals, least: 0, most: 0, knows: [] },
+  show: { act: showApproval, least: 1, most: 1, knows: [] },
+  grant: { act: grantApproval, least: 0, most: 1, knows: ["project", "scope", "expires", "called-by"] },
+  block: { act: blockSkill, least: 1, most: 1, knows: ["scope"] },
+  unblock: { act: unblockSkills, least: 1, most: Infinity, knows: ["all"] },
+  revoke: { act: revokeApprovals, least: 0, most: Infinity, knows: ["project", "all"] },
+  export: { act: exportApprovals, least: 0, most: 0, knows: [] },
+  import: { act: importApprovals, least: 1, most: 1, knows: ["for-project"] },
 };
+const knownToAll: readonly string[] = [...Object.keys(roots), "cwd", "json"];
 const choices = oneOf(Object.keys(actions));
 
 export const command = defineCommand({
@@ -57,8 +73,9 @@ export const command = defineCommand({
   notes: [
     "list: what you allowed and blocked, everywhere and in every project. show NAME|ID: the same of one skill, and what changed since.",
     "grant NAME or NAME@DIGEST: allow exactly the version that is installed to do all that it requests: everywhere if it is your own and requests no access to the project, else in the project of --cwd.",
-    "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer.",
-    "revoke NAME|ID…: remove grants and blocks; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
+    "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer. Everywhere, or in the project that it came with. unblock NAME…: remove blocks only.",
+    "revoke NAME|ID…: remove grants and blocks of this project and those for everywhere; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
+    "An organisation approves for many people at once with grants in its policy: acp-skills policy --help.",
     "Exits with 1 if there is nothing to show or revoke, or if it cannot be granted, blocked or imported.",
     notes.roots,
     notes.data,
@@ -66,6 +83,9 @@ export const command = defineCommand({
   async run({ options: given, positionals: [action = "", ...targets] }, terminal) {
     const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (chosen === undefined) throw usageError(`unknown action ${action}; use ${choices}`);
+    for (const name of Object.keys(given) as (keyof typeof options)[])
+      if (!chosen.knows.includes(name) && !knownToAll.includes(name))
+        throw usageError(`approvals ${action} has no option --${name}`);
     const least = given.project === true ? 0 : action === "grant" || action === "revoke" ? 1 : chosen.least;
     if (targets.length < least) throw usageError(action === "import" ? "missing FILE" : "missing NAME");
     const surplus = targets[given.project === true ? 0 : chosen.most];

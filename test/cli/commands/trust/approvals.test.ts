@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
+import { userName } from "../../../../src/base/processes/user-name.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -50,7 +51,7 @@ describe("acp-skills approvals", () => {
     expect((await approvals("list")).stdout).toMatch(/^deploy +1\.0\.0 +[0-9a-f]{12} +everywhere .*may connect to/m);
     expect(await approvals("revoke", "deploy")).toMatchObject({
       code: 0,
-      stderr: `acp-skills: revoked ${id} of deploy\n`,
+      stderr: `acp-skills: revoked ${id} of deploy, everywhere\n`,
     });
     expect(await listed()).toEqual([]);
     expect((await cli("ledger")).stdout).toMatch(/grant +deploy[^]*revoke +deploy/);
@@ -58,7 +59,10 @@ describe("acp-skills approvals", () => {
 
   test("blocks every version of a skill, until that is revoked", async () => {
     await approvals("grant", "deploy");
-    expect(await approvals("block", "deploy")).toMatchObject({ code: 0, stderr: "acp-skills: blocked deploy\n" });
+    expect(await approvals("block", "deploy")).toMatchObject({
+      code: 0,
+      stderr: "acp-skills: blocked deploy everywhere\n",
+    });
     project.write("own/deploy/main.py", "def main(): return 2\n");
     expect(await listed()).toContainEqual(
       expect.objectContaining({ type: "block", skill: "deploy", from: "own", scope: "everywhere", via: "cli" }),
@@ -68,8 +72,14 @@ describe("acp-skills approvals", () => {
       code: 1,
       stderr: expect.stringContaining("The user blocked the skill deploy") as string,
     });
-    expect((await cli("ledger")).stdout).toMatch(/deploy.*block/);
-    expect((await approvals("revoke", "deploy")).stderr).toContain("revoked the block of deploy");
+    expect((await cli("ledger")).stdout).toMatch(/block +deploy/);
+    expect(refused.stderr).toContain("acp-skills approvals unblock deploy");
+    expect(await approvals("unblock", "deploy")).toMatchObject({
+      code: 0,
+      stderr: "acp-skills: revoked the block of deploy, everywhere\n",
+    });
+    // The grant from before is for the bytes of before.
+    expect(await listed()).toMatchObject([{ type: "grant", skill: "deploy" }]);
     expect(await approvals("grant", "deploy")).toMatchObject({ code: 0 });
   });
 
@@ -87,6 +97,59 @@ describe("acp-skills approvals", () => {
       code: 2,
       stderr: expect.stringContaining("missing NAME") as string,
     });
+  });
+
+  test("block --scope says where, for skills of a person and of a project", async () => {
+    expect((await approvals("block", "plain", "--scope", "project")).stderr).toContain("blocked plain in this project");
+    expect(await listed()).toMatchObject([
+      { type: "block", from: "own", scope: "project", project: project.directory },
+    ]);
+    project.write(".agents/skills/theirs/SKILL.md", "---\nname: theirs\ndescription: Of the project.\n---\n");
+    await approvals("block", "theirs", "--scope", "everywhere");
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ type: "block", skill: "theirs", from: "project", scope: "everywhere" }),
+    );
+    expect((await approvals("unblock", "theirs")).code).toBe(0);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  test("revoke NAME is for here and everywhere; an ID and --all are for other projects, too", async () => {
+    project.write("other/x", "");
+    const grant = ["grant", "deploy", "--scope", "project"];
+    await approvals(...grant);
+    await approvals(...grant, "--cwd", "other");
+    expect((await approvals("revoke", "deploy")).stderr).toMatch(/^acp-skills: revoked grant_\S+ of deploy, in \S+\n$/);
+    expect(await listed()).toMatchObject([{ project: project.at("other") }]);
+    const elsewhere = await approvals("revoke", "deploy");
+    expect(elsewhere).toMatchObject({ code: 1 });
+    expect(elsewhere.stderr).toContain(`in other projects only (${project.at("other")}): name the ID, or add --all`);
+    expect((await approvals("revoke", "deploy", "--all")).stderr).toContain(`of deploy, in ${project.at("other")}`);
+    await approvals(...grant, "--cwd", "other");
+    const [{ id } = {}] = await listed();
+    expect((await approvals("revoke", String(id))).code).toBe(0);
+    expect(await listed()).toEqual([]);
+  });
+
+  test("the ledger says what was decided, where, by whom and how it came, also after it was taken back", async () => {
+    await approvals("grant", "deploy", "--scope", "project");
+    const { stdout: exported } = await approvals("export");
+    await approvals("revoke", "deploy");
+    project.write("theirs.json", exported.replace(/"who": "[^"]*"/, '"who": "kim"'));
+    await approvals("import", "theirs.json");
+    await approvals("block", "plain");
+    expect((await approvals("list")).stdout).toMatch(/^deploy .* kim \(imported\) /m);
+    const { uses } = JSON.parse((await cli("ledger", "--json")).stdout) as { uses: Record<string, unknown>[] };
+    const here = { skill: "deploy", project: project.directory, caller: userName(), door: "cli" };
+    expect(uses).toMatchObject([
+      { ...here, event: "grant", about: "host api.example", grant: expect.stringMatching(/^grant_/) as string },
+      {
+        ...here,
+        event: "revoke",
+        about: expect.stringMatching(/^host api\.example, given by \S+, \S+Z, cli$/) as string,
+      },
+      { ...here, event: "import", about: expect.stringMatching(/^host api\.example, given by kim, /) as string },
+      { event: "block", skill: "plain", outcome: "denied", project: null, caller: userName() },
+    ]);
   });
 
   test("a grant names bytes: it is shown as another version after a change, with what changed", async () => {
@@ -174,9 +237,15 @@ describe("acp-skills approvals", () => {
     project.write("old.json", JSON.stringify(value));
     const old = await approvals("import", "old.json");
     expect(old.code).toBe(1);
-    expect(old.stderr).toContain("elsewhere does not exist here; its approvals were not imported");
+    expect(old.stderr).toContain("elsewhere does not exist here; its approvals were not imported: --for-project DIR");
     expect(old.stderr).toContain("1 answer expired, not imported");
     expect(await listed()).toHaveLength(1);
+    project.write("mine/x", "");
+    const mine = await approvals("import", "old.json", "--for-project", "mine");
+    expect(mine.stderr).toContain(`1 answer for ${project.at("mine")}`);
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ type: "trusted-project", project: project.at("mine"), via: "import" }),
+    );
   });
 
   test("an approval that cannot be stored is not blamed on a policy", async () => {
@@ -200,6 +269,10 @@ describe("acp-skills approvals", () => {
     [["import", "a".repeat(300)], "it cannot be read (ENAMETOOLONG); nothing was imported"],
     [["import", "own/deploy/main.py"], "not JSON"],
     [["allow", "deploy"], "unknown action allow"],
+    [["revoke", "deploy", "--scope", "project"], "approvals revoke has no option --scope"],
+    [["block", "deploy", "--expires", "1d"], "approvals block has no option --expires"],
+    [["list", "--all"], "approvals list has no option --all"],
+    [["import", "none.json", "--for-project", "none"], "none.json: no such file"],
   ])("%j is refused with a precise message", async (args, message) => {
     const { code, stderr } = await approvals(...args);
     expect(code).toBeGreaterThan(0);

@@ -141,7 +141,7 @@ describe("acp-skills ledger", () => {
     const env = { ACP_SKILLS_HOME: project.at("data") };
     await runCli(["call", "load_skills_protocol_guide"], { cwd: project.directory, env });
     expect((await ledger()).stdout).toMatch(
-      /^\S+Z {2}\S+(?: \S+)* {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}0\.1\.0 {4}completed {2}cli/m,
+      /^\S+Z {2}\S.* {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}0\.1\.0 {4}completed {2}cli/m,
     );
   });
 

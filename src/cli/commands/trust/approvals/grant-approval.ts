@@ -18,11 +18,13 @@ export async function grantApproval(given: Approving): Promise<number> {
 
 /** Blocks the skills of a name, as a person's answer would: for editors that do not show this answer. */
 export async function blockSkill(given: Approving): Promise<number> {
-  return await answer(given, async (trust, asker, { targets: [name = ""], store }) => {
+  return await answer(given, async (trust, asker, { targets: [name = ""], options: { scope: reach }, store }) => {
     for (const { request } of (await installedSkill(name, given)).versions)
-      await trust.answered(request(), asker, { answer: "block" });
+      await trust.answered(request(), asker, { answer: "block" }, { reach });
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
-    if (blocks.length > 0) return { told: `blocked ${name}`, shown: { blocked: true, blocks } };
+    const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
+    const place = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
+    if (blocks.length > 0 && isStored) return { told: `blocked ${name} ${place}`, shown: { blocked: true, blocks } };
     return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
   });
 }

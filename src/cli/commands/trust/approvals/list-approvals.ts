@@ -7,6 +7,7 @@ import { safeText } from "../../../report/safe-text.ts";
 import { type Approval, isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { findInstalled } from "./find-installed.ts";
+import { imported } from "./record-changes.ts";
 
 export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {
   const approvals = await readApprovals(store);
@@ -16,11 +17,12 @@ export async function listApprovals({ options, store, terminal }: Approving): Pr
   return 0;
 }
 
-const heading = ["SKILL", "VERSION", "DIGEST", "WHERE", "WHEN", "ID", "WHAT"];
+const heading = ["SKILL", "VERSION", "DIGEST", "WHERE", "BY", "WHEN", "ID", "WHAT"];
 
 function toRow(approval: Approval): readonly string[] {
-  const { skill, version, digest, project, when, id } = approval;
-  const texts = [skill, version, digest === null ? "" : shortDigest(digest), project ?? "everywhere", when, id];
+  const { skill, version, digest, project, who, when, via, id } = approval;
+  const by = via === imported ? `${who} (imported)` : who;
+  const texts = [skill, version, digest === null ? "" : shortDigest(digest), project ?? "everywhere", by, when, id];
   return [...texts, whatOf(approval)].map((text) => safeText(text ?? ""));
 }
 

@@ -1,4 +1,5 @@
 import type { Ledger, LedgerEntry } from "../../../../runtime/ledger.ts";
+import { inShort, noCapabilities } from "../../../../skills/permissions.ts";
 import type { ApprovalScope, ApprovalStore, Approvals } from "../../../../runtime/trust.ts";
 
 /**
@@ -27,35 +28,63 @@ export function recordChanges(store: ApprovalStore, ledger: Ledger): ApprovalSto
   };
 }
 
-type Difference = Pick<
-  LedgerEntry,
-  "event" | "skill" | "version" | "digest" | "grant" | "about" | "answer" | "outcome"
->;
+type Difference = Partial<LedgerEntry>;
 
 function differences(scope: ApprovalScope, before: Approvals, after: Approvals): readonly Difference[] {
-  const [given, taken] = [{ event: "grant", outcome: "allowed" }, { event: "revoke" }] as const;
+  const project = scope === "everywhere" ? undefined : scope.project;
+  const place = project === undefined ? {} : { project };
+  const [given, taken] = [{ outcome: "allowed", ...place } as const, { event: "revoke", ...place } as const];
   const isIn = (grants: Approvals["grants"], id: string): boolean => grants.some((grant) => grant.id === id);
   const isBlocked = ({ blocks }: Approvals, { skill, from }: Approvals["blocks"][number]): boolean =>
     blocks.some((block) => block.skill === skill && block.from === from);
-  const project = scope === "everywhere" ? "" : scope.project;
+  const trusted = `models may read the skills that came with ${project ?? ""}`;
   return [
-    ...after.grants.filter(({ id }) => !isIn(before.grants, id)).map((grant) => ({ ...given, ...factsOf(grant) })),
-    ...before.grants.filter(({ id }) => !isIn(after.grants, id)).map((grant) => ({ ...taken, ...factsOf(grant) })),
+    ...after.grants
+      .filter(({ id }) => !isIn(before.grants, id))
+      .map((grant) => ({ ...given, ...eventOf("grant", grant), ...factsOf(grant) })),
+    ...before.grants
+      .filter(({ id }) => !isIn(after.grants, id))
+      .map((grant) => ({ ...taken, ...factsOf(grant, signatureOf(grant)) })),
     ...after.blocks
       .filter((block) => !isBlocked(before, block))
-      .map(({ skill }) => ({ event: "answer", outcome: "denied" as const, answer: "block", skill })),
+      .map((block) => ({ ...place, ...eventOf("block", block), outcome: "denied" as const, skill: block.skill })),
     ...before.blocks
       .filter((block) => !isBlocked(after, block))
-      .map(({ skill }) => ({ ...taken, skill, about: "block" })),
-    ...(after.trusted !== undefined && before.trusted === undefined ? [{ ...given, about: trustWords(project) }] : []),
-    ...(after.trusted === undefined && before.trusted !== undefined ? [{ ...taken, about: trustWords(project) }] : []),
+      .map((block) => ({ ...taken, skill: block.skill, about: `the block, ${signatureOf(block)}` })),
+    ...(after.trusted !== undefined && before.trusted === undefined
+      ? [{ ...given, ...eventOf("grant", after.trusted, trusted) }]
+      : []),
+    ...(after.trusted === undefined && before.trusted !== undefined
+      ? [{ ...taken, about: `${trusted}, ${signatureOf(before.trusted)}` }]
+      : []),
   ];
 }
 
-function factsOf({ skill, version, digest, id }: Approvals["grants"][number]): Difference {
-  return { skill, version, digest, grant: id };
+/** Who decided, when and how. */
+type Signature = Pick<Approvals["blocks"][number], "who" | "when" | "via">;
+
+function signatureOf({ who, when, via }: Signature): string {
+  return `given by ${who}, ${when}, ${via}`;
 }
 
-function trustWords(project: string): string {
-  return `models may read the skills that came with ${project}`;
+/** What was decided elsewhere is an import, and says by whom. */
+function eventOf(event: string, signature: Signature, about?: string): Difference {
+  const isImported = signature.via === imported;
+  const words = [about, isImported ? signatureOf(signature) : undefined].filter((word) => word !== undefined);
+  return { event: isImported ? "import" : event, ...(words.length > 0 && { about: words.join(", ") }) };
+}
+
+/** `via` of what was decided on another machine. */
+export const imported = "import";
+
+function factsOf(grant: Approvals["grants"][number], ...more: readonly string[]): Difference {
+  const { skill, version, digest, id, calledBy, expires, via } = grant;
+  const signed = via === imported && more.length === 0 ? [signatureOf(grant)] : more;
+  const about = [
+    inShort({ ...noCapabilities, ...grant.capabilities }),
+    ...(calledBy === undefined ? [] : [`when ${calledBy.skill} calls it`]),
+    ...(expires === undefined ? [] : [`until ${expires}`]),
+    ...signed,
+  ].filter((words) => words !== "");
+  return { skill, version, digest, grant: id, about: about.join(", ") };
 }

@@ -1,22 +1,47 @@
 import path from "node:path";
 import { type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
-import { isNamedApproval, readApprovals } from "./approval-rows.ts";
+import { isWithin } from "../../../../base/paths/is-within.ts";
+import { type Approval, isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { nothingNamed } from "./list-approvals.ts";
 
 /** Removes grants and blocks by id or name, or the trust in a project. */
 export async function revokeApprovals(given: Approving): Promise<number> {
+  return await remove(given, () => true);
+}
+
+/** Removes blocks only: what was approved counts again. */
+export async function unblockSkills(given: Approving): Promise<number> {
+  return await remove(given, ({ type }) => type === "block");
+}
+
+async function remove(given: Approving, isOfKind: (approval: Approval) => boolean): Promise<number> {
   const { targets, options, store, terminal } = given;
-  const all = await readApprovals(store);
+  const all = (await readApprovals(store)).filter(isOfKind);
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
   const projects = (["shared", "separate"] as const).map((worktrees) => projectOf(directory, worktrees, terminal.home));
-  const isMeant = (approval: (typeof all)[number]): boolean =>
+  // A block of a skill of a project may be at a directory above.
+  const isHere = ({ type, project }: Approval): boolean =>
+    project === null || projects.includes(project) || (type === "block" && isWithin(directory, project));
+  const isMeant = (approval: Approval): boolean =>
     options.project === true
       ? approval.type === "trusted-project" && projects.includes(approval.project ?? "")
-      : targets.some((target) => isNamedApproval(approval, target));
+      : targets.some((target) =>
+          approval.id === target
+            ? true
+            : isNamedApproval(approval, target) && (options.all === true || isHere(approval)),
+        );
   const found = all.filter(isMeant);
   const missing = targets.filter((target) => !found.some((approval) => isNamedApproval(approval, target)));
-  for (const target of missing) terminal.tell(nothingNamed(target, all));
+  for (const target of missing) {
+    const others = all.filter((approval) => isNamedApproval(approval, target));
+    const places = [...new Set(others.map(({ project }) => project))].join(", ");
+    terminal.tell(
+      others.length === 0
+        ? nothingNamed(target, all)
+        : `${target} is approved or blocked in other projects only (${places}): name the ID, or add --all`,
+    );
+  }
   if (options.project === true && found.length === 0) terminal.tell(`${directory} is not trusted`);
   for (const project of new Set(found.map((approval) => approval.project))) {
     const scope: ApprovalScope = project === null ? "everywhere" : { project };
@@ -35,7 +60,7 @@ export async function revokeApprovals(given: Approving): Promise<number> {
     terminal.tell(
       type === "trusted-project"
         ? `models may no longer read the skills that came with ${what}`
-        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}`,
+        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}, ${project === null ? "everywhere" : `in ${project}`}`,
     );
   }
   if (options.json === true) await terminal.printJson({ revoked: found });

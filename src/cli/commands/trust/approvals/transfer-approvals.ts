@@ -9,11 +9,14 @@ import {
   type Approvals,
   ofRepository,
   parseApprovals,
+  projectOf,
   repositoryAt,
 } from "../../../../runtime/trust.ts";
 import { usageError } from "../../../command.ts";
 import { counted } from "../../../../base/text/counted.ts";
+import type { Terminal } from "../../../report/terminal.ts";
 import type { Approving } from "../approvals.ts";
+import { imported } from "./record-changes.ts";
 
 const exported = z.strictObject({
   format: z.literal("acp-skills exported approvals 1"),
@@ -54,10 +57,13 @@ const maxBytes = 32 * 1024 * 1024;
 export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<number> {
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
+  const target = options["for-project"];
+  const place = target === undefined ? undefined : placeFor(target, scopes, terminal);
   const now = Date.now();
   let [added, expired] = [0, 0];
   const absent: string[] = [];
-  for (const { project, grants, blocks, trusted } of scopes) {
+  for (const { project: theirs, grants, blocks, trusted } of scopes) {
+    const project = theirs === undefined ? undefined : (place ?? theirs);
     if (project !== undefined && !existsSync(project)) {
       absent.push(project);
       continue;
@@ -65,13 +71,34 @@ export async function importApprovals({ targets, options, store, terminal }: App
     const current = grants.filter(({ expires }) => expires === undefined || now < Date.parse(expires));
     expired += grants.length - current.length;
     const scope: ApprovalScope = project === undefined ? "everywhere" : { project };
-    added += await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
+    const count = await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
+    if (count > 0) terminal.tell(`${counted(count, "answer")} for ${project ?? "everywhere"}`);
+    added += count;
   }
-  for (const project of absent) terminal.tell(`${project} does not exist here; its approvals were not imported`);
+  for (const project of absent)
+    terminal.tell(
+      `${project} does not exist here; its approvals were not imported: --for-project DIR imports them for the project of DIR`,
+    );
   if (expired > 0) terminal.tell(`${counted(expired, "answer")} expired, not imported`);
   terminal.tell(`imported ${counted(added, "answer")}`);
   if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });
   return added === 0 && (expired > 0 || absent.length > 0) ? 1 : 0;
+}
+
+/** The project that the approvals of the only project of a file are for. */
+function placeFor(
+  directory: string,
+  scopes: readonly Approvals[],
+  { cwd, home }: Pick<Terminal, "cwd" | "home">,
+): string {
+  const projects = scopes.flatMap(({ project }) => project ?? []);
+  const given = path.resolve(cwd, directory);
+  if (!existsSync(given)) throw usageError(`--for-project ${directory}: no such directory`);
+  if (projects.length !== 1)
+    throw usageError(
+      `--for-project is for a file with approvals of one project; this one has ${projects.length === 0 ? "none" : projects.join(", ")}`,
+    );
+  return projectOf(given, "shared", home);
 }
 
 /** Returns how many answers are new. */
@@ -84,11 +111,11 @@ async function merge(
   await store.change(scope, (stored) => {
     const before = scope === "everywhere" ? stored : ofRepository(stored, repositoryAt(scope.project));
     const ids = new Set(before.grants.map(({ id }) => id));
-    const isNew = grants.filter(({ id }) => !ids.has(id)).map((grant) => ({ ...grant, via: "import" }));
+    const isNew = grants.filter(({ id }) => !ids.has(id)).map((grant) => ({ ...grant, via: imported }));
     const isBlocked = (block: Approvals["blocks"][number]): boolean =>
       before.blocks.some(({ skill, from }) => skill === block.skill && from === block.from);
-    const newBlocks = blocks.filter((block) => !isBlocked(block));
-    const newTrust = before.trusted === undefined && trusted !== undefined ? trusted : undefined;
+    const newBlocks = blocks.filter((block) => !isBlocked(block)).map((block) => ({ ...block, via: imported }));
+    const newTrust = before.trusted === undefined && trusted !== undefined ? { ...trusted, via: imported } : undefined;
     added = isNew.length + newBlocks.length + (newTrust === undefined ? 0 : 1);
     if (added === 0) return stored;
     return {

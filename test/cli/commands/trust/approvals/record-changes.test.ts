@@ -63,12 +63,25 @@ test("records each difference once, though another process was faster", async ()
     blocks: [{ ...before.blocks[0], skill: "new" } as (typeof before.blocks)[number]],
   }));
   const { skill, version, digest, id } = approval;
-  const by = { at: expect.any(Number) as number, tool: "approvals", door: "cli" };
+  const by = { at: expect.any(Number) as number, tool: "approvals", project: "/p", door: "cli" };
   expect(entries).toEqual([
-    { ...by, event: "grant", outcome: "allowed", skill, version, digest, grant: id },
-    { ...by, event: "answer", outcome: "denied", answer: "block", skill: "new" },
-    { ...by, event: "revoke", skill: "old", about: "block" },
-    { ...by, event: "revoke", about: "models may read the skills that came with /p" },
+    {
+      ...by,
+      event: "grant",
+      outcome: "allowed",
+      skill,
+      version,
+      digest,
+      grant: id,
+      about: expect.any(String) as string,
+    },
+    { ...by, event: "block", outcome: "denied", skill: "new" },
+    { ...by, event: "revoke", skill: "old", about: `the block, given by somebody, ${approval.when}, cli` },
+    {
+      ...by,
+      event: "revoke",
+      about: `models may read the skills that came with /p, given by somebody, ${approval.when}, cli`,
+    },
   ]);
 });
 
