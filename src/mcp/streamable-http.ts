@@ -9,7 +9,7 @@ import {
   isJsonContentType,
 } from "@modelcontextprotocol/server";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
-import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
+import { type HttpRefusal, isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { asksForInstructions, declaresSkillsExtension } from "./client-message.ts";
@@ -17,7 +17,12 @@ import { createMcpServerFactory } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
 export interface HttpMcp {
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** `take` counts the further messages of a batch: why they are refused. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    take?: (messages: number) => HttpRefusal | undefined,
+  ): Promise<void>;
   /** Cancels running calls. */
   close(): Promise<void>;
 }
@@ -64,7 +69,7 @@ export function openHttpMcp(
   let isClosed = false;
 
   return {
-    async answer(request, response) {
+    async answer(request, response, take) {
       // The handler refuses other types, whatever the body.
       const isJson = isJsonContentType(request.headers["content-type"] ?? null);
       const bytes = isJson ? await readJsonBody(request, { maxBytes, maxValues }) : Buffer.alloc(0);
@@ -84,6 +89,11 @@ export function openHttpMcp(
       if (Array.isArray(parsed) && parsed.length > maxBatch) {
         const message = `The batch has ${parsed.length} messages; the limit is ${maxBatch}. Send several batches.`;
         refuse(response, { status: 400, code: "INVALID_REQUEST", message });
+        return;
+      }
+      const refused = Array.isArray(parsed) ? take?.(Math.max(0, parsed.length - 1)) : undefined;
+      if (refused !== undefined) {
+        refuse(response, refused);
         return;
       }
       const { signal, leave, abort } = exchanges.enter(parsed);

@@ -115,7 +115,7 @@ class SkillsApp implements App {
   #closing: Promise<void> | undefined;
 
   constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals, openReader }: AppParts) {
-    const { log, clock, version, dataDirectory, blobs, home, policy } = settings;
+    const { log, clock, version, dataDirectory, blobs, home, policy, audit } = settings;
     this.log = log;
     this.policyFor = createPolicies({ given: policy, home, log }).policyFor;
     this.clock = clock;
@@ -127,7 +127,7 @@ class SkillsApp implements App {
     const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
     this.#skillset = skillset ?? openSkillset({ ...settings, remote });
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    this.ledger = countRefusals(localLedger(dataDirectory, { log, now }), clock);
+    this.ledger = countRefusals(localLedger(dataDirectory, { log, now, audit }), clock);
     this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
     this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
     this.toolbox = {

@@ -76,6 +76,8 @@ export interface SkillsOptions {
   readonly grants?: readonly string[];
   /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
   readonly policy?: string;
+  /** A file to which each row of the ledger is appended, too; "-": `log` gets it. Others may move the file away. */
+  readonly audit?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
@@ -92,9 +94,10 @@ export interface InjectedOptions {
 }
 
 /** Options with every default filled in. */
-export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile"> & InjectedOptions> {
+export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile" | "audit"> & InjectedOptions> {
   readonly policy: string | undefined;
   readonly secretsFile: string | undefined;
+  readonly audit: string | undefined;
 }
 
 /** The settings that can be sent to another thread: all but functions. */
@@ -138,6 +141,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
       Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
   },
   policy: aText,
+  audit: aText,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
   blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
@@ -182,6 +186,7 @@ export function readOptions(
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     grants: (given.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
+    audit: given.audit === undefined || given.audit === "-" ? given.audit : resolve(given.audit),
     secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
     isolation: given.isolation ?? "auto",
     blobs: given.blobs ?? {},

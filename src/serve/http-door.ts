@@ -4,7 +4,7 @@ import type { Context, Hono } from "hono";
 import type { App } from "../runtime/app.ts";
 import type { RunEvent } from "../wire/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
-import type { UnreadBytes } from "./admission/limiter.ts";
+import type { Limiter, UnreadBytes } from "./admission/limiter.ts";
 import type { ServeConfig } from "./config.ts";
 import type { Published } from "./publish.ts";
 import type { PublishedSkill } from "./publish/publication.ts";
@@ -57,6 +57,8 @@ export type HttpRequestListener = (
   request: IncomingMessage,
   response: ServerResponse,
   caller: HttpCaller,
+  /** Counts further calls of the request; see `Limiter`. */
+  take: Limiter["take"],
 ) => Promise<void>;
 
 /** Who sent a request. */

@@ -33,7 +33,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
     },
   };
   return {
-    async answer(request, response, caller) {
+    async answer(request, response, caller, take) {
       if (request.method !== "POST") {
         refuse(response, onlyPost());
         return;
@@ -50,7 +50,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
         server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
         servers.set(caller.name, server);
       }
-      await server.answer(request, response);
+      await server.answer(request, response, take);
     },
     async close() {
       await Promise.all([...servers.values()].map((server) => server.close()));

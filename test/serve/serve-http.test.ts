@@ -281,6 +281,22 @@ describe("callers", () => {
     expect((await server.get("/none")).status).toBe(404);
   });
 
+  test.each(["/rpc", "/mcp"])("each call of a batch at %s counts against the rate", async (path) => {
+    const limits = { requestsPerMinute: 10, concurrentRequests: 9 };
+    const server = await open({ callers: [callerConfig("ci", { limits })] });
+    const batch = (calls: number): string =>
+      JSON.stringify(Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const send = async (calls: number): Promise<Response> =>
+      await server.get(path, { method: "POST", token, headers, body: batch(calls) });
+    expect((await send(6)).status).toBe(200);
+    const refused = await send(6);
+    // The request itself was counted, and none of its calls were made.
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "12"]);
+    expect((await send(3)).status).toBe(200);
+    expect((await send(1)).status).toBe(429);
+  });
+
   test("guessing tokens is limited by address", async () => {
     const limits = { requestsPerMinute: 3, concurrentRequests: 9 };
     const server = await open({ config: { anonymous: { ...defaultConfig.anonymous, limits } } });

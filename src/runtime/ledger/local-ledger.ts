@@ -15,7 +15,7 @@ export function ledgerDirectory(dataDirectory: string): string {
  */
 export function localLedger(
   dataDirectory: string,
-  { log, ...options }: Pick<DiskLedgerOptions, "log" | "now" | "audit">,
+  { log, audit, now }: Pick<DiskLedgerOptions, "log" | "now"> & { readonly audit?: string | undefined },
 ): Ledger {
   const days = numberIn("ACP_SKILLS_LEDGER_DAYS", log);
   const mebibytes = numberIn("ACP_SKILLS_LEDGER_MIB", log);
@@ -24,7 +24,8 @@ export function localLedger(
     user: userName(),
     ...(days !== undefined && { maxAgeMs: days * 24 * 60 * 60 * 1_000 }),
     ...(mebibytes !== undefined && { maxBytes: mebibytes * 1024 * 1024 }),
-    ...options,
+    ...(now !== undefined && { now }),
+    audit: audit === "-" ? (line) => log("info", `ledger: ${line}`) : audit,
   });
 }
 

@@ -10,10 +10,12 @@ export interface Limiter {
   /** Why a request is refused; else it counts until `leave`. */
   enter(): HttpRefusal | undefined;
   leave(): void;
+  /** Counts further calls of a request that entered: the others of a batch. Why they are refused, then. */
+  take(calls: number): HttpRefusal | undefined;
 }
 
 /** Of requests that are not counted. */
-export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined };
+export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined, take: () => undefined };
 
 /** A token bucket: `requestsPerMinute` at once, and refilled evenly. `now` is in milliseconds. */
 export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerLimits, now: () => number): Limiter {
@@ -21,16 +23,25 @@ export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerL
   let left = requestsPerMinute;
   let filledAt = now();
   let running = 0;
+
+  /** Why there are not so many left. */
+  function refusalOf(count: number): HttpRefusal | undefined {
+    const at = now();
+    left = Math.min(requestsPerMinute, left + (at - filledAt) * perMs);
+    filledAt = at;
+    if (left >= count) return undefined;
+    const seconds = Math.max(1, Math.ceil((count - left) / perMs / 1_000));
+    const what = count === 1 ? "requests" : "requests, each call of a batch counted,";
+    return tooMany(
+      `The limit of ${requestsPerMinute} ${what} per minute is reached; try again in ${seconds} s.`,
+      seconds,
+    );
+  }
+
   return {
     enter() {
-      const at = now();
-      left = Math.min(requestsPerMinute, left + (at - filledAt) * perMs);
-      filledAt = at;
-      if (left < 1) {
-        const seconds = Math.max(1, Math.ceil((1 - left) / perMs / 1_000));
-        const message = `The limit of ${requestsPerMinute} requests per minute is reached; try again in ${seconds} s.`;
-        return tooMany(message, seconds);
-      }
+      const refusal = refusalOf(1);
+      if (refusal !== undefined) return refusal;
       if (running >= concurrentRequests)
         return tooMany(`The limit of ${concurrentRequests} requests at a time is reached.`, 1);
       left -= 1;
@@ -39,6 +50,11 @@ export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerL
     },
     leave() {
       running -= 1;
+    },
+    take(calls) {
+      const refusal = calls === 0 ? undefined : refusalOf(calls);
+      if (refusal === undefined) left -= calls;
+      return refusal;
     },
   };
 }

@@ -85,7 +85,7 @@ export function createRpcListener(
     return JSON.stringify({ jsonrpc: "2.0", id, error: toWireError(error, { log }) });
   }
 
-  return async (request, response, caller) => {
+  return async (request, response, caller, take) => {
     if (request.method !== "POST") {
       refuse(response, onlyPost());
       return;
@@ -100,23 +100,14 @@ export function createRpcListener(
       refuse(response, bytes);
       return;
     }
-    let controller: AbortController | undefined;
-    // Made only for calls that can be long; a client that has left cancels them.
-    const signal = (): AbortSignal => {
-      if (controller === undefined) {
-        const made = (controller = new AbortController());
-        const abort = (): void => made.abort(new Error("The client disconnected, or the server was stopped."));
-        if (response.destroyed || door.stopped.aborted) abort();
-        response.once("close", () => {
-          door.stopped.removeEventListener("abort", abort);
-          if (!response.writableFinished) abort();
-        });
-        door.stopped.addEventListener("abort", abort, { once: true });
-      }
-      return controller.signal;
-    };
+    const signal = signalOf(response, door.stopped);
     const body = readBodyText(bytes);
     if (typeof body !== "string" && answerKept(body, caller, response)) return;
+    const refused = typeof body !== "string" && body.batch ? take(body.messages.length - 1) : undefined;
+    if (refused !== undefined) {
+      refuse(response, refused);
+      return;
+    }
     const text = typeof body === "string" ? body : await answerBody(body, caller, signal);
     if (response.destroyed) return;
     if (text === undefined) {
@@ -144,6 +135,24 @@ export function createRpcListener(
     const texts = replies.filter((text) => text !== undefined);
     return texts.length === 0 ? undefined : `[${texts.join(",")}]`;
   }
+}
+
+/** Made only for calls that can be long; a client that has left cancels them. */
+function signalOf(response: ServerResponse, stopped: AbortSignal): () => AbortSignal {
+  let controller: AbortController | undefined;
+  return () => {
+    if (controller === undefined) {
+      const made = (controller = new AbortController());
+      const abort = (): void => made.abort(new Error("The client disconnected, or the server was stopped."));
+      if (response.destroyed || stopped.aborted) abort();
+      response.once("close", () => {
+        stopped.removeEventListener("abort", abort);
+        if (!response.writableFinished) abort();
+      });
+      stopped.addEventListener("abort", abort, { once: true });
+    }
+    return controller.signal;
+  };
 }
 
 function stopping(): SkillsError {

@@ -34,11 +34,11 @@ export function answerRequests({ door, direct, answerRoutes, factsOf, rules, run
     response: ServerResponse,
     { path = "", facts }: { readonly path: string | undefined; readonly facts: RequestFacts },
   ): Promise<void> {
-    const { caller } = facts;
+    const { caller, limiter } = facts;
     const answerDirectly = Object.hasOwn(direct, path) ? direct[path] : undefined;
     if (answerDirectly !== undefined) {
       facts.route = path;
-      await answerDirectly(request, response, caller);
+      await answerDirectly(request, response, caller, (calls) => limiter?.take(calls));
       return;
     }
     if (!isRead && !atOnce.includes(path)) await ready;

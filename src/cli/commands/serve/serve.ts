@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { appendFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { isLoopbackListenHost } from "../../../serve/listen.ts";
@@ -34,6 +35,11 @@ export const command = defineCommand({
       value: "LEVEL",
       help: "debug (every request), info, warning or error, to stderr as JSON. Default: info.",
     },
+    audit: {
+      type: "string",
+      value: "FILE",
+      help: "Append each row of the ledger to FILE, too, as JSON Lines, which others may move away; -: to the log.",
+    },
     ...roots,
     ...running,
     cwd,
@@ -51,6 +57,8 @@ export const command = defineCommand({
     const directory = toAbsolute(options.cwd ?? ".");
     const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
     if (fault !== undefined) throw usageError(fault);
+    const { audit } = options;
+    if (audit !== undefined && audit !== "-") checkAudit(audit);
     const opened = await loadServeConfig(options.config, terminal);
     if (opened === undefined) return 2;
     const { config: given, skills: configured } = opened;
@@ -63,6 +71,7 @@ export const command = defineCommand({
       skills: [...skills.map(toAbsolute), ...configured],
       ...runningOptions,
       ...sourceOptions,
+      ...(audit !== undefined && { audit: audit === "-" ? audit : toAbsolute(audit) }),
       sources: [...(sourceOptions.sources ?? []), ...given.sources],
     });
     // What runCommand sets for commands that read once and end; a server that answers for days collects half as often with the default.
@@ -104,6 +113,15 @@ function tellTokens({ bearer, share }: LocalTokens, url: string, { tell }: Pick<
 function newTokenText(): string {
   const token = newToken();
   return `token:  ${token}\ndigest: sha256:${toTokenDigest(token).toString("hex")}\n`;
+}
+
+/** An audit that cannot be written is noticed at once. */
+function checkAudit(file: string): void {
+  try {
+    appendFileSync(toAbsolute(file), "", { mode: 0o600 });
+  } catch (error) {
+    throw usageError(`--audit ${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 const logLevels = ["debug", "info", "warning", "error"] as const;

@@ -24,6 +24,7 @@ import {
   renameWords,
 } from "../../../sources/install.ts";
 import { asking, installing, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { recordInstalls } from "./install/record-installs.ts";
 import { withReader } from "./install/with-reader.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 
@@ -138,7 +139,16 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
   const isDry = given["dry-run"] === true;
   const isWanted = !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
-  if (isWanted) await carryOut(where, lock, decidedOf(todo, index));
+  if (isWanted) {
+    const flags = (["replace", "discard-changes"] as const).filter((name) => given[name] === true);
+    const about = [`from ${index.source.label}`, ...flags.map((name) => `--${name}`)].join(" ");
+    const rows = todo.map(({ downloaded: { inspected } }) => {
+      const { name: skill, version, digest } = inspected;
+      return { event: "add", skill, version, digest, about } as const;
+    });
+    recordInstalls(where, rows, terminal);
+    await carryOut(where, lock, decidedOf(todo, index));
+  }
   if (isWanted) tellInstalled(todo, { index, where, terminal });
   const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
   terminal.tell(

@@ -2,6 +2,7 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { defineCommand } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
+import { type RecordedInstall, recordInstalls } from "./install/record-installs.ts";
 import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
@@ -26,6 +27,8 @@ export const command = defineCommand({
     const lock = readLock(where);
     const refusals: string[] = [];
     const removals: Removal[] = [];
+    const rows: RecordedInstall[] = [];
+    const discards = options["discard-changes"] === true;
     for (const name of new Set(positionals)) {
       const key = lockedKey(lock, name);
       const entry = key === undefined ? undefined : lock.entries.get(key);
@@ -35,12 +38,18 @@ export const command = defineCommand({
       }
       const found = await stateOf(skills, key, entry);
       removals.push({ key, seen: found.state === "missing" ? undefined : found.installed });
-      const loss = options["discard-changes"] === true ? undefined : lossWords(found, "removes");
+      const { version, digest } = entry;
+      const about = `from ${entry.source}${discards ? " --discard-changes" : ""}`;
+      rows.push({ event: "remove", skill: entry.name ?? key, version, digest, about });
+      const loss = discards ? undefined : lossWords(found, "removes");
       if (loss !== undefined) refusals.push(`${key}: ${loss}`);
     }
     for (const refusal of refusals) terminal.tell(refusal);
     const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);
-    if (removed.length > 0) await removeSkills(where, lock, removals);
+    if (removed.length > 0) {
+      recordInstalls(where, rows, terminal);
+      await removeSkills(where, lock, removals);
+    }
     for (const key of removed) terminal.tell(`removed ${key}`);
     if (options.json === true) await terminal.printJson({ removed, refused: refusals });
     return refusals.length === 0 ? 0 : 1;

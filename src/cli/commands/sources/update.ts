@@ -21,7 +21,9 @@ import {
 } from "../../../sources/update.ts";
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { recordInstalls } from "./install/record-installs.ts";
 import { withReader } from "./install/with-reader.ts";
+import { shortDigest } from "../../../runtime/question.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
 const options = {
@@ -149,6 +151,11 @@ async function settleUpdate(
   if (given.check === true) return { ...about, state: "available" };
   const title = `${question}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
   if (!(await confirm(title, label, { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
+  const before = entry.digest === undefined ? "" : ` (${shortDigest(entry.digest)})`;
+  const flag = given["discard-changes"] === true ? " --discard-changes" : "";
+  const from = `${state}: ${versionWords(entry)}${before}, from ${source}${flag}`;
+  const { name: skill, version, digest } = inspected;
+  recordInstalls(where, [{ event: "update", skill, version, digest, about: from }], terminal);
   await carryOut(where, readLock(where), [decided]);
   terminal.tell(done);
   return { ...about, state: "updated" };

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync, renameSync } from "node:fs";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { runCli, startCli } from "../../run-cli.ts";
@@ -47,6 +48,35 @@ const rpc = async ({ url, token }: Served, method: string, params?: object): Pro
 };
 
 describe("acp-skills serve", () => {
+  it("--audit appends each row to a file, also after others moved it, and ledger verify compares with it", async () => {
+    project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
+    const server = await serve("--audit", "audit.jsonl");
+    const read = { name: "alpha", path: "SKILL.md" };
+    await rpc(server, "read_skill_file", read);
+    renameSync(project.at("audit.jsonl"), project.at("audit.1.jsonl"));
+    await rpc(server, "read_skill_file", read);
+    const rows = ["audit.1.jsonl", "audit.jsonl"].map((name) => readFileSync(project.at(name), "utf8").trimEnd());
+    for (const [after, row] of rows.entries())
+      expect(JSON.parse(row)).toMatchObject({
+        room: "uses",
+        tool: "read_skill_file",
+        skill: "alpha",
+        after,
+        door: "http",
+      });
+    const verify = () => runCli(["ledger", "verify", "--audit", "audit.jsonl"], { cwd: project.directory });
+    expect((await verify()).code).toBe(0);
+    project.write("audit.jsonl", (rows[1] ?? "").replace(/"chain":"../, '"chain":"zz'));
+    const { code, stdout } = await verify();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/uses .*row 1 is missing or was changed/);
+    const args = ["serve", "--audit", "no/such/place.jsonl"];
+    expect(await runCli(args, { cwd: project.directory })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--audit no/such/place.jsonl cannot be written: ENOENT") as string,
+    });
+  });
+
   it("serves the project's skills to its user, follows edits, and says how skills are installed from it", async () => {
     project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
     const server = await serve();

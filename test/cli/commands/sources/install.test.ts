@@ -45,6 +45,26 @@ test("a named skill is installed and locked with what was shown; adding it again
   expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       asks\n" });
 });
 
+test("what is added, updated and removed is in the ledger, with the flags that protect nothing", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha });
+  await cli("add", origin, "--yes");
+  await publish({ alpha: { "SKILL.md": `${two.alpha["SKILL.md"]}More.\n` } });
+  expect((await cli("update", "--yes", "--source", origin)).stderr).toContain("updated alpha");
+  await publish({ alpha: two.alpha });
+  await cli("add", origin, "--yes", "--replace", "--discard-changes");
+  await cli("remove", "alpha", "--discard-changes");
+  const { uses } = JSON.parse((await cli("ledger", "--json")).stdout) as { uses: Record<string, unknown>[] };
+  const digest = expect.stringMatching(/^sha256:/) as string;
+  const row = { skill: "alpha", project: project.directory, caller: expect.any(String) as string, digest };
+  expect(uses).toMatchObject([
+    { ...row, event: "add", about: `from ${origin}/` },
+    { ...row, event: "update", about: expect.stringMatching(/^updated: .*, from /) as string },
+    { ...row, event: "add", about: `from ${origin}/ --replace --discard-changes` },
+    { ...row, event: "remove", about: expect.stringMatching(/ --discard-changes$/) as string },
+  ]);
+});
+
 test("without a terminal nothing is installed unless --yes says so; --dry-run only shows", async () => {
   const { origin, publish } = await openPublisher();
   await publish({ alpha: two.alpha });
