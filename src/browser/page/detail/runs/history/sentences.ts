@@ -53,6 +53,10 @@ export function toLedgerSentence(event: LedgerEvent): string {
     }
     case "refusal":
       return `Refused without asking ${doorInWords(door)}${about === undefined ? "." : `: ${about}`}`;
+    case "block":
+      return `Blocked ${doorInWords(door)}.`;
+    case "import":
+      return `An approval or a block was imported${about === undefined ? "" : `: ${about}`}.`;
     case "grant":
       return `Approved ${doorInWords(door)}${grant === undefined ? "" : ` (${grant})`}.`;
     case "revoke":

@@ -30,6 +30,11 @@ test.each<[Omit<LedgerEvent, "at">, string]>([
     "Refused without asking over HTTP: A policy.",
   ],
   [{ what: "grant", tool: "approvals", door: "cli", grant: "grant_1" }, "Approved at the command line (grant_1)."],
+  [{ what: "block", tool: "approvals", door: "cli", outcome: "denied" }, "Blocked at the command line."],
+  [
+    { what: "import", tool: "approvals", door: "cli", about: "given by kim" },
+    "An approval or a block was imported: given by kim.",
+  ],
   [{ what: "revoke", tool: "approvals", door: "browser" }, "Approval withdrawn in this browser."],
   [{ what: "later", tool: "x", door: "cli" }, "later at the command line."],
 ])("%j is told in a sentence", (event, sentence) => {
