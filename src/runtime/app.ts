@@ -173,6 +173,7 @@ class SkillsApp implements App {
       const copies = openSourceCopies(this.#settings, {
         hasher,
         now: this.#now,
+        denied: (url) => this.policyFor(undefined).deniesSource(url),
         ...(this.#openReader && { openReader: this.#openReader }),
       });
       if (this.#closing === undefined) copies.start();

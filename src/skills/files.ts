@@ -1,3 +1,4 @@
+export { directoryName, installedFrom } from "./files/installed-from.ts";
 export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { toMimeType } from "./files/mime-type.ts";
 

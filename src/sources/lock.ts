@@ -1,3 +1,5 @@
+export { directoryName } from "../skills/files.ts";
+
 /** Which of the two lock files of the `skills` package. */
 export type LockForm = "project" | "global";
 
@@ -71,14 +73,4 @@ export function withoutEntry(lock: Lock, key: string): Lock {
   entries.delete(key);
   kept.delete(key);
   return { ...lock, entries, kept: { ...lock.kept, entries: kept } };
-}
-
-/** The directory of an entry below the directory of skills, as the `skills` package names it: always one name. */
-export function directoryName(key: string): string {
-  const name = key
-    .toLowerCase()
-    .replace(/[^a-z0-9._]+/g, "-")
-    .replace(/^[.-]+|[.-]+$/g, "")
-    .slice(0, 255);
-  return name === "" ? "unnamed-skill" : name;
 }

@@ -1,7 +1,7 @@
 import type { Source } from "./source.ts";
 import type { AccessPolicy, CapabilityType, SkillDescriptor } from "../wire/skill-sharing.ts";
 
-export { type SourceListings, openListings, openSourceReader } from "./reader/open-source-reader.ts";
+export { type SourceDenial, type SourceListings, openListings, openSourceReader } from "./reader/open-source-reader.ts";
 
 /** What a source was when it was read last. */
 export interface SeenBefore {

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { SourceReader } from "./reader.ts";
+import type { SourceDenial, SourceReader } from "./reader.ts";
 import { parseSource } from "./source.ts";
 import { type Copies, openCopies } from "./store/open-copies.ts";
 import type { SkillReading } from "./store/skill-store.ts";
@@ -26,6 +26,7 @@ export interface SourcesOptions {
 export interface SourcesParts {
   readonly hasher?: SkillHasher;
   readonly openReader?: () => Promise<SourceReader>;
+  readonly denied?: SourceDenial;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -33,14 +34,14 @@ export interface SourcesParts {
 /** Opens the copies of skills that others publish. Throws INVALID_OPTIONS for a text that names no source. */
 export function openSourceCopies(
   { dataDirectory, sources, allowPrivate, clock, log }: SourcesOptions,
-  { hasher = createSkillHasher(), openReader, now }: SourcesParts = {},
+  { hasher = createSkillHasher(), openReader, denied, now }: SourcesParts = {},
 ): Copies {
   const parsed = sources.map(parseSource);
   return openCopies({
     dataDirectory,
     sources: parsed,
     reading: skillReading(hasher),
-    openReader: openReader ?? (() => openNetworkReader(parsed, allowPrivate)),
+    openReader: openReader ?? (() => openNetworkReader(parsed, allowPrivate, denied)),
     clock,
     log,
     ...(now !== undefined && { now }),
@@ -50,12 +51,13 @@ export function openSourceCopies(
 async function openNetworkReader(
   sources: readonly { readonly url: string }[],
   allowPrivate: readonly string[],
+  denied: SourceDenial | undefined,
 ): Promise<SourceReader> {
   const [{ openSourceReader }, { describeSkillText: describe }] = await Promise.all([
     import("./reader/open-source-reader.ts"),
     import("../skills/document.ts"),
   ]);
-  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), describe });
+  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), denied, describe });
 }
 
 /** What the store must know about skills. */

@@ -37,6 +37,8 @@ export interface Policy {
         license: string | undefined,
       ) => PolicyRefusal | undefined)
     | undefined;
+  /** Whether nothing may be read from a URL, and why; for what is not installed yet. */
+  deniesSource(url: string): PolicyRefusal | undefined;
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
   deniesLicense(license: string): PolicyRefusal | undefined;
   /** What the policy grants to this version, and by which rule of which file; undefined if nothing. */

@@ -18,7 +18,7 @@ export interface StandingSkill {
 }
 
 interface Deciding {
-  readonly policy: Pick<Policy, "denies" | "runs">;
+  readonly policy: Pick<Policy, "approvals" | "denies" | "runs">;
   readonly blocked: ReadonlySet<StandingSkill["subject"]>;
   readonly decide: (request: TrustRequest) => Promise<Authorization | undefined>;
 }
@@ -44,7 +44,8 @@ export async function standingsOf(skills: readonly StandingSkill[], deciding: De
       else if (isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined)))
         standings[place] = "ready";
       else {
-        standings[place] = "needs-approval";
+        // Then nobody can approve it.
+        standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
         yield findByDigest(skill, place);
       }
       yield;

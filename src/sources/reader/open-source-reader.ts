@@ -8,9 +8,13 @@ import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readDescriptors } from "./read-descriptors.ts";
 import { readSource } from "./read-source.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
-import { type Source, parseSource } from "../source.ts";
+import { type Source, parseSource, toLabel } from "../source.ts";
+
+/** Why nothing may be read from a URL, as a policy has it; undefined if it may. */
+export type SourceDenial = (url: string) => { readonly why: string; readonly hint: string } | undefined;
 
 export interface SourceReaderOptions extends FetcherOptions {
+  readonly denied?: SourceDenial | undefined;
   /** What the frontmatter of a SKILL.md says. */
   readonly describe: (text: string) => {
     readonly name?: string;
@@ -24,6 +28,7 @@ export function openSourceReader(options: SourceReaderOptions): SourceReader {
   const { fetcher, reading, readGit, close } = openConnections(options);
   return {
     async read(source, before, signal) {
+      refuseDenied([source.url], options.denied);
       const index = await readSource(source, { ...reading, signal, ...before });
       if (index === "unchanged") return undefined;
       const { skills, problems, isPartial } = await readDescriptors(index.skills, { fetcher, signal });
@@ -35,6 +40,7 @@ export function openSourceReader(options: SourceReaderOptions): SourceReader {
       };
     },
     async skillFiles({ name, content }, signal) {
+      refuseDenied(urlsOf(content), options.denied);
       if (content.type === "api") return invocable(content.descriptor, name);
       return await fetchSkillFiles(content, { fetcher, signal, readGit });
     },
@@ -51,20 +57,56 @@ export interface SourceListings {
 }
 
 /** Throws INVALID_OPTIONS for texts that name no source or host. */
-export function openListings(texts: readonly string[], allowPrivate: readonly string[]): SourceListings {
+export function openListings(
+  texts: readonly string[],
+  allowPrivate: readonly string[],
+  denied?: SourceDenial,
+): SourceListings {
   const sources = texts.map((text) => parseSource(text));
   const typed = sources.map(({ url }) => url);
   const { fetcher, reading, close } = openConnections({ allowPrivate, typed, describe: describeSkillText });
   return {
     sources,
-    read: (source, signal) => readSource(source, { ...reading, signal }),
+    async read(source, signal) {
+      refuseDenied([source.url], denied);
+      return await readSource(source, { ...reading, signal });
+    },
     readDescriptors: (skills, signal) => readDescriptors(skills, { fetcher, signal }),
     close,
   };
 }
 
+/** Throws PERMISSION_DENIED. */
+function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined): void {
+  for (const url of urls) {
+    const refusal = denied?.(url);
+    if (refusal === undefined) continue;
+    // The URL may hold a token.
+    const why = refusal.why.replaceAll(url, toLabel(url));
+    throw new SkillsError("PERMISSION_DENIED", why, { facts: { hint: refusal.hint } });
+  }
+}
+
+/** Where the bytes of a skill are, which a source may list from elsewhere. */
+function urlsOf(content: RemoteSkill["content"]): readonly string[] {
+  switch (content.type) {
+    case "git":
+      return [content.repository];
+    case "files":
+      return content.files.map(({ url }) => url);
+    case "api":
+      return [content.descriptor.endpoint.url];
+    case "unusable":
+      return [];
+    case "archive":
+    case "descriptor":
+    case "skill-md":
+      return [content.url];
+  }
+}
+
 /** What both read with. */
-function openConnections({ describe, ...options }: SourceReaderOptions) {
+function openConnections({ describe, ...options }: Omit<SourceReaderOptions, "denied">) {
   const fetcher = openFetcher(options);
   const git = openGitSource({ ...options, fetcher, describe });
   const readMarketplace: typeof git.readMarketplace = (...given) => git.readMarketplace(...given);

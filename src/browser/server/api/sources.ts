@@ -6,6 +6,7 @@ import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
 import { createLimitedSourceReader } from "../sources/limited-source-reader.ts";
+import { whoAndWhere } from "../../../runtime/ledger.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
 const source = z.string().max(2_048);
@@ -22,7 +23,9 @@ const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string()
 /** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
-  const desk = createLimitedSourceReader(app.clock, allowPrivate);
+  const desk = createLimitedSourceReader(app.clock, allowPrivate, (url) =>
+    app.policyFor(door.directory).deniesSource(url),
+  );
   const plans = createPendingPlans(app.clock);
   return [
     {
@@ -73,6 +76,18 @@ export const mountSources: MountBrowse = (door) => {
         if (!plans.drop(id) || fault !== undefined)
           return stale("What is installed changed since this plan was made; nothing was installed. Make it again.");
         for (const one of decided) {
+          const { name: skill, version, digest } = one.downloaded.inspected;
+          app.ledger.record({
+            at: Date.now(),
+            event: lock.entries.has(one.key) ? "update" : "add",
+            tool: "skills",
+            ...whoAndWhere({ project: where.form === "project" ? where.base : undefined }),
+            skill,
+            version,
+            digest,
+            about: `from ${one.index.source.label}`,
+            door: "browser",
+          });
           await carryOut(where, lock, [one]);
         }
         const applied: AppliedPlan = {

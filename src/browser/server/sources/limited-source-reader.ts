@@ -1,6 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { SourceReader } from "../../../sources/reader.ts";
+import type { SourceDenial, SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
 import { describeSkillText } from "../../../skills/document.ts";
 
@@ -24,7 +24,12 @@ const seconds = 120;
 /** Of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
-export function createLimitedSourceReader(clock: Clock, allowPrivate: readonly string[]): LimitedSourceReader {
+/** `denied`: what the policies that count now deny. */
+export function createLimitedSourceReader(
+  clock: Clock,
+  allowPrivate: readonly string[],
+  denied: SourceDenial,
+): LimitedSourceReader {
   let busy = 0;
   return {
     async read({ typed, signal: asked }, work) {
@@ -40,7 +45,8 @@ export function createLimitedSourceReader(clock: Clock, allowPrivate: readonly s
       try {
         // What connects is loaded when something is read.
         const { openSourceReader } = await import("../../../sources/reader.ts");
-        reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), describe: describeSkillText });
+        const urls = typed.map(({ url }) => url);
+        reader = openSourceReader({ allowPrivate, typed: urls, denied, describe: describeSkillText });
         return await work(limitBytes(reader), signal);
       } catch (error) {
         signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
+import { deniedSources } from "./install/with-reader.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -27,7 +28,7 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
     const { openListings } = await import("../../../sources/reader.ts");
-    const opened = openListings([text], options["allow-private"] ?? []);
+    const opened = openListings([text], options["allow-private"] ?? [], deniedSources(terminal.cwd, terminal));
     const { signal, stop } = onInterruption();
     try {
       const index = await read(opened, options.type, signal, terminal);

@@ -3,7 +3,9 @@ import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
+import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing/open-listing.ts";
+import { deniedSources } from "./install/with-reader.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
@@ -34,7 +36,13 @@ export const command = defineCommand({
     // Sources are searched as they are now, not in the copies of them.
     const { source: texts = [], "allow-private": allowed = [], ...here } = options;
     const opened =
-      texts.length === 0 ? undefined : (await import("../../../sources/reader.ts")).openListings(texts, allowed);
+      texts.length === 0
+        ? undefined
+        : (await import("../../../sources/reader.ts")).openListings(
+            texts,
+            allowed,
+            deniedSources(toAbsolute(options.cwd ?? "."), terminal),
+          );
     const { signal, stop } = onInterruption();
     try {
       const { catalog, complete } = await createListing(here, terminal);

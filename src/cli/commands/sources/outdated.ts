@@ -22,24 +22,27 @@ export const command = defineCommand({
     const named = namedSources(lock, options.source);
     const entries = [...lock.entries];
     const { "allow-private": allowPrivate } = options;
-    return await withReader({ allowPrivate, typed: named.typed, terminal }, async (reader, signal) => {
-      terminal.progress.show("asking the sources");
-      const skills = findSkillsDirectory(where);
-      const restored = ["missing"] as const;
-      const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal });
-      terminal.progress.done();
-      const outdated = found.filter(({ latest: { state } }) => state === "updated");
-      if (options.json === true) await terminal.printJson(found.map(toJson));
-      else if (outdated.length > 0) {
-        const rows = outdated.map(toRow);
-        await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
-      }
-      for (const failure of failuresOf(found)) terminal.tell(failure);
-      const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
-      if (found.length === 0) terminal.tell(emptyWords(where));
-      else if (isCurrent) terminal.tell("no skill is outdated");
-      return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
-    });
+    return await withReader(
+      { allowPrivate, typed: named.typed, directory: where.base, terminal },
+      async (reader, signal) => {
+        terminal.progress.show("asking the sources");
+        const skills = findSkillsDirectory(where);
+        const restored = ["missing"] as const;
+        const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal });
+        terminal.progress.done();
+        const outdated = found.filter(({ latest: { state } }) => state === "updated");
+        if (options.json === true) await terminal.printJson(found.map(toJson));
+        else if (outdated.length > 0) {
+          const rows = outdated.map(toRow);
+          await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
+        }
+        for (const failure of failuresOf(found)) terminal.tell(failure);
+        const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
+        if (found.length === 0) terminal.tell(emptyWords(where));
+        else if (isCurrent) terminal.tell("no skill is outdated");
+        return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
+      },
+    );
   },
 });
 

@@ -53,21 +53,34 @@ export const command = defineCommand({
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
     const named = namedSources(lock, given.source);
     const { "allow-private": allowPrivate } = given;
-    return await withReader({ allowPrivate, typed: named.typed, terminal }, async (reader, signal) => {
-      terminal.progress.show("asking the sources");
-      const entries = [...lock.entries].filter(([key]) => keys.includes(key));
-      const { level, "discard-changes": discards } = given;
-      const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
-      const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, level, signal });
-      terminal.progress.done();
-      for (const failure of failuresOf(found)) terminal.tell(failure);
-      const results: Result[] = [];
-      for (const one of found) results.push(await settle(one, { where, given, terminal, signal }));
-      if (given.json === true) await terminal.printJson(results);
-      if (results.length === 0) terminal.tell(emptyWords(where));
-      else if (given.json !== true && results.every(isUpToDate)) terminal.tell("everything is up to date");
-      return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
-    });
+    return await withReader(
+      { allowPrivate, typed: named.typed, directory: where.base, terminal },
+      async (reader, signal) => {
+        terminal.progress.show("asking the sources");
+        const entries = [...lock.entries].filter(([key]) => keys.includes(key));
+        const { level, "discard-changes": discards } = given;
+        const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
+        const found = await findUpdates({
+          where,
+          entries,
+          skills,
+          reader,
+          named,
+          allowPrivate,
+          restored,
+          level,
+          signal,
+        });
+        terminal.progress.done();
+        for (const failure of failuresOf(found)) terminal.tell(failure);
+        const results: Result[] = [];
+        for (const one of found) results.push(await settle(one, { where, given, terminal, signal }));
+        if (given.json === true) await terminal.printJson(results);
+        if (results.length === 0) terminal.tell(emptyWords(where));
+        else if (given.json !== true && results.every(isUpToDate)) terminal.tell("everything is up to date");
+        return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
+      },
+    );
   },
 });
 

@@ -52,8 +52,8 @@ function decideRule(
   { about, list, setting, wants = noCapabilities }: Ruled,
 ): PolicyDecision {
   for (const layer of layers) {
-    for (const { path, rule } of denialsOf(layer, { subject, wants, home })) {
-      const [part] = path;
+    for (const { path, rule, setting: meant } of denialsOf(layer, { subject, wants, home })) {
+      const part = meant ?? path[0];
       if (part !== undefined && part !== list && part !== setting) continue;
       return { about, verdict: "denied", why: rule, ...at(layer, path) };
     }

@@ -2,10 +2,10 @@ import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { PolicyProblem } from "./policy-problem.ts";
-import type { ListName, PolicyFile } from "./policy-file.ts";
+import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
 import { judgeLicense } from "./judge-license.ts";
 import { matching } from "./rules/matching.ts";
-import { allowsSource, deniesSource } from "./rules/source-rule.ts";
+import { allowsSource, deniesSource, deniesUrl, isUrlRule } from "./rules/source-rule.ts";
 
 /** One policy file of those that count together. */
 export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
@@ -26,6 +26,8 @@ export interface Denial {
   readonly rule: string;
   /** Where the rule stands in the file. */
   readonly path: readonly (string | number)[];
+  /** The setting that it is about, where that is not the one of the rule. */
+  readonly setting?: SettingName;
 }
 
 export type PolicySubject = Omit<Subject, "digest">;
@@ -61,8 +63,7 @@ export function* denialsOf(
     return;
   }
   if (policy.licenses !== undefined) yield* some(licenseDenial(layer, subject.license?.()));
-  if (wants.isolation !== undefined && policy.isolation === "sandbox")
-    yield { layer, verdict: "denies running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
+  if (wants.isolation !== undefined) yield* some(bareDenial(layer, policy));
   if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {
     const verdict = `denies ${wants.project} access to the project`;
     yield { layer, verdict, rule: `project is "${policy.project}"`, path: ["project"] };
@@ -75,6 +76,37 @@ export function* denialsOf(
     yield* judged(layer, { list: "hosts", what: `the host ${host}`, ...isListed("hosts", host) });
   for (const name of wants.secrets)
     yield* judged(layer, { list: "secrets", what: `the secret ${name}`, ...isListed("secrets", name) });
+}
+
+/** Without a sandbox, nothing keeps a skill from the hosts, secrets and files that a policy denies. */
+function bareDenial(layer: PolicyLayer, policy: PolicyFile): Denial | undefined {
+  const verdict = "denies running without a sandbox";
+  if (policy.isolation === "sandbox") return { layer, verdict, rule: 'isolation is "sandbox"', path: ["isolation"] };
+  const ban = policy.isolation === undefined ? banOf(policy) : undefined;
+  if (ban === undefined) return undefined;
+  return { layer, verdict, rule: `${ban} has rules, which only a sandbox enforces`, path: [ban], setting: "isolation" };
+}
+
+/** What a policy forbids that only a sandbox enforces; undefined if nothing. */
+export function banOf({ hosts, secrets, project = "write" }: PolicyFile): "hosts" | "secrets" | "project" | undefined {
+  const denies = ({ allow, deny = [] }: NonNullable<PolicyFile["hosts"]> = {}): boolean =>
+    allow?.includes("*") === false || deny.length > 0;
+  if (denies(hosts)) return "hosts";
+  if (denies(secrets)) return "secrets";
+  return project === "write" ? undefined : "project";
+}
+
+/** Whether a layer denies what is at a URL, before there is a skill. */
+export function urlDenial(layer: PolicyLayer, url: string): Denial | undefined {
+  const { allow = [], deny = [] } = layer.policy?.sources ?? {};
+  const verdict = `denies the source ${url}`;
+  const place = deny.findIndex((rule) => isUrlRule(rule) && deniesUrl(rule, url));
+  if (place >= 0)
+    return { layer, verdict, rule: `sources.deny has "${deny[place] ?? ""}"`, path: ["sources", "deny", place] };
+  const rules = allow.filter(isUrlRule);
+  const skill = { source: "", directory: "", isOwn: false, origin: { source: url } };
+  if (rules.length === 0 || rules.some((rule) => allowsSource(rule, skill, ""))) return undefined;
+  return { layer, verdict, rule: "not in sources.allow", path: ["sources", "allow"] };
 }
 
 function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {

@@ -66,7 +66,9 @@ export function createPolicies({ given, home, log, organisation = organisationPo
   function tell(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
     const told = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
     for (const { problems } of layers)
-      for (const problem of problems) if (!told.has(toLine(problem))) log(problem.severity, toLine(problem));
+      for (const problem of problems)
+        // Whoever writes the policy is told by `policy check`; it is in force as it is.
+        if (problem.code !== "policy-implied" && !told.has(toLine(problem))) log(problem.severity, toLine(problem));
   }
 
   return {
@@ -107,6 +109,7 @@ export const noPolicy: Policy = Object.freeze({
   code: undefined,
   denies: () => undefined,
   hides: undefined,
+  deniesSource: () => undefined,
   deniesLicense: () => undefined,
   grants: () => undefined,
 });

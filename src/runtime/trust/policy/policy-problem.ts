@@ -11,6 +11,7 @@ export type PolicyProblem = FileProblem<
   | "policy-loosens"
   | "policy-grant-idle"
   | "policy-no-effect"
+  | "policy-implied"
 >;
 
 /** Reports a problem at a place in the file. */

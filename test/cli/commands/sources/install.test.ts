@@ -45,6 +45,24 @@ test("a named skill is installed and locked with what was shown; adding it again
   expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       asks\n" });
 });
 
+test("a source that a policy denies is denied to add, update and discover, and so is what was installed from it", async () => {
+  const { origin, publish } = await openPublisher();
+  await publish({ alpha: two.alpha });
+  expect(await cli("add", origin, "--yes")).toMatchObject({ code: 0 });
+  expect((await cli("list")).stdout).not.toContain("denied");
+  project.write("acp-skills.policy.json", JSON.stringify({ sources: { deny: [origin] } }));
+  for (const args of [
+    ["add", origin, "--yes", "--replace"],
+    ["update", "--source", origin],
+    ["discover", origin],
+  ]) {
+    const { code, stderr } = await cli(...args);
+    expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining(`denies the source ${origin}`) as string]);
+  }
+  expect((await cli("policy", "explain", "alpha")).stdout).toMatch(/^the source .*denied +sources\.deny has/m);
+  expect((await cli("list")).stdout).toMatch(/^alpha .* denied/m);
+});
+
 test("what is added, updated and removed is in the ledger, with the flags that protect nothing", async () => {
   const { origin, publish } = await openPublisher();
   await publish({ alpha: two.alpha });

@@ -73,7 +73,7 @@ test.each([
   ["{} {}", "1:4-5 policy-syntax: text after the end of the JSON value. Remove it."],
   ["[".repeat(100), "1:18-19 policy-syntax: more than 16 levels. Nest less deeply."],
 ])("the syntax error of %j has a position and a fix", (text, problem) => {
-  expect(problemsOf(text)).toEqual([problem]);
+  expect(problemsOf(text).filter((one) => !one.includes(" policy-implied: "))).toEqual([problem]);
 });
 
 test.each([
@@ -150,7 +150,7 @@ test.each([
     '1:33-39 policy-contradiction: "approvals" is "once", which only a prompt can give, and "prompts" is false. Set "approvals" to "none", or "prompts" to true.',
   ],
 ])("the contradiction in %s is named, and the policy is not used", (text, problem) => {
-  expect(problemsOf(text)).toEqual([problem]);
+  expect(problemsOf(text).filter((one) => !one.includes(" policy-implied: "))).toEqual([problem]);
   expect(checkPolicy("p.json", text, "/home/ada").policy).toBeUndefined();
 });
 
@@ -186,10 +186,28 @@ test("rules and grants about tools of the agent, as older policies have them, ar
 });
 
 test("an exception to a rule is no contradiction", () => {
-  expect(
-    problemsOf('{"skills": {"allow": ["acme.*"], "deny": ["acme.old"]}, "hosts": {"allow": ["*"], "deny": ["x.org"]}}'),
-  ).toEqual([]);
+  const text = '{"skills": {"allow": ["acme.*"], "deny": ["acme.old"]}, "hosts": {"allow": ["*"], "deny": ["x.org"]}';
+  expect(problemsOf(`${text}, "isolation": "none"}`)).toEqual([]);
 });
+
+test.each([
+  [{ hosts: { deny: ["x.org"] } }, "hosts"],
+  [{ hosts: { allow: [] } }, "hosts"],
+  [{ secrets: { deny: ["*_PROD"] } }, "secrets"],
+  [{ project: "read" }, "project"],
+])("%j implies that nothing runs without a sandbox, and says so", (rules, list) => {
+  const { policy, problems } = checkPolicy("p.json", JSON.stringify(rules), "/home/ada");
+  expect(policy).toBeDefined();
+  const message = `"${list}" has rules, which only a sandbox enforces: running without one is denied, too`;
+  expect(problems).toMatchObject([{ code: "policy-implied", severity: "warning", message }]);
+  for (const isolation of ["none", "sandbox"])
+    expect(checkPolicy("p.json", JSON.stringify({ ...rules, isolation }), "/home/ada").problems).toEqual([]);
+});
+
+test.each([{ hosts: { allow: ["*"] } }, { secrets: { deny: [] } }, { project: "write" }, { skills: { deny: ["a"] } }])(
+  "%j forbids nothing that a sandbox enforces",
+  (rules) => expect(checkPolicy("p.json", JSON.stringify(rules), "/home/ada").problems).toEqual([]),
+);
 
 test("a grant to a commit is valid", () => {
   const grant = { source: "https://github.com/acme/skills", commit: "0a".repeat(20), capabilities: {} };

@@ -1,4 +1,6 @@
-import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
+import { createPolicies } from "../../../../runtime/trust.ts";
+import { givenPolicy } from "../../../arguments/values.ts";
+import { type SourceDenial, type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { type Terminal, onInterruption } from "../../../report/terminal.ts";
 import { describeSkillText } from "../../../../skills/document.ts";
@@ -7,16 +9,25 @@ interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
   /** The sources that a person named now, which may be on this machine; a lock names none of these. */
   readonly typed: readonly Source[];
+  /** Whose policies count. */
+  readonly directory: string;
   readonly terminal: Terminal;
+}
+
+/** What the policies that count in a directory deny. */
+export function deniedSources(directory: string, { home, log }: Pick<Terminal, "home" | "log">): SourceDenial {
+  const policy = createPolicies({ given: givenPolicy(), home, log }).policyFor(directory);
+  return (url) => policy.deniesSource(url);
 }
 
 /** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
 export async function withReader(
-  { allowPrivate = [], typed, terminal }: ReaderOptions,
+  { allowPrivate = [], typed, directory, terminal }: ReaderOptions,
   work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const urls = typed.map(({ url }) => url);
-  const reader = openSourceReader({ allowPrivate, typed: urls, describe: describeSkillText });
+  const denied = deniedSources(directory, terminal);
+  const reader = openSourceReader({ allowPrivate, typed: urls, denied, describe: describeSkillText });
   const { signal, stop } = onInterruption();
   try {
     return await work(reader, signal);

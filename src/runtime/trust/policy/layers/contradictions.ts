@@ -2,6 +2,7 @@ import type { Capabilities } from "../../../../skills/permissions.ts";
 import type { JsonNode } from "../../../../base/json/json-text.ts";
 import { type ListName, type PolicyFile, type PolicyGrant, defaultPolicySettings, lists } from "../policy-file.ts";
 import type { ReportPolicyProblem } from "../policy-problem.ts";
+import { banOf } from "../layers.ts";
 import { matching } from "../rules/matching.ts";
 
 interface Context {
@@ -19,6 +20,12 @@ export function contradictionsIn(policy: PolicyFile, context: Context): void {
     if (why === undefined) return;
     report("policy-contradiction", nodeAt(["grants", index]), `the grant has no effect: ${why}`, "Remove one of them.");
   });
+  const ban = policy.isolation === undefined ? banOf(policy) : undefined;
+  if (ban !== undefined) {
+    const message = `"${ban}" has rules, which only a sandbox enforces: running without one is denied, too`;
+    const fix = 'Write "isolation": "sandbox" to say so, or "isolation": "none" to allow it to those who are approved.';
+    report("policy-implied", nodeAt([ban]), message, fix, "warning");
+  }
   if (policy.prompts === false && policy.approvals === "once") {
     const message = '"approvals" is "once", which only a prompt can give, and "prompts" is false';
     report("policy-contradiction", nodeAt(["approvals"]), message, 'Set "approvals" to "none", or "prompts" to true.');
@@ -52,7 +59,9 @@ function deniedCapability(policy: PolicyFile, capabilities: Capabilities, home: 
     ...capabilities.secrets.map((name) => ["secrets", "secret", name] as const),
   ];
   const denied = asked.find(([list, , name]) => deniedBy(policy, list, name, home));
-  return denied && `the policy denies the ${denied[1]} ${denied[2]}`;
+  if (denied !== undefined) return `the policy denies the ${denied[1]} ${denied[2]}`;
+  const ban = policy.isolation === undefined && capabilities.isolation !== undefined ? banOf(policy) : undefined;
+  return ban && `"${ban}" has rules, and no "isolation" says that it may be "none"`;
 }
 
 function deniedBy(policy: PolicyFile, list: ListName, name: string, home: string): boolean {

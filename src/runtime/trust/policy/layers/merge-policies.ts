@@ -1,5 +1,5 @@
 import { together } from "../../../../skills/permissions.ts";
-import { type Denial, type PolicyLayer, denialsOf, licenseDenial, skillDenialsOf } from "../layers.ts";
+import { type Denial, type PolicyLayer, denialsOf, licenseDenial, skillDenialsOf, urlDenial } from "../layers.ts";
 import {
   type PolicyGrant,
   type PolicySettings,
@@ -44,6 +44,10 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
           return undefined;
         }
       : undefined,
+    deniesSource(url) {
+      const denials = layers.flatMap((layer) => urlDenial(layer, url) ?? []);
+      return denials[0] && toRefusal(denials[0]);
+    },
     deniesLicense(license) {
       const denials = layers.flatMap((layer) => licenseDenial(layer, license) ?? []);
       return denials[0] && toRefusal(denials[0]);

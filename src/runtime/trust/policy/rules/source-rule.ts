@@ -1,5 +1,6 @@
 import path from "node:path";
 import { LimitedMap } from "../../../../base/limited-map.ts";
+import { installedFrom } from "../../../../skills/files.ts";
 import { isWithin } from "../../../../base/paths/is-within.ts";
 
 /** Where a skill came from. */
@@ -36,9 +37,13 @@ export function allowsSource(rule: string, skill: SkillOrigin, home: string): bo
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }
 
-/** Besides, a directory is denied where it really is, and where a fetched skill is kept. */
+/** Besides, a directory is denied where it really is, and where a fetched skill is kept; and what was installed from a URL. */
 export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
-  if (rule === project || url.test(rule)) return allowsSource(rule, skill, home);
+  if (url.test(rule)) {
+    const urls = skill.origin === undefined ? installedFrom(skill, home) : [skill.origin.source];
+    return urls.some((one) => deniesUrl(rule, one));
+  }
+  if (rule === project) return allowsSource(rule, skill, home);
   return [skill.source, skill.directory].some((place) => isWithin(fold(place), toPath(rule, home)));
 }
 
@@ -48,6 +53,38 @@ function isUnderUrl(text: string, start: string): boolean {
   const prefix = above.pathname.replace(/\/+$/, "");
   const isBelow = pathname === prefix || pathname === `${prefix}.git` || pathname.startsWith(`${prefix}/`);
   return origin === above.origin && isBelow;
+}
+
+/** A URL is denied however it is spelt: by another scheme, with a user, in other letters. */
+export function deniesUrl(rule: string, text: string): boolean {
+  const [denied, place] = [placeOf(rule), placeOf(text)];
+  if (denied === undefined || place === undefined) return false;
+  const isHost = denied.host === place.host && (denied.port === "" || denied.port === place.port);
+  const [path, prefix] = [place.path, denied.path.replace(/\.git$/, "")];
+  return isHost && (path === prefix || path === `${prefix}.git` || path.startsWith(`${prefix}/`));
+}
+
+/** Whether sources on the network are allowed by URL: then others are not. */
+export function isUrlRule(rule: string): boolean {
+  return url.test(rule);
+}
+
+function placeOf(text: string): { readonly host: string; readonly port: string; readonly path: string } | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { hostname, port, pathname } = new URL(text);
+  const path = decoded(pathname)
+    .toLowerCase()
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/$/, "");
+  return { host: hostname.toLowerCase().replace(/^www\.|\.$/g, ""), port, path };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const paths = new LimitedMap<string, string>(2_000);

@@ -37,6 +37,39 @@ const aboves = fc.tuple(
   fc.option(anyLayer("configuration"), { nil: undefined }),
 ).map((layers) => layers.filter((layer) => layer !== undefined)); // prettier-ignore
 
+describe("running without a sandbox", () => {
+  const bare = wanting({ isolation: "none" });
+
+  test("is denied where hosts, secrets or the project have rules, unless the same policy says otherwise in words", () => {
+    for (const ban of [{ hosts: { deny: ["x.org"] } }, { secrets: { allow: ["A"] } }, { project: "read" }]) {
+      const { why = "" } = merged(organisation(ban)).denies(subjectOf(), bare) ?? {};
+      expect(why).toMatch(
+        /denies running without a sandbox: (?:hosts|secrets|project) has rules, which only a sandbox enforces/,
+      );
+      expect(merged(organisation({ ...ban, isolation: "none" })).denies(subjectOf(), bare)).toBeUndefined();
+      // Not of another policy.
+      expect(merged(organisation(ban), project({ isolation: "none" })).denies(subjectOf(), bare)).toBeDefined();
+      expect(merged(organisation(ban)).denies(subjectOf(), wanting({}))).toBeUndefined();
+    }
+    expect(merged(organisation({ skills: { deny: ["a"] } })).denies(subjectOf(), bare)).toBeUndefined();
+  });
+});
+
+describe("a source on the network", () => {
+  test("is denied by its URL, or because others are allowed by theirs", () => {
+    const denying = merged(organisation({ sources: { deny: ["https://evil.org"] } }));
+    expect(denying.deniesSource("https://evil.org/skills")?.why).toContain('sources.deny has "https://evil.org"');
+    expect(denying.deniesSource("https://x.org")).toBeUndefined();
+    const allowing = merged(organisation({ sources: { allow: ["https://acme.org", "~/.agents/skills"] } }));
+    expect(allowing.deniesSource("https://x.org")?.why).toContain("not in sources.allow");
+    expect(allowing.deniesSource("https://acme.org/a")).toBeUndefined();
+    expect(
+      merged(organisation({ sources: { allow: ["~/.agents/skills"] } })).deniesSource("https://x.org"),
+    ).toBeUndefined();
+    expect(noPolicy.deniesSource("https://x.org")).toBeUndefined();
+  });
+});
+
 describe("merging policies", () => {
   test("without files, nothing is denied and nothing is granted", () => {
     fc.assert(
