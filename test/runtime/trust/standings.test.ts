@@ -33,6 +33,9 @@ test("a skill that wants something needs an approval, as does code where a polic
     "needs-approval",
   );
   expect(await standing(skill("pdf", { hasCode: true }), { runs: "ask" })).toBe("needs-approval");
+  // Nobody can approve it then.
+  expect(await standing(skill("pdf", { needs: network }), { approvals: "none" })).toBe("denied");
+  expect(await standing(skill("pdf", { hasCode: true }), { approvals: "none" })).toBe("ready");
 });
 
 test("what a policy denies is denied, even if a person blocked it", async () => {

@@ -5,9 +5,12 @@ import { type Settings, idleGrants, readOptions } from "../../../runtime/options
 import { defaultRunLimits, maxTimeoutMs, openRunEnvironment } from "../../../runtime/runs.ts";
 import { findCgroups, findCommand, findPython } from "../../../runtime/sandbox.ts";
 import { agentCommands } from "../../agent-commands.ts";
+import type { PolicyLayer } from "../../../runtime/trust.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";
+import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand } from "../../command.ts";
+import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
 import { type Listing, createListing } from "../../listing/open-listing.ts";
 import { labelled } from "../../report/columns.ts";
@@ -28,7 +31,8 @@ export const command = defineCommand({
     const settings = readOptions({ log: terminal.log, ...runningOptions }, { home: terminal.home });
     const listing = await createListing(given, terminal);
     terminal.progress.show("running the self-tests of the sandboxes");
-    const report = await examine(settings, listing);
+    const directory = toAbsolute(given.cwd ?? ".");
+    const report = await examine(settings, listing, policiesIn(directory, terminal));
     terminal.progress.done();
     if (given.json === true) await terminal.printJson(report);
     else await terminal.print(describe(report, terminal));
@@ -39,7 +43,7 @@ export const command = defineCommand({
 type Report = Awaited<ReturnType<typeof examine>>;
 
 /** What `--json` prints. */
-async function examine(settings: Settings, { catalog, roots: searched }: Listing) {
+async function examine(settings: Settings, { catalog, roots: searched }: Listing, policies: readonly PolicyLayer[]) {
   const environment = openRunEnvironment(settings);
   const [tiers, python] = await Promise.all([environment.report(), findPython()]).finally(() => environment.close());
   const problem = storageFault(settings.dataDirectory);
@@ -64,6 +68,7 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
     foreign_files: problem === undefined ? foreignFiles(settings.dataDirectory) : [],
     roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
     skills: catalog.snapshot.skills.length,
+    policies: policies.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined })),
     grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
     agents: [...agentCommands.keys()].flatMap((name) => {
       const path = findCommand(name);
@@ -84,7 +89,7 @@ function toCgroup() {
 
 function* describe(report: Report, { paint, home }: Terminal): Iterable<string> {
   const line = labelled(paint, 14);
-  const { version, node, python, isolation, tiers, limits, cgroup, roots, skills, grants, agents } = report;
+  const { version, node, python, isolation, tiers, limits, cgroup, roots, skills, policies, grants, agents } = report;
   yield line("acp-skills", version);
   yield line("node", `${node.version}  ${node.executable}`);
   yield line("python", "reason" in python ? python.reason : `${python.version}  ${python.executable}`);
@@ -108,6 +113,12 @@ function* describe(report: Report, { paint, home }: Terminal): Iterable<string> 
   yield line("skills", String(skills));
   for (const root of roots)
     yield line("  root", `${homePath(root.path, home)}${root.exists ? "" : "  (does not exist)"}`);
+  for (const { origin, file, used } of policies)
+    yield line(
+      "policy",
+      `${homePath(file, home)}  (${origin}${used ? "" : ", not used: see acp-skills policy check"})`,
+    );
+  if (policies.length === 0) yield line("policy", "none");
   for (const found of grants)
     yield line("grant", "reason" in found ? `${found.grant}  (${found.reason})` : found.grant);
   yield line("agents", agents.length === 0 ? "no known agent is on PATH" : `${agents.length} on PATH`);

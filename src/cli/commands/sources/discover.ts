@@ -1,7 +1,7 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
-import { deniedSources } from "./install/with-reader.ts";
+import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";

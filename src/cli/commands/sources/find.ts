@@ -5,7 +5,7 @@ import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-op
 import { defineCommand, usageError } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing/open-listing.ts";
-import { deniedSources } from "./install/with-reader.ts";
+import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";

@@ -49,6 +49,16 @@ test("reports grants that have no effect", async () => {
   expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; name its digest /m);
 });
 
+test("names the policies that count here", async () => {
+  const args = ["doctor", "--isolation", "seatbelt"];
+  expect((await runCli(args, { cwd: project.directory })).stdout).toMatch(/^policy +none$/m);
+  const file = project.write("acp-skills.policy.json", "{}");
+  expect((await runCli(args, { cwd: project.directory })).stdout).toContain(`${file}  (project)`);
+  project.write("acp-skills.policy.json", "{");
+  const { stdout } = await runCli([...args, "--json"], { cwd: project.directory });
+  expect((JSON.parse(stdout) as { policies: unknown }).policies).toEqual([{ origin: "project", file, used: false }]);
+});
+
 test("reports which agents ask before a tool runs code", async () => {
   const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
   expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot, Kimi Code: /);

@@ -1,6 +1,5 @@
-import { createPolicies } from "../../../../runtime/trust.ts";
-import { givenPolicy } from "../../../arguments/values.ts";
-import { type SourceDenial, type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
+import { deniedSources } from "../../../arguments/policies.ts";
+import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { type Terminal, onInterruption } from "../../../report/terminal.ts";
 import { describeSkillText } from "../../../../skills/document.ts";
@@ -12,12 +11,6 @@ interface ReaderOptions {
   /** Whose policies count. */
   readonly directory: string;
   readonly terminal: Terminal;
-}
-
-/** What the policies that count in a directory deny. */
-export function deniedSources(directory: string, { home, log }: Pick<Terminal, "home" | "log">): SourceDenial {
-  const policy = createPolicies({ given: givenPolicy(), home, log }).policyFor(directory);
-  return (url) => policy.deniesSource(url);
 }
 
 /** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */

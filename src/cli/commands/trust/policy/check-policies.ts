@@ -1,7 +1,8 @@
 import path from "node:path";
-import { type PolicyLayer, createPolicies, readPolicyText, toLayer } from "../../../../runtime/trust.ts";
+import { type PolicyLayer, readPolicyText, toLayer } from "../../../../runtime/trust.ts";
 import { policyFileName } from "../../../../wire/policy-file.ts";
-import { directoryFault, givenPolicy } from "../../../arguments/values.ts";
+import { policiesIn } from "../../../arguments/policies.ts";
+import { directoryFault } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { saySeverities } from "../../../report/say-counts.ts";
@@ -12,11 +13,6 @@ import { prettyProblem } from "../../../report/pretty.ts";
 interface Checking {
   readonly cwd?: string;
   readonly json?: boolean;
-}
-
-/** The policies that count in a directory, besides those that do not exist. Their problems are not logged. */
-export function policiesIn(directory: string, { home }: Pick<Terminal, "home">): readonly PolicyLayer[] {
-  return createPolicies({ given: givenPolicy(), home, log: () => undefined }).layersFor(directory);
 }
 
 /** Prints the problems of one file, or of the policies that count in a directory. */

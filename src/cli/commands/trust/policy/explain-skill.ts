@@ -12,7 +12,7 @@ import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { policiesIn } from "./check-policies.ts";
+import { policiesIn } from "../../../arguments/policies.ts";
 import { noSuchSkill } from "../../../../skills/skill.ts";
 
 /** Prints what the policies decide about a skill, and which rules do. */
