@@ -53,7 +53,7 @@ test("names the policies that count here", async () => {
   const args = ["doctor", "--isolation", "seatbelt"];
   expect((await runCli(args, { cwd: project.directory })).stdout).toMatch(/^policy +none$/m);
   const file = project.write("acp-skills.policy.json", "{}");
-  expect((await runCli(args, { cwd: project.directory })).stdout).toContain(`${file}  (project)`);
+  expect((await runCli(args, { cwd: project.directory })).stdout).toContain("~/acp-skills.policy.json  (project)");
   project.write("acp-skills.policy.json", "{");
   const { stdout } = await runCli([...args, "--json"], { cwd: project.directory });
   expect((JSON.parse(stdout) as { policies: unknown }).policies).toEqual([{ origin: "project", file, used: false }]);
