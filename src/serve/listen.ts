@@ -1,4 +1,4 @@
-import { type RequestListener, type Server, type ServerResponse, createServer } from "node:http";
+import { type RequestListener, type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { App } from "../runtime/app.ts";
@@ -137,7 +137,7 @@ export async function closeServer(
   }: {
     readonly clock: Clock;
     readonly seconds: number;
-    readonly running: ReadonlySet<ServerResponse>;
+    readonly running: { readonly size: number };
     readonly held: ReadonlySet<Promise<void>>;
     readonly cancel: () => void;
   },

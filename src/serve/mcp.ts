@@ -3,14 +3,15 @@ import { isSkillsError } from "../base/errors.ts";
 import type { McpDoor } from "../mcp/mcp-door.ts";
 import { type HttpMcp, openHttpMcp } from "../mcp/streamable-http.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
-import type { HttpRequestListener, HttpDoor } from "./http-door.ts";
+import type { HttpCaller, HttpRequestListener, HttpDoor } from "./http-door.ts";
 
-/** One MCP server for each caller, made at its first request. */
+/** One MCP server for each caller, made at its first request. `forget` ends those of callers that are gone. */
 export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" | "config" | "metrics">): {
   readonly answer: HttpRequestListener;
+  readonly forget: (callers: readonly HttpCaller[]) => void;
   readonly close: () => Promise<void>;
 } {
-  const servers = new Map<string, HttpMcp>();
+  const servers = new Map<HttpCaller, HttpMcp>();
   const { source, hasher, log, clock, policyFor, version } = app;
   const door: McpDoor = {
     ...{ source, hasher, log, clock, policyFor, version },
@@ -38,7 +39,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
         refuse(response, onlyPost());
         return;
       }
-      let server = servers.get(caller.name);
+      let server = servers.get(caller);
       if (server === undefined) {
         // Models call through this door.
         const options = {
@@ -48,9 +49,15 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
           isOneClient: !caller.isAnonymous,
         };
         server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
-        servers.set(caller.name, server);
+        servers.set(caller, server);
       }
       await server.answer(request, response, take);
+    },
+    forget(callers) {
+      for (const caller of callers) {
+        void servers.get(caller)?.close();
+        servers.delete(caller);
+      }
     },
     async close() {
       await Promise.all([...servers.values()].map((server) => server.close()));

@@ -9,7 +9,7 @@ import { createCallers } from "./admission/callers.ts";
 import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
 import { answerRequests } from "./serve-http/answer-requests.ts";
 import type { ServeConfig } from "./config.ts";
-import type { HttpDoor, HttpRequestListener } from "./http-door.ts";
+import type { HttpCaller, HttpDoor, HttpRequestListener } from "./http-door.ts";
 import { type ListenOptions, closeServer, hostsOf, isLoopbackListenHost, listen } from "./listen.ts";
 import { openMcpOfCallers } from "./mcp.ts";
 import { createServeRoutes } from "./serve-http/open-routes.ts";
@@ -28,6 +28,8 @@ export interface HttpServer {
    * with the number of requests that were cancelled.
    */
   close(): Promise<number>;
+  /** Takes over callers and shares. Requests of callers that are gone, or have other rights, end. Returns their names. */
+  replaceCallers(config: Pick<ServeConfig, "callers" | "shares">): readonly string[];
 }
 
 /**
@@ -37,9 +39,11 @@ export interface HttpServer {
 export async function serveHttp(
   app: App,
   session: SessionSkills,
-  config: ServeConfig,
+  given: ServeConfig,
   address: ListenOptions,
 ): Promise<HttpServer> {
+  // Its callers may be replaced.
+  const config: Mutable<ServeConfig> = { ...given };
   const isLoopback = isLoopbackListenHost(address.host);
   if (!isLoopback && config.callers.length === 0)
     throw new SkillsError(
@@ -51,7 +55,7 @@ export async function serveHttp(
   const stopped = new AbortController();
   // Every call listens; from the eleventh on, Node would warn of a leak.
   setMaxListeners(0, stopped.signal);
-  const running = new Set<ServerResponse>();
+  const running = new Map<ServerResponse, HttpCaller>();
   const held = new Set<Promise<void>>();
   const runListeners: ((caller: string, event: RunEvent) => void)[] = [];
   const metrics = createMetrics();
@@ -129,5 +133,18 @@ export async function serveHttp(
     await mcp.close();
     return cancelled;
   }
-  return { url, close: () => (closing ??= close()) };
+  return {
+    url,
+    close: () => (closing ??= close()),
+    replaceCallers({ callers: others, shares }) {
+      Object.assign(config, { callers: others, shares });
+      published.shares.replace(shares);
+      const gone = callers.replace(others);
+      for (const [response, caller] of running) if (gone.includes(caller)) response.destroy();
+      mcp.forget(gone);
+      return gone.map(({ name }) => name);
+    },
+  };
 }
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };

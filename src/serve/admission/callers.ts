@@ -15,6 +15,11 @@ interface KnownCaller {
   readonly limiter: Limiter;
 }
 
+interface ConfiguredCaller extends KnownCaller, Pick<CallerConfig, "tokenDigest"> {
+  /** All that the configuration says of it. */
+  readonly key: string;
+}
+
 /** Who may call, by bearer token. */
 export interface Callers {
   /**
@@ -23,6 +28,8 @@ export interface Callers {
    */
   recognise(authorization: string, connection: object): KnownCaller | undefined;
   readonly anonymous: HttpCaller;
+  /** Whoever is not in the list any more, or is there otherwise, is nobody from now on; returns them. The others stay who they are. */
+  replace(callers: readonly CallerConfig[]): readonly HttpCaller[];
 }
 
 /** Reading JSON blocks for as long as it is large: nobody without credentials can do that for seconds. */
@@ -44,7 +51,7 @@ export function createCallers(
     readonly onRunEvent: (caller: string) => McpCaller["onEvent"];
   },
 ): Callers {
-  const known: (KnownCaller & Pick<CallerConfig, "tokenDigest">)[] = [];
+  let known: readonly ConfiguredCaller[] = [];
   const skills = session.catalog;
   const { requestBytes } = config.limits;
 
@@ -64,7 +71,8 @@ export function createCallers(
     };
   }
 
-  for (const { name, tokenDigest, skills: patterns, tools, grants, secrets, limits } of config.callers) {
+  function toKnown(configured: CallerConfig): ConfiguredCaller {
+    const { name, tokenDigest, skills: patterns, tools, grants, secrets, limits } = configured;
     const isForAll = patterns.includes("*");
     const sees = (skill: Skill): boolean => isForAll || isNamedIn(patterns, skill);
     const isLocal = name === localCaller;
@@ -81,11 +89,22 @@ export function createCallers(
       invokes: ({ skill }) => sees(skill),
       view: isForAll ? "all" : JSON.stringify([...patterns].sort()),
     });
-    known.push({ caller, tokenDigest, limiter: createLimiter(limits, now) });
+    return { caller, tokenDigest, limiter: createLimiter(limits, now), key: JSON.stringify(configured) };
   }
 
-  const find = tokenFinder(known);
-  const recognised = new WeakMap<object, { readonly authorization: string; readonly found: KnownCaller }>();
+  let find = tokenFinder(known);
+  let recognised = new WeakMap<object, { readonly authorization: string; readonly found: KnownCaller }>();
+  const replace: Callers["replace"] = (callers) => {
+    const before = known;
+    known = callers.map((configured) => {
+      const key = JSON.stringify(configured);
+      return before.find((one) => one.key === key) ?? toKnown(configured);
+    });
+    find = tokenFinder(known);
+    recognised = new WeakMap();
+    return before.filter((one) => !known.includes(one)).map(({ caller }) => caller);
+  };
+  replace(config.callers);
 
   const isPublic = (skill: Skill): boolean => publication().bySlug.get(skill.slug)?.access === "public";
   const anonymous: HttpCaller = Object.freeze<HttpCaller>({
@@ -113,6 +132,7 @@ export function createCallers(
       return found;
     },
     anonymous,
+    replace,
   };
 }
 

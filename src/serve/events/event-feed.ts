@@ -62,7 +62,12 @@ export function createEventFeed(
   return {
     of(caller) {
       const found = callers.get(caller.name);
-      if (found !== undefined) return found.events;
+      if (found !== undefined) {
+        // After a change of the configuration it may discover others.
+        if (found.caller !== caller) found.events.push("reset", snapshot());
+        callers.set(caller.name, { caller, events: found.events });
+        return found.events;
+      }
       before ??= publication();
       const events = createCallerEvents({ epoch, most: remembered });
       callers.set(caller.name, { caller, events });

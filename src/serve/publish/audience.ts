@@ -27,11 +27,16 @@ export function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller
 export interface Shares {
   /** Undefined for a token that no share has. */
   find(token: string): Audience | undefined;
+  /** Others are shared from now on. */
+  replace(shares: readonly ShareConfig[]): void;
 }
 
 export function createShares({ shares }: Pick<ServeConfig, "shares">): Shares {
-  const findShare = tokenFinder(shares);
+  let findShare = tokenFinder(shares);
   return {
+    replace(others) {
+      findShare = tokenFinder(others);
+    },
     find(token) {
       const share = findShare(token);
       return share && toShared(share, token);
@@ -42,7 +47,7 @@ export function createShares({ shares }: Pick<ServeConfig, "shares">): Shares {
 function toShared({ name, skills }: ShareConfig, token: string): Audience {
   const isShared = ({ skill }: PublishedSkill): boolean => skills.includes("*") || isNamedIn(skills, skill);
   return {
-    view: `share ${name}`,
+    view: JSON.stringify(["share", name, skills]),
     share: name,
     prefix: `/s/${token}`,
     isEverybody: false,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isRefusal } from "../../wire/http/refusal.ts";
 import { type AdmissionRules, admit, pathOf } from "../admission/admit.ts";
-import { type HttpDoor, type HttpRequestListener, refuseRequest } from "../http-door.ts";
+import { type HttpCaller, type HttpDoor, type HttpRequestListener, refuseRequest } from "../http-door.ts";
 import { answerIndex, indexPath } from "../publish.ts";
 import { healthPaths } from "../telemetry/health-routes.ts";
 import type { RequestFacts } from "../telemetry/request-facts.ts";
@@ -19,7 +19,7 @@ export interface Answering {
   readonly factsOf: (request: IncomingMessage, response: ServerResponse) => RequestFacts;
   readonly rules: AdmissionRules;
   /** Gets every admitted request's response. */
-  readonly running: Set<ServerResponse>;
+  readonly running: Map<ServerResponse, HttpCaller>;
 }
 
 /** Admits and answers requests; what tells skills waits until they were read. A failure of ours ends the one request, and is logged. */
@@ -54,12 +54,14 @@ export function answerRequests({ door, direct, answerRoutes, factsOf, rules, run
     const admitted = admit(request, path, rules);
     if (isRefusal(admitted)) {
       request.resume();
+      if (admitted.status === 401)
+        app.log("warning", `A token was refused, which no caller has: ${request.socket.remoteAddress ?? "a client"}, ${request.method ?? ""} ${toLoggedPath(target)}.`); // prettier-ignore
       if (path !== undefined && Object.hasOwn(direct, path)) facts.route = path;
       refuseRequest(response, path ?? target, admitted);
       return;
     }
-    running.add(response);
     const { caller, limiter } = admitted;
+    running.set(response, caller);
     facts.caller = caller;
     facts.limiter = limiter;
     answerAdmitted(request, response, { path, facts }).catch((error: unknown) => {

@@ -12,6 +12,9 @@ import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
+import type { Log } from "../../../base/log.ts";
+import type { HttpServer } from "../../../serve/serve-http.ts";
+import { followFile } from "./follow-config.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
@@ -84,6 +87,7 @@ export const command = defineCommand({
         : { config: given, tokens: undefined };
     const app = openApp(settings);
     const { signal, stop } = onInterruption();
+    let stopFollowing = (): void => undefined;
     try {
       const session = app.openSession({ cwd: directory });
       logPublishedProblems(session, log);
@@ -91,16 +95,51 @@ export const command = defineCommand({
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
       terminal.tell(`listening on ${server.url}`);
       if (tokens !== undefined) tellTokens(tokens, server.url, terminal);
+      if (options.config !== undefined)
+        stopFollowing = followFile(toAbsolute(options.config), app.clock, () => {
+          const file = toAbsolute(options.config ?? "");
+          void reload(server, { file, started: given, isLocal: tokens !== undefined, log });
+        });
       if (!signal.aborted) await once(signal, "abort");
       const cancelled = await server.close();
       if (cancelled > 0) terminal.tell(`cancelled ${cancelled} requests that still ran`);
     } finally {
       stop();
+      stopFollowing();
       await app.close();
     }
     return 130;
   },
 });
+
+/** Takes over the callers and shares of a configuration that changed; keeps those that are in force if it has errors. */
+async function reload(
+  server: Pick<HttpServer, "replaceCallers">,
+  { file, started, isLocal, log }: { readonly file: string; readonly started: ServeConfig; readonly isLocal: boolean; readonly log: Log }, // prettier-ignore
+): Promise<void> {
+  const { readConfigFile } = await import("../../../serve/read-config.ts");
+  const { config, problems } = readConfigFile(file, process.env);
+  if (config === undefined) {
+    for (const { line, column, message, fix } of problems)
+      log("error", `${file}:${line}:${column}: ${message}. ${fix} The callers and shares from before stay in force.`);
+    return;
+  }
+  // Whoever the token of this process was printed for keeps it while the file has no callers.
+  const keeps = isLocal && config.callers.length === 0;
+  if (!keeps) {
+    const gone = server.replaceCallers(config);
+    const who = gone.length === 0 ? "nobody is gone" : `no longer in force as they were: ${gone.join(", ")}`;
+    log(
+      "info",
+      `${file} was read again: ${counted(config.callers.length, "caller")}, ${counted(config.shares.length, "share")}; ${who}.`,
+    );
+  }
+  const names = Object.keys(started) as (keyof ServeConfig)[];
+  const others = names.filter(
+    (name) => name !== "callers" && name !== "shares" && JSON.stringify(started[name]) !== JSON.stringify(config[name]),
+  );
+  if (others.length > 0) log("warning", `${file}: ${others.join(", ")} changed, which counts after a restart.`);
+}
 
 /** Only for this process: a server for others has callers in its configuration. */
 function tellTokens({ bearer, share }: LocalTokens, url: string, { tell }: Pick<Terminal, "tell">): void {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { readFileSync, renameSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync } from "node:fs";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { newToken, toTokenDigest } from "../../../../src/wire/http/token.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -152,6 +153,40 @@ describe("acp-skills serve", () => {
     expect(stderr).toContain('fix: Did you mean "access"?');
     expect(stderr).toContain("serve.json has 2 errors; nothing is served");
     expect(stderr).not.toContain("hunter2");
+  });
+
+  it("reads its configuration again when it changes: who is taken out is nobody at once; a broken one keeps the old", async () => {
+    project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
+    const [ada, kim] = [newToken(), newToken()];
+    const digestOf = (token: string): string => `sha256:${toTokenDigest(token).toString("hex")}`;
+    const callers = { ada: { name: "ada", token: digestOf(ada) }, kim: { name: "kim", token: digestOf(kim) } };
+    const write = (value: unknown): string =>
+      project.write("serve.json", typeof value === "string" ? value : JSON.stringify(value));
+    const file = write({ callers: [callers.ada, callers.kim] });
+    chmodSync(file, 0o600);
+    const child = startCli(["serve", "--port", "0", "--config", file], { cwd: project.directory });
+    started.push(child);
+    let told = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+    await vi.waitUntil(() => told.includes("listening on"), { timeout: 20_000 });
+    const url = /listening on (\S+)/.exec(told)?.[1] ?? "";
+    const statusOf = async (token: string): Promise<number> =>
+      (await fetch(`${url}/.well-known/skill-sharing`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect([await statusOf(ada), await statusOf(kim)]).toEqual([200, 200]);
+    const stream = await fetch(`${url}/events`, { headers: { authorization: `Bearer ${kim}` } });
+    write({ callers: [callers.ada] });
+    await expect(stream.text()).rejects.toThrow();
+    expect([await statusOf(ada), await statusOf(kim)]).toEqual([200, 401]);
+    expect(told).toContain("no longer in force as they were: kim");
+    await vi.waitUntil(() => told.includes("A token was refused, which no caller has: 127.0.0.1, GET"));
+    expect(told).not.toContain(kim);
+    write("{");
+    await vi.waitUntil(() => told.includes("The callers and shares from before stay in force."), { timeout: 10_000 });
+    expect(await statusOf(ada)).toBe(200);
+    write({ callers: [callers.kim], access: { default: "public" } });
+    if (process.platform !== "win32") child.kill("SIGHUP");
+    await vi.waitUntil(() => told.includes("access changed, which counts after a restart"), { timeout: 10_000 });
+    expect([await statusOf(ada), await statusOf(kim)]).toEqual([401, 200]);
   });
 
   it("makes tokens of 256 bits, of which the digest stands in the configuration", async () => {
