@@ -221,7 +221,7 @@ const cases: readonly Case[] = [
     what: "wants credentials",
     answer: answers.status(401, { "www-authenticate": "Bearer" }),
     code: "AUTH_REQUIRED",
-    message: /answered with status 401 for the skill, which needs credentials\.$/,
+    message: /answered with status 401 for the skill, which needs credentials: --token env:NAME of .*publisher\.$/,
   },
   {
     what: "does not have it",

@@ -19,6 +19,8 @@ export interface FetcherOptions {
   readonly allowPrivate: readonly string[];
   /** URLs that a person typed, as sources. Those on loopback are allowed, also over http, with exactly their port. */
   readonly typed?: readonly string[];
+  /** Bearer tokens by origin: sent to requests that begin there, and dropped where these lead elsewhere. */
+  readonly tokens?: ReadonlyMap<string, string> | undefined;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
   readonly clock?: Clock;
@@ -60,7 +62,11 @@ export function openFetcher(options: FetcherOptions): Fetcher {
       signal.addEventListener("abort", leave);
       closed.signal.addEventListener("abort", close);
       try {
-        return await follow(request, url, { rules, agent: await agent, signal: stop.signal });
+        return await follow(withToken(request, options.tokens?.get(url.origin)), url, {
+          rules,
+          agent: await agent,
+          signal: stop.signal,
+        });
       } finally {
         cancel();
         signal.removeEventListener("abort", leave);
@@ -79,6 +85,12 @@ export function openFetcher(options: FetcherOptions): Fetcher {
       await (await agent)?.destroy();
     },
   };
+}
+
+function withToken(request: RemoteRequest, token: string | undefined): RemoteRequest {
+  const { headers = {} } = request;
+  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  return token === undefined || hasOwn ? request : { ...request, headers: { ...headers, authorization: `Bearer ${token}` } }; // prettier-ignore
 }
 
 /** One Agent for one set of rules: connections that one person allowed are not shared with others. */

@@ -7,6 +7,10 @@ const codes: Readonly<Record<number, SkillsErrorCode>> = {
   429: "RATE_LIMITED",
 };
 
+/** What a person can do about 401 and 403. */
+export const needsCredentials =
+  "which needs credentials: --token env:NAME of acp-skills add, update, discover and find, or the URL of a share (/s/TOKEN/) from its publisher";
+
 /** The answer if its status is 200. Otherwise throws: never with the path or query of the URL, which can hold a token. `what` is a noun. */
 export function requireSuccess(answer: RemoteAnswer, what: string, now: number = Date.now()): RemoteAnswer {
   const { status, headers, url } = answer;
@@ -14,7 +18,7 @@ export function requireSuccess(answer: RemoteAnswer, what: string, now: number =
   const { host } = new URL(url);
   const seconds = retryAfterSeconds(headers, now);
   const advice = seconds === undefined ? "" : `; try again after ${seconds} s`;
-  const reason = status === 401 || status === 403 ? ", which needs credentials" : "";
+  const reason = status === 401 || status === 403 ? `, ${needsCredentials}` : "";
   throw new SkillsError(
     codes[status] ?? "ENDPOINT_UNREACHABLE",
     `${host} answered with status ${status} for ${what}${reason}${advice}.`,

@@ -60,11 +60,11 @@ export interface SourceListings {
 export function openListings(
   texts: readonly string[],
   allowPrivate: readonly string[],
-  denied?: SourceDenial,
+  { denied, tokens }: Pick<SourceReaderOptions, "denied" | "tokens"> = {},
 ): SourceListings {
   const sources = texts.map((text) => parseSource(text));
   const typed = sources.map(({ url }) => url);
-  const { fetcher, reading, close } = openConnections({ allowPrivate, typed, describe: describeSkillText });
+  const { fetcher, reading, close } = openConnections({ allowPrivate, typed, tokens, describe: describeSkillText });
   return {
     sources,
     async read(source, signal) {

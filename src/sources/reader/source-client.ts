@@ -2,6 +2,7 @@ import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.
 import { inParallel } from "../../base/promises/in-parallel.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../fetch.ts";
+import { needsCredentials } from "../fetch/require-success.ts";
 import { indexLimits } from "./indexes/index-limits.ts";
 import { toLabel } from "../source.ts";
 import type { RemoteContent, RemoteSkill } from "../reader.ts";
@@ -95,7 +96,7 @@ async function askOnce(
   if (status >= 500 || status === 408 || status === 425 || status === 429)
     return { type: "failed", said: `${label} answered ${status}` };
   if (status === 401 || status === 403)
-    return { type: "absent", said: `${label} answered ${status}, it needs credentials, which sources do not have` };
+    return { type: "absent", said: `${label} answered ${status}, ${needsCredentials}` };
   if (status !== 200) return { type: "absent", said: `${label} answered ${status}` };
   if (hasTooManyValues(answer.body))
     return { type: "absent", said: `${label} answered with more than ${maxJsonValues} keys and values, the limit` };

@@ -153,7 +153,7 @@ test("where nothing is, every address and its answer is named", async () => {
   await expect(read("example.com", web)).rejects.toMatchObject({
     code: "SOURCE_INVALID",
     message: [
-      `${site}/ lists no skills: ${known}/skill-sharing answered 401, it needs credentials, which sources do not have`,
+      `${site}/ lists no skills: ${known}/skill-sharing answered 401, which needs credentials: --token env:NAME of acp-skills add, update, discover and find, or the URL of a share (/s/TOKEN/) from its publisher`,
       `${known}/agent-skills/index.json answered with something else (it is not JSON)`,
       `${known}/skills/index.json answered 404`,
       `${site}/ answered with something that is not text`,

@@ -61,7 +61,14 @@ export const command = defineCommand({
     // Before anything is asked: a damaged lock is the first to repair.
     await recoverSkillsDirectory(where, (note) => terminal.tell(note));
     return await withReader(
-      { allowPrivate: given["allow-private"], typed: [source], directory: where.base, terminal },
+      {
+        allowPrivate: given["allow-private"],
+        typed: [source],
+        token: given.token,
+        asked: [source],
+        directory: where.base,
+        terminal,
+      },
       async (reader, signal) => {
         terminal.progress.show(`reading ${source.label}`);
         const index = await readNow(reader, source, signal);

@@ -1,6 +1,8 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
+import { tokensByOrigin, token } from "../../arguments/tokens.ts";
+import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
@@ -18,6 +20,7 @@ export const command = defineCommand({
   options: {
     type: { type: "string", value: "TYPE", choices: ["plugin", "api", "knowledge", "task"], help: "Only skills of this type." }, // prettier-ignore
     "allow-private": allowPrivate,
+    token,
     json,
   },
   examples: ["discover example.com", "discover acme/skills", "discover http://127.0.0.1:7331 --type api --json"],
@@ -28,7 +31,10 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
     const { openListings } = await import("../../../sources/reader.ts");
-    const opened = openListings([text], options["allow-private"] ?? [], deniedSources(terminal.cwd, terminal));
+    const opened = openListings([text], options["allow-private"] ?? [], {
+      denied: deniedSources(terminal.cwd, terminal),
+      tokens: tokensByOrigin(options.token, [parseSource(text)]),
+    });
     const { signal, stop } = onInterruption();
     try {
       const index = await read(opened, options.type, signal, terminal);
@@ -82,7 +88,7 @@ function toRow(skill: RemoteSkill): object {
 function emptyHint(form: RemoteIndex["form"], type: string | undefined): string {
   if (type !== undefined) return "; without --type, all are listed";
   if (form === "git" || form === "marketplace") return "";
-  return "; what is private there is not listed: ask its publisher for the URL of a share (/s/TOKEN/)";
+  return "; what is private there is not listed: give a token with --token env:NAME, or ask its publisher for the URL of a share (/s/TOKEN/)";
 }
 
 async function printTable(

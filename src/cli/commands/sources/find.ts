@@ -5,6 +5,8 @@ import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-op
 import { defineCommand, usageError } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing/open-listing.ts";
+import { tokensByOrigin, token } from "../../arguments/tokens.ts";
+import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -20,6 +22,7 @@ export const command = defineCommand({
     "allow-private": allowPrivate,
     skills: roots.skills,
     "no-default-roots": roots["no-default-roots"],
+    token,
     cwd,
     json,
   },
@@ -34,15 +37,14 @@ export const command = defineCommand({
     const words = toQueryWords(positionals.join(" "));
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
     // Sources are searched as they are now, not in the copies of them.
-    const { source: texts = [], "allow-private": allowed = [], ...here } = options;
+    const { source: texts = [], "allow-private": allowed = [], token: tokens, ...here } = options;
     const opened =
       texts.length === 0
         ? undefined
-        : (await import("../../../sources/reader.ts")).openListings(
-            texts,
-            allowed,
-            deniedSources(toAbsolute(options.cwd ?? "."), terminal),
-          );
+        : (await import("../../../sources/reader.ts")).openListings(texts, allowed, {
+            denied: deniedSources(toAbsolute(options.cwd ?? "."), terminal),
+            tokens: tokensByOrigin(tokens, texts.map(parseSource)),
+          });
     const { signal, stop } = onInterruption();
     try {
       const { catalog, complete } = await createListing(here, terminal);

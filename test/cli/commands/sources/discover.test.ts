@@ -84,7 +84,11 @@ test("where nothing is, each address and its answer is named", async () => {
 });
 
 test.each([
-  [[], "0 skills at", "what is private there is not listed: ask its publisher for the URL of a share (/s/TOKEN/)"],
+  [
+    [],
+    "0 skills at",
+    "what is private there is not listed: give a token with --token env:NAME, or ask its publisher for the URL of a share (/s/TOKEN/)",
+  ],
   [["--type", "task"], "0 skills of type task at", "without --type, all are listed"],
 ])("an index that lists nothing for %j exits with 1, and says what to do", async (args, what, hint) => {
   publisher.pages = { "/.well-known/skill-sharing": sharingIndex(args.length === 0 ? {} : { translate: "api" }) };

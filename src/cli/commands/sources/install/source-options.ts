@@ -4,6 +4,7 @@ import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources
 import { levels } from "../../../../skills/rules.ts";
 import { directoryFault } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
+import { token } from "../../../arguments/tokens.ts";
 import { type OptionTable, type OptionValues, usageError } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 
@@ -15,7 +16,7 @@ export const place = {
 } as const satisfies OptionTable;
 
 /** Options of the commands that ask sources. */
-export const asking = { "allow-private": allowPrivate } as const satisfies OptionTable;
+export const asking = { "allow-private": allowPrivate, token } as const satisfies OptionTable;
 
 export const lockNotes = [
   "Skills are installed into .agents/skills; skills-lock.json records where each came from. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",

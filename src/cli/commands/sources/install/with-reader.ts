@@ -1,3 +1,4 @@
+import { tokensByOrigin } from "../../../arguments/tokens.ts";
 import { deniedSources } from "../../../arguments/policies.ts";
 import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
@@ -8,6 +9,9 @@ interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
   /** The sources that a person named now, which may be on this machine; a lock names none of these. */
   readonly typed: readonly Source[];
+  /** Of `--token`: for the sources that are asked, unless it names another origin. */
+  readonly token: readonly string[] | undefined;
+  readonly asked: readonly Pick<Source, "url">[];
   /** Whose policies count. */
   readonly directory: string;
   readonly terminal: Terminal;
@@ -15,12 +19,13 @@ interface ReaderOptions {
 
 /** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
 export async function withReader(
-  { allowPrivate = [], typed, directory, terminal }: ReaderOptions,
+  { allowPrivate = [], typed, token, asked, directory, terminal }: ReaderOptions,
   work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const urls = typed.map(({ url }) => url);
+  const tokens = tokensByOrigin(token, asked);
   const denied = deniedSources(directory, terminal);
-  const reader = openSourceReader({ allowPrivate, typed: urls, denied, describe: describeSkillText });
+  const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied, describe: describeSkillText });
   const { signal, stop } = onInterruption();
   try {
     return await work(reader, signal);
