@@ -57,13 +57,22 @@ export interface ConfirmedInstall {
   readonly seen: InstalledFiles | undefined;
 }
 
-/** Installs what was decided over this lock, from sources that a person named. Throws SKILL_NOT_READY where something else is there now than was seen. */
-export async function carryOut(where: SkillsPlace, lock: Lock, decided: readonly ConfirmedInstall[]): Promise<void> {
+/**
+ * Installs what was decided over this lock, from sources that a person named; `as locked`: the lock stays as it is, and nobody named them.
+ * Throws SKILL_NOT_READY where something else is there now than was seen.
+ */
+export async function carryOut(
+  where: SkillsPlace,
+  lock: Lock,
+  decided: readonly ConfirmedInstall[],
+  how?: "as locked",
+): Promise<void> {
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
-    const entry = entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
+    const locked = how === "as locked" ? lock.entries.get(key) : undefined;
+    const entry = locked ?? entryOf(index, downloaded, { form: where.form, key, now, before: lock.entries.get(key) });
     return { key, files: act === "adopt" ? undefined : downloaded.files, entry, seen };
   });
-  for (const { index } of decided) confirmSource(where, index.source);
+  if (how === undefined) for (const { index } of decided) confirmSource(where, index.source);
   if (replacements.length > 0) await replaceSkills(where, lock, replacements);
 }

@@ -1,8 +1,10 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { isSkillsError } from "../base/errors.ts";
 import { type LockDifference, isVerifiable, lockDifferenceOf } from "./lock/compare-files.ts";
 import { type Lock, type LockEntry, directoryName } from "./lock.ts";
+import { readLock } from "./lock-file.ts";
+import { findSkillsDirectory, projectPlace } from "./skills-place.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { createSkillHasher, invalidName } from "../skills/hash.ts";
@@ -34,6 +36,18 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
   } catch (error) {
     if (isSkillsError(error) && error.facts["reason"] === invalidName) return undefined;
     throw error;
+  }
+}
+
+/** The skills that the lock of a project names and that are not there. Never throws: `verify` says what is wrong with a lock. */
+export function missingSkills(directory: string, home: string, env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    const place = projectPlace(directory, home, env);
+    const skills = findSkillsDirectory(place);
+    const isThere = (key: string): boolean => skills !== undefined && existsSync(path.join(skills, directoryName(key)));
+    return [...readLock(place).entries.keys()].filter((key) => !isThere(key));
+  } catch {
+    return [];
   }
 }
 

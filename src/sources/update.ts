@@ -1,12 +1,13 @@
 import { isSkillsError } from "../base/errors.ts";
 import { inParallel } from "../base/promises/in-parallel.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
+import { isVerifiable } from "./lock/compare-files.ts";
 import { computedHash } from "./lock/computed-hash.ts";
 import { findLocked, sourceOfEntry } from "./lock/locked-source.ts";
 import type { LockEntry } from "./lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { type Source, isLoopbackHost } from "./source.ts";
-import { type InstalledState, stateOf } from "./installed.ts";
+import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import { type Downloaded, type Downloading, download } from "./install/offered-skills.ts";
 import { type NamedSources, confirmSource, keyRefusal } from "./lock/named-sources.ts";
 import { readNow } from "./install/read-now.ts";
@@ -46,6 +47,8 @@ export interface FindUpdatesOptions extends Downloading {
   readonly allowPrivate: readonly string[] | undefined;
   /** Which skills are downloaded although the lock has what their source has. */
   readonly restored: readonly Restorable[];
+  /** Only the bytes that the lock names will do: those of its commit, where it has one. What is there already is not asked for. */
+  readonly isExact?: boolean;
 }
 
 const atOnce = 4;
@@ -64,6 +67,10 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
   };
   return await inParallel(entries, atOnce, async ([key, entry]): Promise<UpdateLookup> => {
     const installed = await stateOf(skills, key, entry);
+    if (looking.isExact === true) {
+      const latest = withoutAsking(key, entry, installed, looking.restored);
+      if (latest !== undefined) return { key, entry, installed, source: entry.source, latest };
+    }
     const source = sourceOfEntry(entry, named.given);
     if ("why" in source) {
       const state = source.isGivable === true ? "failed" : "skipped";
@@ -73,7 +80,7 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
     const refusal = localRefusal(source, rules) ?? keyRefusal(where, source, named);
     if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
-      const index = await readOnce(source);
+      const index = await readOnce(looking.isExact === true ? atCommit(source, entry) : source);
       return { ...looked, latest: await findLatest(looked, index, looking) };
     } catch (error) {
       signal.throwIfAborted();
@@ -99,7 +106,7 @@ function localRefusal({ url: text, label }: Source, rules: AddressRules): string
 async function findLatest(
   { key, entry, installed, source }: Omit<UpdateLookup, "latest">,
   index: RemoteIndex,
-  { restored, ...downloading }: Downloading & Pick<FindUpdatesOptions, "restored">,
+  { restored, isExact, ...downloading }: Downloading & Pick<FindUpdatesOptions, "restored" | "isExact">,
 ): Promise<Latest> {
   const remote = findLocked(key, entry, index);
   const restorable = restored.find((state) => state === installed.state);
@@ -113,8 +120,35 @@ async function findLatest(
   const { inspected, files } = downloaded;
   const isSame =
     entry.digest === undefined ? computedHash(files) === entry.computedHash : inspected.digest === entry.digest;
-  if (!isSame) return { state: "updated", downloaded, index };
+  const isOther = isVerifiable(entry) ? !isSame : isExact === true && index.commit !== entry.commit;
+  if (isOther && isExact === true) {
+    const names = entry.digest ?? `the hash ${entry.computedHash ?? ""}`;
+    const why = `the lock names ${names}, and ${source} has other bytes now (${inspected.digest}); acp-skills update ${key} takes those`;
+    return { state: "failed", why };
+  }
+  if (isOther || (!isSame && isExact !== true)) return { state: "updated", downloaded, index };
   return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
+}
+
+/** What is known without a look at the source: it is there as it is locked, or cannot be restored. */
+function withoutAsking(
+  key: string,
+  entry: LockEntry,
+  installed: InstalledState,
+  restored: readonly Restorable[],
+): Latest | undefined {
+  if (installed.state === "unchanged") return { state: "current" };
+  if (!isVerifiable(entry) && entry.commit === undefined) {
+    const why = `its entry in the lock pins nothing, neither a commit nor a digest; acp-skills update ${key} installs what its source has now`;
+    return { state: "failed", why };
+  }
+  if (restored.some((state) => state === installed.state)) return undefined;
+  return { state: "failed", why: lossWords(installed, "restores") ?? "it cannot be restored" };
+}
+
+/** A repository as it was when the skill was locked. */
+function atCommit(source: Source, { commit }: LockEntry): Source {
+  return source.kind === "git" && commit !== undefined ? { ...source, ref: commit } : source;
 }
 
 /** Why skills could not be looked up, each reason once with all of its skills. */

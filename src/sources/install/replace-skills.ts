@@ -29,7 +29,10 @@ export async function replaceSkills(
   const changes = replacements.map(({ key, entry }) => ({ key, before: lock.entries.get(key), after: entry }));
   await changing(place, makeSkillsDirectory, changes, async (id, staging) => {
     for (const { key, files, entry, seen } of replacements) {
-      const change = (): Promise<void> => changeLock(place, id, (now) => withEntry(now, key, entry));
+      const change = (): Promise<void> =>
+        changeLock(place, id, (now) =>
+          isDeepStrictEqual(now.entries.get(key), entry) ? now : withEntry(now, key, entry),
+        );
       if (files === undefined) await change();
       else {
         staging?.write(directoryName(key), files);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { isWithin } from "../../../base/paths/is-within.ts";
 import type { Standings } from "../../../runtime/runs.ts";
@@ -29,10 +30,22 @@ export const command = defineCommand({
     const { snapshot } = catalog;
     const states = await findStates(snapshot.skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
     if (options.json === true) await terminal.print(listJson(snapshot, states));
-    else await printTable({ ...snapshot, states }, roots, terminal);
+    else {
+      await printTable({ ...snapshot, states }, roots, terminal);
+      await tellMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+    }
     return complete ? 0 : 1;
   },
 });
+
+/** What the lock of the project names and is not there, as in a fresh clone. */
+async function tellMissing(directory: string, terminal: Terminal): Promise<void> {
+  if (!existsSync(path.join(directory, "skills-lock.json"))) return;
+  const { missingSkills } = await import("../../../sources/installed.ts");
+  const missing = missingSkills(directory, terminal.home, process.env);
+  if (missing.length > 0)
+    terminal.tell(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${missing.slice(0, 10).map(safeText).join(", ")}): acp-skills add installs exactly what it names`); // prettier-ignore
+}
 
 /** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
 function* listJson({ skills, problems, counts }: Snapshot, states: Standings): Iterable<string> {

@@ -3,7 +3,7 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
-import { type OptionValues, defineCommand } from "../../command.ts";
+import { type OptionValues, defineCommand, usageError } from "../../command.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -23,7 +23,8 @@ import {
   recoverSkillsDirectory,
   renameWords,
 } from "../../../sources/install.ts";
-import { asking, installing, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { restoreLocked } from "./install/restore-locked.ts";
 import { recordInstalls } from "./install/record-installs.ts";
 import { withReader } from "./install/with-reader.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
@@ -33,31 +34,41 @@ const options = {
   yes: { type: "boolean", short: "y", help: "Install without asking." },
   "dry-run": { type: "boolean", help: "Show what would be installed, and install nothing." },
   replace: { type: "boolean", help: "Replace skills of another source, or that are not in the lock." },
+  frozen: {
+    type: "boolean",
+    help: "Without SOURCE: all that the lock names or nothing, without asking. Default where CI is set.",
+  },
   ...installing,
-  ...asking,
-  ...place,
+  ...recheckOptions,
 } as const;
 
 export const command = defineCommand({
-  usage: "add SOURCE [NAME…] [options]",
-  positionals: { name: "SOURCE", minimum: 1, maximum: Infinity },
+  usage: "add [SOURCE [NAME…]] [options]",
+  positionals: { name: "SOURCE", minimum: 0, maximum: Infinity },
   options,
   examples: [
     "add example.com",
     "add example.com pdf --yes",
+    "add",
     "add OWNER/REPO#v1.2 pdf",
     "add https://example.com/skills.git --all --dry-run",
   ],
   notes: [
     "SOURCE: a domain or URL, OWNER/REPO of GitHub, git:URL, registry:URL; acp-skills discover SOURCE shows what is there.",
+    "Without SOURCE: installs exactly what the lock names, as in a fresh clone, or says why not; the lock stays as it is.",
     ...lockNotes,
     "Every skill that an agent would be offered is installed under the name that its source gives it; acp-skills check shows its problems.",
     "Installing grants nothing: what a skill requests is asked when it runs, or approved with acp-skills approvals grant NAME.",
     "Exits with 1 if something was not installed, or you declined.",
   ],
-  async run({ options: given, positionals: [text = "", ...names] }, terminal) {
-    const source = parseSource(text);
+  async run({ options: given, positionals: [text, ...names] }, terminal) {
     const where = skillsPlaceFromOptions(given, terminal);
+    const others = text === undefined ? (["all", "replace", "level"] as const) : (["frozen", "source"] as const);
+    const stray = others.find((name) => given[name] !== undefined);
+    if (stray !== undefined)
+      throw usageError(`--${stray} is for add ${text === undefined ? "with a SOURCE" : "without a SOURCE"}`);
+    if (text === undefined) return await restoreLocked(given, where, terminal);
+    const source = parseSource(text);
     // Before anything is asked: a damaged lock is the first to repair.
     await recoverSkillsDirectory(where, (note) => terminal.tell(note));
     return await withReader(

@@ -58,7 +58,7 @@ function toLines({ name, result }: Verified): string[] {
     case "unverifiable":
       return [`unknown  ${shown}: the lock has no hash of its files\n`];
     case "missing":
-      return [`missing  ${shown}: its directory does not exist; acp-skills update installs it again\n`];
+      return [`missing  ${shown}: its directory does not exist; acp-skills add installs what the lock names\n`];
     case "changed":
       return [
         `changed  ${shown}\n`,

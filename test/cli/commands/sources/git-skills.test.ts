@@ -45,6 +45,35 @@ test.runIf(hasGit)(`a skill of a repository is locked with its commit and follow
   expect((await cli("verify")).code).toBe(0);
 });
 
+test.runIf(hasGit)(
+  `a fresh clone gets the bytes of the locked commit, whatever the branch has now${whyNoGit}`,
+  async () => {
+    const repository = new TestRepository({ "skills/alpha/SKILL.md": skillText("alpha") });
+    const server = await serveGit({ repo: repository.directory });
+    onTestFinished(async () => {
+      await server.close();
+      repository.remove();
+    });
+    await cli("add", `git:${server.url}/repo.git#main`, "--yes");
+    const lock = readFileSync(project.at("skills-lock.json"), "utf8");
+    repository.commit({ "skills/alpha/SKILL.md": `${skillText("alpha")}Newer.\n` });
+    rmSync(project.at(".agents"), { recursive: true });
+    expect(await cli("add", "--frozen", ...here)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("1 installed, 0 there already, 0 not possible") as string,
+    });
+    expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toBe(skillText("alpha"));
+    expect(readFileSync(project.at("skills-lock.json"), "utf8")).toBe(lock);
+    // An entry as the skills package writes it, with the commit only.
+    const bare = { ...(JSON.parse(lock) as { skills: { alpha: Record<string, unknown> } }).skills.alpha };
+    for (const key of ["computedHash", "digest", "files"]) delete bare[key];
+    project.write("skills-lock.json", JSON.stringify({ version: 1, skills: { alpha: bare } }));
+    rmSync(project.at(".agents"), { recursive: true });
+    expect((await cli("add", "--frozen", ...here)).code).toBe(0);
+    expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toBe(skillText("alpha"));
+  },
+);
+
 test.runIf(hasGit)(`a skill of a marketplace's plugin is installed and found again${whyNoGit}`, async () => {
   const repository = new TestRepository({
     ".claude-plugin/marketplace.json": JSON.stringify({

@@ -16,7 +16,7 @@ export const place = {
 } as const satisfies OptionTable;
 
 /** Options of the commands that ask sources. */
-export const asking = { "allow-private": allowPrivate, token } as const satisfies OptionTable;
+const asking = { "allow-private": allowPrivate, token } as const satisfies OptionTable;
 
 export const lockNotes = [
   "Skills are installed into .agents/skills; skills-lock.json records where each came from. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",

@@ -1,0 +1,88 @@
+import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../../../sources/install.ts";
+import { namedSources, readLock } from "../../../../sources/lock-file.ts";
+import { type SkillsPlace, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
+import { type UpdateLookup, failuresOf, findUpdates, latestWords } from "../../../../sources/update.ts";
+import { counted } from "../../../../base/text/counted.ts";
+import { shownPath } from "../../../../base/paths/shown-path.ts";
+import type { Terminal } from "../../../report/terminal.ts";
+import { confirm } from "./confirm.ts";
+import { recordInstalls } from "./record-installs.ts";
+import { emptyWords } from "./source-options.ts";
+import { withReader } from "./with-reader.ts";
+
+interface Restoring {
+  readonly yes?: boolean;
+  readonly frozen?: boolean;
+  readonly json?: boolean;
+  readonly token?: readonly string[];
+  readonly source?: readonly string[];
+  readonly "dry-run"?: boolean;
+  readonly "discard-changes"?: boolean;
+  readonly "allow-private"?: readonly string[];
+}
+
+/** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
+export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<number> {
+  const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
+  const lock = readLock(where);
+  const entries = [...lock.entries];
+  if (entries.length === 0) {
+    terminal.tell(emptyWords(where));
+    return 1;
+  }
+  const { "allow-private": allowPrivate, "discard-changes": discards, token, frozen: isFrozen = isInCi() } = given;
+  const named = namedSources(lock, given.source);
+  const { typed, asked } = named;
+  const directory = where.base;
+  return await withReader({ allowPrivate, typed, token, asked, directory, terminal }, async (reader, signal) => {
+    terminal.progress.show("asking the sources");
+    const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
+    const looking = { where, entries, skills, reader, named, allowPrivate, restored, isExact: true, signal };
+    const found = await findUpdates(looking);
+    terminal.progress.done();
+    for (const failure of failuresOf(found)) terminal.tell(failure);
+    const failed = found.filter(({ latest }) => "why" in latest);
+    const todo = found.flatMap((one) => toInstall(one) ?? []);
+    const isMeant = given["dry-run"] !== true && todo.length > 0 && !(isFrozen && failed.length > 0);
+    const title = `Install ${counted(todo.length, "skill")}, exactly as the lock names them, in ${shownPath(shownSkillsDirectory(where), terminal.cwd)}?`;
+    const yes = isFrozen ? true : given.yes;
+    const isWanted = isMeant && (await confirm(title, "Install", { yes, terminal, signal }));
+    if (isWanted) {
+      const flag = discards === true ? " --discard-changes" : "";
+      const rows = todo.map(({ index, downloaded: { inspected } }) => {
+        const { name: skill, version, digest } = inspected;
+        return { event: "add", skill, version, digest, about: `as locked, from ${index.source.label}${flag}` } as const;
+      });
+      recordInstalls(where, rows, terminal);
+      await carryOut(where, lock, todo, "as locked");
+      for (const { key, downloaded } of todo) terminal.tell(`installed ${key} ${latestWords(downloaded)}`);
+    }
+    const done = isWanted ? todo.length : 0;
+    const why = isFrozen && failed.length > 0 && todo.length > 0 ? "; --frozen installs all or nothing" : "";
+    terminal.tell(
+      `${done} installed, ${found.length - todo.length - failed.length} there already, ${failed.length} not possible${why}`,
+    );
+    if (given.json === true)
+      await terminal.printJson({ frozen: isFrozen, skills: found.map((one) => toJson(one, isWanted)) });
+    return failed.length === 0 && (isWanted || todo.length === 0 || given["dry-run"] === true) ? 0 : 1;
+  });
+}
+
+function isInCi(): boolean {
+  const { CI: value = "" } = process.env;
+  return value !== "" && value !== "false" && value !== "0";
+}
+
+function toInstall({ key, latest, installed }: UpdateLookup): ConfirmedInstall | undefined {
+  if (!("downloaded" in latest)) return undefined;
+  const { index, downloaded } = latest;
+  const seen = installed.state === "missing" ? undefined : installed.installed;
+  return { act: seen === undefined ? "install" : "replace", key, index, downloaded, seen };
+}
+
+function toJson({ key, latest }: UpdateLookup, isInstalled: boolean): object {
+  if ("why" in latest) return { name: key, state: "refused", why: latest.why };
+  if (!("downloaded" in latest)) return { name: key, state: "current" };
+  const { version, digest } = latest.downloaded.inspected;
+  return { name: key, state: isInstalled ? "installed" : latest.state, version, digest };
+}
