@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -47,6 +47,16 @@ describe("--source", () => {
     const shown = await run("show", "notes", "--source", server.url);
     expect(shown.stdout).toContain("Write them down.");
     expect(shown.stdout).toMatch(new RegExp(`source +${server.url}/`));
+  });
+
+  test("says of a skill of a source that another one takes precedence over, since no path of it can be checked", async () => {
+    mkdirSync(path.join(cwd, ".agents/skills/notes"), { recursive: true });
+    writeFileSync(path.join(cwd, ".agents/skills/notes/SKILL.md"), "---\nname: notes\ndescription: Mine.\n---\n");
+    const { stderr } = await run("list", "--source", server.url);
+    expect(stderr).toContain(
+      `acp-skills: ${server.url}/: skill notes in ${path.join(cwd, ".agents/skills/notes")} takes precedence over this one\n`,
+    );
+    expect(stderr).not.toContain("details: ");
   });
 
   test("lists the last good copy when the source is down, and says so", async () => {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
@@ -45,7 +47,10 @@ export const command = defineCommand({
       help: "Output format. Default: pretty.",
     },
     json: { ...json, help: "Print JSON: the same as --reporter json." },
-    fix: { type: "boolean", help: "Fix what can be fixed safely, in place, and report the rest." },
+    fix: {
+      type: "boolean",
+      help: "Fix what can be fixed safely, in place, and report the rest. Without PATH: in .agents/skills and .claude/skills.",
+    },
     watch: { type: "boolean", help: "Check again on every change, until interrupted." },
   },
   examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
@@ -70,7 +75,7 @@ export const command = defineCommand({
     const { cwd, paint, columns } = terminal;
     const files = showReads(diskSkillFiles(), terminal.progress);
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
-      const given = paths.length === 0 ? ["."] : paths;
+      const given = paths.length > 0 ? paths : fix ? fixedByDefault(cwd) : ["."];
       const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
       return await checkPaths(given, checking).finally(terminal.progress.done);
     };
@@ -91,6 +96,15 @@ export const command = defineCommand({
     return report.complaints.length > 0 || report.problems.some(({ severity }) => severity === "error") ? 1 : 0;
   },
 });
+
+/** What is offered here; a person's other copies, such as a backup, are changed only if they are named. */
+function fixedByDefault(cwd: string): readonly string[] {
+  const roots = [".agents/skills", ".claude/skills"].filter((root) => existsSync(path.join(cwd, root)));
+  if (roots.length > 0) return roots;
+  throw usageError(
+    "there is no .agents/skills or .claude/skills here; name what is to be fixed, such as check . --fix",
+  );
+}
 
 /** Reads `NAME=off|warning|error`. */
 function toRuleSettings(given: readonly string[]): RuleSettings {

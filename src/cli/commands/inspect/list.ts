@@ -84,6 +84,9 @@ export function toListedSkill(
   });
 }
 
+/** Problems of sources that are told one by one. */
+const mostTold = 10;
+
 /** Prints one skill per line, and a summary of the problems on stderr. */
 async function printTable(
   { skills, problems, counts, states }: Snapshot & { readonly states: Standings },
@@ -96,7 +99,18 @@ async function printTable(
     terminal.tell(
       `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
     );
-  if (problems.length > 0) terminal.tell(sayProblems({ skills, problems }, roots, terminal));
+  // What a source published is not here to be checked by path: it is in the store of copies.
+  const isOwn = ({ file }: (typeof problems)[number]): boolean =>
+    roots.some(({ path, remote }) => remote === undefined && isWithin(file, path));
+  const own = problems.filter(isOwn);
+  const labels = roots.flatMap(({ remote }) => remote?.label ?? []);
+  const from = labels.length === 0 ? [] : problems.filter((problem) => !isOwn(problem));
+  const theirs = from.map(({ message }) => `${labels.length === 1 ? (labels[0] ?? "") : "of a source"}: ${message}`);
+  const advised = labels.length === 0 ? problems : own;
+  if (advised.length > 0) terminal.tell(sayProblems({ skills, problems: advised }, roots, terminal));
+  for (const line of theirs.slice(0, mostTold)) terminal.tell(safeText(line));
+  if (theirs.length > mostTold)
+    terminal.tell(`and ${theirs.length - mostTold} more problems of sources; list --json has all`);
   if (counts !== undefined) terminal.tell(sayCounts(counts));
 }
 

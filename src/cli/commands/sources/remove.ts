@@ -3,12 +3,15 @@ import { defineCommand } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
 import { type RecordedInstall, recordInstalls } from "./install/record-installs.ts";
+import { type Terminal, onInterruption } from "../../report/terminal.ts";
+import { confirm } from "./install/confirm.ts";
 import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",
   positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
   options: {
+    yes: { type: "boolean", short: "y", help: "Remove without asking. Only a person at a terminal is asked." },
     "discard-changes": {
       type: "boolean",
       help: "Also remove skills that were changed here, or that the lock has no hash of; the changes are lost.",
@@ -45,15 +48,27 @@ export const command = defineCommand({
       if (loss !== undefined) refusals.push(`${key}: ${loss}`);
     }
     for (const refusal of refusals) terminal.tell(refusal);
-    const removed = refusals.length > 0 ? [] : removals.map(({ key }) => key);
+    const keys = removals.map(({ key }) => key);
+    const isWanted = refusals.length === 0 && keys.length > 0 && (await isConfirmed(keys, options.yes, terminal));
+    const removed = isWanted ? keys : [];
     if (removed.length > 0) {
       recordInstalls(where, rows, terminal);
       await removeSkills(where, lock, removals);
     }
     for (const key of removed) terminal.tell(`removed ${key}`);
     if (options.json === true) await terminal.printJson({ removed, refused: refusals });
-    return refusals.length === 0 ? 0 : 1;
+    return refusals.length === 0 && isWanted ? 0 : 1;
   },
 });
+
+async function isConfirmed(keys: readonly string[], yes: boolean | undefined, terminal: Terminal): Promise<boolean> {
+  if (terminal.ask === undefined) return true;
+  const { signal, stop } = onInterruption();
+  try {
+    return await confirm(`Remove ${keys.join(", ")}?`, "Remove", { yes, terminal, signal });
+  } finally {
+    stop();
+  }
+}
 
 type Removal = Parameters<typeof removeSkills>[2][number];

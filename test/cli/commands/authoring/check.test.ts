@@ -273,6 +273,19 @@ test("--fix edits in place, keeps mode and body, and is idempotent", async () =>
   expect(readFileSync(file, "utf8")).toBe(text);
 });
 
+test("--fix without a path changes only what is offered here, no backup beside it", async () => {
+  const broken = "---\nname: Pdf\ndescription: Reads.\n---\n";
+  const backup = project.write("backup/pdf/SKILL.md", broken);
+  expect(await runCli(["check", "--fix"], { cwd: project.directory })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("name what is to be fixed, such as check . --fix") as string,
+  });
+  const offered = project.write(".agents/skills/pdf/SKILL.md", broken);
+  await runCli(["check", "--fix"], { cwd: project.directory });
+  expect(readFileSync(offered, "utf8")).toContain("name: pdf");
+  expect(readFileSync(backup, "utf8")).toBe(broken);
+});
+
 test("--fix follows a linked SKILL.md inside the given paths, and writes nothing outside them", async () => {
   const inside = project.write("skills/shared/pdf.md", unquoted);
   const outside = project.write("elsewhere/docx.md", unquoted.replace("pdf", "docx"));

@@ -245,7 +245,7 @@ test("remove takes what the lock has, asks for --discard-changes after changes, 
     code: 1,
     stderr: expect.stringContaining("--discard-changes removes it") as string,
   });
-  const removed = await cli("remove", "alpha", "--discard-changes", "--json");
+  const removed = await cli("remove", "alpha", "-y", "--discard-changes", "--json");
   expect(JSON.parse(removed.stdout)).toEqual({ removed: ["alpha"], refused: [] });
   expect(readdirSync(project.at(".agents/skills"))).toEqual(["mine"]);
   expect(lockText()).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
