@@ -35,6 +35,14 @@ export function optIn(wish: SkillsOptIn = {}): OptInCapabilities {
   return { _meta: { [metaKey]: asked }, session: { skills: asked } };
 }
 
+/** Whether the parameters of `initialize` ask for skills. */
+export function isOptIn(params: unknown): boolean {
+  const request = fieldsOf(params);
+  const capabilities = fieldsOf(request?.["clientCapabilities"] ?? request?.["capabilities"]);
+  const ours = fieldsOf(fieldsOf(capabilities?.["_meta"])?.[metaKey]);
+  return (ours ?? fieldsOf(capabilities?.["session"])?.["skills"]) !== undefined;
+}
+
 /** What an agent with acp-skills advertises: our version, the tools it serves, the kinds of update it will send. */
 export interface SkillsAdvertisement {
   readonly version: string;

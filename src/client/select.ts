@@ -110,6 +110,8 @@ export interface SkillFacts {
   readonly name: string;
   readonly description: string;
   readonly canonicalName?: string | undefined;
+  /** The name of its directory, if it is another one. */
+  readonly folder?: string | undefined;
   readonly version?: string | undefined;
   readonly kind?: "instruction" | "action" | undefined;
   readonly namespace?: string | undefined;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ConnectionLine } from "./shell/connection-line.tsx";
-import { Masthead } from "./shell/masthead.tsx";
+import { Masthead, projectName } from "./shell/masthead.tsx";
 import { ShortcutSheet } from "./shell/shortcut-sheet.tsx";
 import { useShortcuts } from "./shell/use-shortcuts.ts";
 import { SkillsView } from "./list/skills-view.tsx";
@@ -10,22 +10,34 @@ import { otherViews } from "./views.tsx";
 
 /** The whole browser: what stands around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {
-  const { places, theme, announcement } = useBrowser();
+  const { places, theme, announcement, isPage, source } = useBrowser();
   const { route } = places.current.value;
   const root = useRef<HTMLDivElement>(null);
-  const main = useRef<HTMLElement>(null);
+  const main = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDialogElement>(null);
   useShortcuts(root, sheet);
   const other = otherViews.find(({ view }) => view === route.view);
 
+  const directory = source.server?.about.value?.directory;
+  useEffect(() => {
+    if (isPage && directory !== undefined) document.title = `${projectName(directory)} – Skills`;
+  }, [isPage, directory]);
+  const skip = (): void => {
+    const list = main.current?.querySelector<HTMLElement>(".rows");
+    (list?.checkVisibility() === true ? list : main.current)?.focus();
+  };
+
   return (
-    <div class="browser" data-theme={theme.value} ref={root}>
-      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
-        Skip to content
+    <div class="browser" data-theme={theme.value ?? undefined} ref={root}>
+      <button type="button" class="button skip" onClick={skip}>
+        {other === undefined && route.view === "skills" && route.skill === undefined
+          ? "Skip to the list"
+          : "Skip to content"}
       </button>
       <Masthead onShortcuts={() => sheet.current?.showModal()} />
       <ConnectionLine />
-      <main ref={main} tabIndex={-1}>
+      {/* A page has one main part, and in a page of others that is not this one. */}
+      <div class="main" ref={main} tabIndex={-1} role={isPage ? "main" : undefined}>
         {other === undefined ? (
           <SkillsView />
         ) : (
@@ -33,7 +45,7 @@ export function BrowserApp(): JSX.Element {
             <other.Content />
           </div>
         )}
-      </main>
+      </div>
       <p class="unseen" role="status">
         {announcement.value}
       </p>

@@ -15,6 +15,11 @@ export interface SkillRow {
   readonly name: string;
   /** Only if it is another one. */
   readonly canonicalName?: string;
+  /** The name of its directory, only if it is another one: what people who have seen its files look for. */
+  readonly folder?: string;
+  /** Of a store: the agent that told it, and what invokes it in a prompt. */
+  readonly agent?: string;
+  readonly command?: string;
   readonly description: string;
   readonly kind: "instruction" | "action";
   readonly version: string;
@@ -128,6 +133,8 @@ export interface SkillPermissions {
   readonly denied?: { readonly why: string; readonly hint: string };
   /** Runs need no approval: it wants nothing beyond its sandbox. */
   readonly isFree: boolean;
+  /** Where an approval and a block hold, if nothing else is chosen. */
+  readonly place?: "project" | "everywhere";
   /** What it wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
   /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */

@@ -48,11 +48,14 @@ export function openSearch<S extends SkillFacts>(skills: readonly S[]): (query: 
   };
 }
 
-function toHaystack({ name, canonicalName = "", namespace = "", description }: SkillFacts, index: number): Haystack {
+function toHaystack(
+  { name, canonicalName = "", folder = "", namespace = "", description }: SkillFacts,
+  index: number,
+): Haystack {
   return {
     index,
     name: normalize(name),
-    otherNames: normalize(`${canonicalName}\n${namespace}`),
+    otherNames: normalize(`${canonicalName}\n${folder}\n${namespace}`),
     description: normalize(description),
   };
 }

@@ -15,6 +15,8 @@ export interface AgentCapabilities {
   readonly protocolVersion: number;
   /** Undefined if the agent does not use acp-skills. */
   readonly advertisement?: SkillsAdvertisement | undefined;
+  /** Whether the editor asked for skills, see `optIn`; undefined where its request was not seen. */
+  readonly optedIn?: boolean | undefined;
 }
 
 const maxName = 200;
@@ -33,6 +35,8 @@ export class ConnectedAgent {
   readonly #sessions = new Map<string, SessionState>();
   /** Their ids, the one that was told about longest ago first. */
   readonly #recent = new Set<string>();
+  /** Of the last request to initialize. */
+  optedIn: boolean | undefined;
   #capabilities: AgentCapabilities | undefined;
   #dropped = 0;
 
@@ -78,6 +82,7 @@ export class ConnectedAgent {
       name: typeof name === "string" ? name.slice(0, maxName) : undefined,
       protocolVersion,
       advertisement: advertisement && shortened(advertisement),
+      optedIn: this.optedIn,
     };
     return true;
   }

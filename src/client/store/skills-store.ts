@@ -1,5 +1,6 @@
 import { sessionClose, sessionDelete, sessionUpdate, type MessageStream } from "../../wire/methods.ts";
 import { isForUsOnly } from "../observe-skills.ts";
+import { isOptIn } from "../initialize.ts";
 import { fieldsOf, isSame, reuseEqualList } from "../json.ts";
 import { type AgentCapabilities, ConnectedAgent, type StoreProblem } from "./connected-agent.ts";
 import { defaultStoreLimits, type StoreLimits } from "./limits.ts";
@@ -164,8 +165,9 @@ function receive({ told, closing }: Connection, message: unknown): boolean {
   return sessionId === undefined ? told.initialized(response) : told.release(sessionId);
 }
 
-function send({ closing }: Connection, message: unknown): void {
+function send({ told, closing }: Connection, message: unknown): void {
   const { method, params, id } = fieldsOf(message) ?? {};
+  if (method === "initialize") told.optedIn = isOptIn(params);
   if ((method !== sessionClose && method !== sessionDelete) || closing.size >= maxClosing) return;
   closing.set(id, fieldsOf(params)?.["sessionId"]);
 }

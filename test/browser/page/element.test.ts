@@ -1,5 +1,6 @@
 import { build } from "esbuild";
 import { expect, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
 import { pageOf, startFakeServer } from "./fake-server.ts";
 import { inventRows } from "./invented-rows.ts";
 import { closeAfterwards, describeInBrowser, openPage } from "./open-page.ts";
@@ -48,6 +49,88 @@ describeInBrowser("<acp-skill-browser>", () => {
       for (const listener of listeners) listener();
     });
     await page.getByRole("option", { name: "Told later." }).waitFor();
+  });
+
+  test("is no part of the page's own structure: no main, no banner, no title of its own, and nothing for axe", async () => {
+    const server = closeAfterwards(await startFakeServer(inventRows(5), embedded));
+    const page = await openPage(server.address);
+    await page.evaluate(() => {
+      document.documentElement.lang = "en";
+      document.title = "Host";
+      const title = document.createElement("h1");
+      title.textContent = "Host";
+      const element = document.createElement("acp-skill-browser");
+      element.server = "";
+      document.querySelector("#host")?.append(title, element);
+    });
+    await page.getByRole("option", { name: "skill-00003" }).click();
+    await page.getByRole("region", { name: "Skill", exact: true }).waitFor();
+    expect(await page.getByRole("main").count()).toBe(1);
+    expect(await page.getByRole("banner").count()).toBe(0);
+    expect(await page.title()).toBe("Host");
+    await expectAccessible(page);
+  });
+
+  test("has the colours of its place, or those that its attribute says", async () => {
+    const server = closeAfterwards(await startFakeServer(inventRows(1), embedded));
+    const page = await openPage(server.address);
+    await page.evaluate(() => {
+      const element = document.createElement("acp-skill-browser");
+      element.server = "";
+      document.querySelector("#host")?.append(element);
+    });
+    await page.getByRole("option").first().waitFor();
+    const paper = (): Promise<string> =>
+      page.locator(".browser").evaluate((element) => getComputedStyle(element).backgroundColor);
+    const [light, dark] = ["rgb(251, 251, 249)", "rgb(21, 23, 26)"];
+    expect(await paper()).toBe(light);
+    await page.evaluate(() => (document.documentElement.style.colorScheme = "dark"));
+    await expect.poll(paper).toBe(dark);
+    await page.evaluate(() => {
+      const element = document.querySelector("acp-skill-browser");
+      if (element !== null) element.theme = "light";
+    });
+    await expect.poll(paper).toBe(light);
+    expect(await page.getByRole("button", { name: "Theme" }).count()).toBe(0);
+  });
+
+  test("tells its page what is opened and what is to be used, shows all that a store has, and who did not ask for skills", async () => {
+    const server = closeAfterwards(await startFakeServer([], embedded));
+    const page = await openPage(server.address);
+    await page.evaluate(() => {
+      const told: unknown[] = [];
+      Object.assign(globalThis, { told });
+      for (const type of ["acp-skill-open", "acp-skill-invoke"] as const)
+        document.body.addEventListener(type, ({ detail }) => told.push([type, detail]));
+      const element = document.createElement("acp-skill-browser");
+      element.setAttribute("invokable", "");
+      element.store = {
+        skills: [
+          {
+            ...{ name: "pdf", description: "Reads PDFs.", agent: "claude", command: "$pdf", version: "0.0.0" },
+            ...{ license: "MIT", compatibility: "Needs poppler", allowedTools: ["Read", "Bash"] },
+          },
+        ],
+        capabilities: [
+          { agent: "claude", optedIn: true },
+          { agent: "gemini", optedIn: false },
+        ],
+        subscribe: () => () => undefined,
+      };
+      document.querySelector("#host")?.append(element);
+    });
+    await page.getByText("This connection did not ask for them with").waitFor();
+    expect(await page.locator(".unread").textContent()).toMatch(/gemini$/);
+    await page.getByRole("option", { name: "pdf" }).click();
+    for (const fact of ["MIT", "Needs poppler", "Read, Bash", "/$pdf"])
+      await page.getByText(fact, { exact: true }).waitFor();
+    expect(await page.getByText("version 0.0.0").count()).toBe(0);
+    await page.getByRole("button", { name: "Use this skill" }).click();
+    const detail = { name: "pdf", agent: "claude", command: "$pdf" };
+    expect(await page.evaluate("told")).toEqual([
+      ["acp-skill-open", detail],
+      ["acp-skill-invoke", detail],
+    ]);
   });
 
   test("leaves nothing behind when it is removed, moved and connected again", async () => {

@@ -22,21 +22,48 @@ describeInBrowser("the list of skills", () => {
 
   test("shows the ends of long places, which tell them apart", async () => {
     const place = (end: string): string => `~/${"a-long-name/".repeat(12)}${end}`;
-    const rows = ["one", "two"].map((end, index) => inventRow(index, { source: place(end) }));
+    const rows = ["one", "two", "one", "two"].map((end, index) => inventRow(index, { source: place(end) }));
     const { address } = closeAfterwards(await startFakeServer(rows));
     const page = await openPage(address);
     const isEndInView = (selector: string, end: string): Promise<boolean> =>
-      page.locator(selector, { hasText: end }).evaluate((element) => {
-        const range = document.createRange();
-        const text = element.querySelector("bdi")?.firstChild as Text;
-        range.setStart(text, text.length - 3);
-        range.setEnd(text, text.length);
-        const [shown, all] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
-        return shown.width > 0 && shown.left >= all.left && shown.right <= all.right + 1;
-      });
+      page
+        .locator(selector, { hasText: end })
+        .first()
+        .evaluate((element) => {
+          const range = document.createRange();
+          const text = element.querySelector("bdi")?.firstChild as Text;
+          range.setStart(text, text.length - 3);
+          range.setEnd(text, text.length);
+          const [shown, all] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+          return shown.width > 0 && shown.left >= all.left && shown.right <= all.right + 1;
+        });
     await page.getByRole("checkbox").first().waitFor();
     for (const end of ["one", "two"])
       for (const selector of [".row .source", ".facet .value"]) expect(await isEndInView(selector, end)).toBe(true);
+  });
+
+  test("leaves out facets that narrow nothing, with their column", async () => {
+    const rows = [1, 2, 3].map((index) =>
+      inventRow(index, { source: `place-${index}`, state: "ok", kind: "action", namespace: `n${index}` }),
+    );
+    const facts = ["license", "allowedTools", "environment"];
+    const plain = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([key]) => !facts.includes(key))) as unknown as typeof row); // prettier-ignore
+    const { address } = closeAfterwards(await startFakeServer(plain));
+    const page = await openPage(address);
+    await row(page, "skill-00001").waitFor();
+    await page.locator(".list-pane.no-facets").waitFor();
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    expect(await page.locator(".facet-pane").isVisible()).toBe(false);
+  });
+
+  test("finds a skill by the name of its folder, too", async () => {
+    const rows = [inventRow(1, { folder: "renamed-folder" }), inventRow(2)];
+    const { address } = closeAfterwards(await startFakeServer(rows));
+    const page = await openPage(address);
+    await page.getByRole("searchbox").fill("renamed-folder");
+    await count(page).getByText("1 of 2 skills").waitFor();
+    await row(page, "skill-00001").click();
+    await page.getByText("in the folder renamed-folder").waitFor();
   });
 
   test("narrows by words at every key, and says how many are left", async () => {

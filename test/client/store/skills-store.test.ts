@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSkillsStore, type SkillsStoreOptions } from "../../../src/client/store/skills-store.ts";
+import { optIn } from "../../../src/client/initialize.ts";
 
 const pdf = { name: "pdf", description: "Reads PDF files." };
 const csv = { name: "csv", description: "Reads CSV files." };
@@ -203,4 +204,20 @@ test("no message throws, and none changes skills unless it tells some", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test.each([
+  ["in _meta of v1", { clientCapabilities: { _meta: optIn()._meta } }, true],
+  ["as a capability of sessions in v2", { capabilities: { session: optIn().session } }, true],
+  ["not at all", { clientCapabilities: { fs: {} } }, false],
+  ["without capabilities", {}, false],
+])("says of a connection whether it asked for skills: %s", (_, params, optedIn) => {
+  const store = createSkillsStore();
+  store.sent({ jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: 1, ...params } }, "claude");
+  store.receive({ jsonrpc: "2.0", id: 0, result: { protocolVersion: 1 } }, "claude");
+  store.initialized({ protocolVersion: 1 }, "unseen");
+  expect(store.capabilities).toMatchObject([
+    { agent: "claude", optedIn },
+    { agent: "unseen", optedIn: undefined },
+  ]);
 });

@@ -48,9 +48,9 @@ test("a client that sends 100 requests on one connection and reads nothing does 
 
 test("when a client leaves, every request whose answer waits on its connection has ended", async () => {
   const { client, ended, server } = await pipeline(100);
-  await vi.waitFor(async () => expect(await activeIn(server)).toBeGreaterThan(10));
+  await vi.waitFor(async () => expect(await activeIn(server)).toBeGreaterThan(10), 10_000);
   client.destroy();
-  await vi.waitFor(async () => expect(await activeIn(server)).toBe(0));
+  await vi.waitFor(async () => expect(await activeIn(server)).toBe(0), 10_000);
   expect(ended.length).toBeGreaterThan(10);
 });
 

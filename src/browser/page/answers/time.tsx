@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 /** A moment, in the person's own way of writing it: of today, only the time. */

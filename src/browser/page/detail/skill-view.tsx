@@ -4,10 +4,12 @@ import { Empty } from "../parts/empty.tsx";
 import { toVisible } from "../parts/visible-text.ts";
 import { Icon } from "../parts/icon.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
-import { useBrowser } from "../state/browser.ts";
+import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
 import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import type { SkillRow } from "../../wire/skills.ts";
+import { isStated } from "../parts/skill-states.ts";
 import { StateMark } from "../parts/state-mark.tsx";
 import type { KnownDetail } from "../source/skill-source.ts";
 
@@ -91,8 +93,21 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
   );
 }
 
+/** How it stands, and where something can be done about that. */
+function Standing({ row: { id, state } }: { readonly row: SkillRow }): JSX.Element {
+  const { source } = useBrowser();
+  const isToDecide = source.server !== undefined && (state === "needs-approval" || state === "changed");
+  if (!isToDecide) return <StateMark state={state} />;
+  return (
+    <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>
+      <StateMark state={state} />
+    </RouteLink>
+  );
+}
+
 /** What a skill is called, what it is, where it comes from. */
 function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDetail }): JSX.Element {
+  const { isInvokable, notify } = useBrowser();
   return (
     <header class="skill-header">
       <div>
@@ -100,11 +115,16 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
           <ForeignName name={row.name} />
         </h2>
         <p class="facts">
-          <StateMark state={row.state} />
+          <Standing row={row} />
           <span>{row.kind}</span>
-          {row.version !== "" && (
+          {isStated(row.version) && (
             <span>
               version <ForeignText text={row.version} limit={40} />
+            </span>
+          )}
+          {row.folder !== undefined && (
+            <span>
+              in the folder <ForeignText text={row.folder} limit={80} />
             </span>
           )}
           {row.canonicalName !== undefined && (
@@ -117,6 +137,11 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
             {installed?.isModified === true && ", changed here since it was installed"}
           </span>
         </p>
+        {isInvokable && (
+          <button type="button" class="button primary" onClick={() => notify("acp-skill-invoke", toEventDetail(row))}>
+            Use this skill
+          </button>
+        )}
       </div>
     </header>
   );

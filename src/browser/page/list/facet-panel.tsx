@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
@@ -10,7 +10,7 @@ import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";
 const settleMilliseconds = 150;
 
 /** Every way to narrow the list, with how many skills each would leave. */
-export function FacetPanel(): JSX.Element {
+export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): JSX.Element {
   const { shown, places } = useBrowser();
   const chosen = places.current.value.filter.facets;
   const counted = useSignal<Facets | undefined>(undefined);
@@ -23,14 +23,21 @@ export function FacetPanel(): JSX.Element {
       clearTimeout(timer);
     };
   }, [shown.rows.value]);
+  // What tells every skill from every other one narrows nothing.
+  const useful = facetTitles.filter(
+    ([facet]) =>
+      facets !== undefined &&
+      (chosen[facet] !== undefined || (facets[facet].length > 1 && facets[facet].some(({ count }) => count > 1))),
+  );
+  useEffect(() => {
+    if (facets !== undefined) isEmpty.value = useful.length === 0;
+  }, [facets, useful.length]);
   if (facets === undefined) return <div class="facets" />;
   return (
     <div class="facets">
-      {facetTitles
-        .filter(([facet]) => facets[facet].length > 1 || chosen[facet] !== undefined)
-        .map(([facet, title]) => (
-          <Facet key={facet} facet={facet} title={title} values={facets[facet]} chosen={chosen[facet] ?? []} />
-        ))}
+      {useful.map(([facet, title]) => (
+        <Facet key={facet} facet={facet} title={title} values={facets[facet]} chosen={chosen[facet] ?? []} />
+      ))}
     </div>
   );
 }

@@ -22,6 +22,7 @@ export function ListPane({
 }): JSX.Element {
   const { source, shown, places } = useBrowser();
   const hasFacets = useSignal(false);
+  const isFacetless = useSignal(false);
   const rows = shown.rows.value;
   const { filter } = places.current.value;
   const total = source.list.value?.skills.length ?? 0;
@@ -31,7 +32,10 @@ export function ListPane({
   };
 
   return (
-    <section class={hasFacets.value ? "list-pane has-facets" : "list-pane"} aria-label="List of skills">
+    <section
+      class={`list-pane${hasFacets.value ? " has-facets" : ""}${isFacetless.value ? " no-facets" : ""}`}
+      aria-label="List of skills"
+    >
       <div class="list-tools">
         <SearchBox
           list={list}
@@ -52,7 +56,7 @@ export function ListPane({
         </button>
       </div>
       <section class="facet-pane" aria-label="Filters">
-        <FacetPanel />
+        <FacetPanel isEmpty={isFacetless} />
       </section>
       <div class="count-line">
         <p role="status">
@@ -67,6 +71,7 @@ export function ListPane({
         )}
       </div>
       <UnreadPlaces />
+      <NotAsked />
       {rows.length === 0 ? (
         <EmptyList />
       ) : (
@@ -99,6 +104,21 @@ function UnreadPlaces(): JSX.Element | null {
   );
 }
 
+/** A connection that did not ask for skills is told none, or commands only. */
+function NotAsked(): JSX.Element | null {
+  const agents = useBrowser().source.notAsked?.value ?? [];
+  if (agents.length === 0) return null;
+  return (
+    <p class="unread warning">
+      <Icon name="alert" />
+      <span>
+        Skills may be missing. {agents.length === 1 ? "This connection" : "These connections"} did not ask for them with{" "}
+        <code>optIn()</code> of <code>acp-skills/client</code>: <ForeignText text={agents.slice(0, 5).join(", ")} />
+      </span>
+    </p>
+  );
+}
+
 /** One line of the list: what it is, where from, whether it is as it should be, and what it costs. */
 function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
   const { name, description, kind, source, state, tokens } = row;
@@ -106,7 +126,7 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
     <>
       <span class={`kind ${kind}`}>
         <Icon name={kind === "action" ? "bolt" : "book"} />
-        <span class="words">{kind}</span>
+        <span class="kind-word">{kind}</span>
       </span>
       <span class="name">
         <ForeignName name={name} />

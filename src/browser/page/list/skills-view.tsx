@@ -2,12 +2,12 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { SkillDetailView } from "../detail/skill-view.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { useBrowser } from "../state/browser.ts";
+import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { ListPane } from "./list-pane.tsx";
 
 /** The list of skills and, where one is open, that skill: side by side where there is room, else one at a time. */
 export function SkillsView(): JSX.Element {
-  const { places, shown } = useBrowser();
+  const { places, shown, notify, source } = useBrowser();
   const { route } = places.current.value;
   const skill = route.view === "skills" ? route.skill : undefined;
   const list = useRef<HTMLDivElement>(null);
@@ -19,6 +19,8 @@ export function SkillsView(): JSX.Element {
   useLayoutEffect(() => {
     if (skill === before.current) return;
     before.current = skill;
+    const row = source.list.value?.skills.find(({ id }) => id === skill);
+    if (row !== undefined) notify("acp-skill-open", toEventDetail(row));
     (skill === undefined ? list.current : detail.current)?.focus({ preventScroll: true });
   }, [skill]);
 

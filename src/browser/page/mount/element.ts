@@ -1,15 +1,18 @@
-import type { ReadableStore, SkillBrowserElement } from "../element-types.ts";
+import { signal } from "@preact/signals";
+import type { ReadableStore, SkillBrowserElement, SkillEventDetail } from "../element-types.ts";
 import { mount } from "./mount.tsx";
 import { createHttpSource } from "../source/http-source.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
+import { themes } from "../state/theme.ts";
 import { createStoreSource } from "../source/store-source.ts";
 
 const name = "acp-skill-browser";
 
 class SkillBrowser extends HTMLElement implements SkillBrowserElement {
-  static readonly observedAttributes = ["server", "url"];
+  static readonly observedAttributes = ["server", "url", "theme", "invokable"];
 
   readonly #root = this.attachShadow({ mode: "open" });
+  readonly #theme = signal(this.theme);
   #store: ReadableStore | undefined;
   #unmount: (() => void) | undefined;
 
@@ -20,6 +23,15 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
   set server(address: string | null) {
     if (address === null) this.removeAttribute("server");
     else this.setAttribute("server", address);
+  }
+
+  get theme(): SkillBrowserElement["theme"] {
+    return themes.find((theme) => theme === this.getAttribute("theme")) ?? null;
+  }
+
+  set theme(theme: SkillBrowserElement["theme"]) {
+    if (theme === null) this.removeAttribute("theme");
+    else this.setAttribute("theme", theme);
   }
 
   get store(): ReadableStore | undefined {
@@ -46,14 +58,23 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
     this.#stop();
   }
 
-  attributeChangedCallback(): void {
-    if (this.isConnected) this.#restart();
+  attributeChangedCallback(name: string): void {
+    if (name === "theme") this.#theme.value = this.theme;
+    else if (this.isConnected) this.#restart();
   }
 
   #restart(): void {
     this.#stop();
     const source = this.#openSource();
-    if (source !== undefined) this.#unmount = mount(this.#root, source, this.hasAttribute("url"));
+    if (source === undefined) return;
+    const notify = (type: "acp-skill-open" | "acp-skill-invoke", detail: SkillEventDetail): void =>
+      void this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+    this.#unmount = mount(this.#root, source, {
+      isPage: this.hasAttribute("url"),
+      theme: this.#theme,
+      isInvokable: this.hasAttribute("invokable"),
+      notify,
+    });
   }
 
   #stop(): void {

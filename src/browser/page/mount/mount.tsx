@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
 import { BrowserApp } from "../app.tsx";
 import styles from "../look/browser.css?url";
@@ -6,18 +6,30 @@ import type { BrowserSkillSource } from "../source/skill-source.ts";
 import { BrowserProvider, type Browser } from "../state/browser.ts";
 import { createMemoryNavigation, createUrlNavigation } from "../state/places.ts";
 import { createSkillListState } from "../state/shown-skills.ts";
-import { createTheme } from "../state/theme.ts";
+import { type ThemeChoice, createTheme } from "../state/theme.ts";
+
+interface Around {
+  /** What the page around it says; null: nothing. */
+  readonly theme: Signal<ThemeChoice | null>;
+}
 
 /** Renders a browser into a shadow root; the returned function removes it and ends everything that it started. */
-export function mount(root: ShadowRoot, source: BrowserSkillSource, isPage: boolean): () => void {
+export function mount(
+  root: ShadowRoot,
+  source: BrowserSkillSource,
+  { isPage, theme, isInvokable, notify }: Pick<Browser, "isPage" | "isInvokable" | "notify"> & Around,
+): () => void {
   const places = isPage ? createUrlNavigation(window) : createMemoryNavigation();
   const browser: Browser = {
     source,
     places,
     shown: createSkillListState(source, places),
-    theme: createTheme(() => localStorage),
+    // The theme of a page of others is not ours to choose, nor is what its storage has.
+    theme: isPage ? createTheme(() => localStorage) : theme,
     announcement: signal(""),
     isPage,
+    isInvokable,
+    notify,
   };
   render(
     <BrowserProvider value={browser}>
@@ -39,9 +51,15 @@ function Styled(): JSX.Element {
   const settle = (): void => {
     isSettled.value = true;
   };
+  const fail = (): void => {
+    // Only whoever put the element into their page can mend this, and looks there.
+    // eslint-disable-next-line no-console
+    console.warn(`<acp-skill-browser> has no styles: ${styles} cannot be loaded. Serve browser.css beside its script.`);
+    settle();
+  };
   return (
     <>
-      <link rel="stylesheet" href={styles} onLoad={settle} onError={settle} />
+      <link rel="stylesheet" href={styles} onLoad={settle} onError={fail} />
       {isSettled.value && <BrowserApp />}
     </>
   );

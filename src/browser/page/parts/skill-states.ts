@@ -9,7 +9,7 @@ export interface StateDisplay {
 }
 
 export const stateDisplays: Readonly<Record<SkillState, StateDisplay>> = {
-  ok: { words: "OK", icon: "check", tone: "good" },
+  ok: { words: "OK", icon: "check", tone: "muted" },
   warnings: { words: "Warnings", icon: "alert", tone: "warning" },
   "needs-approval": { words: "Needs approval", icon: "shield", tone: "notice" },
   changed: { words: "Changed since approval", icon: "diff", tone: "notice" },
@@ -18,3 +18,8 @@ export const stateDisplays: Readonly<Record<SkillState, StateDisplay>> = {
   shadowed: { words: "Shadowed", icon: "layers", tone: "muted" },
   invalid: { words: "Invalid", icon: "cross", tone: "danger" },
 };
+
+/** Whether a skill says a version: one that does not has 0.0.0. */
+export function isStated(version: string): boolean {
+  return version !== "" && version !== "0.0.0";
+}

@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import { Icon } from "../parts/icon.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { toVisible } from "../parts/visible-text.ts";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { themes } from "../state/theme.ts";
@@ -9,17 +11,27 @@ const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 
 /** The name, the views, and what concerns all of them. */
 export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }): JSX.Element {
-  const { places, theme, source } = useBrowser();
+  const { places, theme, source, isPage } = useBrowser();
   const { view } = places.current.value.route;
-  const nextTheme = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "system";
+  const current = theme.value ?? "system";
+  const nextTheme = themes[(themes.indexOf(current) + 1) % themes.length] ?? "system";
+  const directory = source.server?.about.value?.directory;
+  // In a page of others it is neither its banner nor its title.
+  const Bar = isPage ? "header" : "div";
+  const Title = isPage ? "h1" : "h2";
   return (
-    <header class="masthead">
-      <h1>
+    <Bar class="masthead">
+      <Title>
         <Icon name="book" />
         Skills
-      </h1>
-      <nav aria-label="Views">
-        {source.server !== undefined && (
+        {directory !== undefined && (
+          <span class="project" title={toVisible(directory)}>
+            <ForeignText text={projectName(directory)} limit={80} />
+          </span>
+        )}
+      </Title>
+      {source.server !== undefined && (
+        <nav aria-label="Views">
           <ul>
             <li>
               <RouteLink to={{ view: "skills" }} isCurrent={view === "skills"}>
@@ -36,18 +48,20 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
               </li>
             ))}
           </ul>
-        )}
-      </nav>
+        </nav>
+      )}
       <div class="tools">
-        <button
-          type="button"
-          class="button plain"
-          title={`Theme: ${theme.value}`}
-          aria-label={`Theme: ${theme.value}. Change to ${nextTheme}`}
-          onClick={() => (theme.value = nextTheme)}
-        >
-          <Icon name={themeIcons[theme.value]} />
-        </button>
+        {isPage && (
+          <button
+            type="button"
+            class="button plain"
+            title={`Theme: ${current}`}
+            aria-label={`Theme: ${current}. Change to ${nextTheme}`}
+            onClick={() => (theme.value = nextTheme)}
+          >
+            <Icon name={themeIcons[current]} />
+          </button>
+        )}
         <button
           type="button"
           class="button plain"
@@ -58,6 +72,11 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
           <Icon name="keyboard" />
         </button>
       </div>
-    </header>
+    </Bar>
   );
+}
+
+/** The last part of the path of a project. */
+export function projectName(directory: string): string {
+  return /[^\\/]+(?=[\\/]*$)/.exec(directory)?.[0] ?? directory;
 }

@@ -17,6 +17,8 @@ export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObje
 
 function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { places }: Browser): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
+  // Whatever is open in front of the page has the keys.
+  if (root.querySelector("dialog[open]") !== null) return;
   const isTyping = isTyped(event.composedPath()[0]);
   if (event.key === "Escape") {
     places.back();

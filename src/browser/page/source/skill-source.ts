@@ -11,6 +11,8 @@ export interface BrowserSkillSource {
   detail(id: string, signal?: AbortSignal): Promise<KnownDetail | undefined>;
   /** What only a server can do; absent for a store. Read-only servers have it too: `about` tells. */
   readonly server?: SkillServer;
+  /** Of a store: the connections that did not ask for skills. */
+  readonly notAsked?: ReadonlySignal<readonly string[]>;
   /** Ends requests, events and timers. */
   close(): void;
 }

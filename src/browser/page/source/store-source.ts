@@ -22,11 +22,16 @@ export function createStoreSource(store: ReadableStore): BrowserSkillSource {
     return { revision, skills: skills.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), unread: [] };
   };
   const list = signal(read(1));
+  const asks = (): readonly string[] =>
+    (store.capabilities ?? []).filter(({ optedIn }) => optedIn === false).map(({ agent }) => agent);
+  const notAsked = signal(asks());
   const stop = store.subscribe(() => {
     list.value = read(list.value.revision + 1);
+    notAsked.value = asks();
   });
   return {
     list,
+    notAsked,
     connection: signal({ status: "live" }),
     detail: (id) => {
       const row = list.value.skills.find((one) => one.id === id);
@@ -42,7 +47,7 @@ const charactersPerToken = 4;
 
 function toRow(skill: ToldSkill, id: string): SkillRow {
   const { name, description, canonicalName, kind, version, namespace, source, agent, license, compatibility } = skill;
-  const { allowedTools, environment, state = "ok" } = skill;
+  const { allowedTools, environment, state = "ok", command, folder } = skill;
   return {
     id,
     name,
@@ -56,6 +61,9 @@ function toRow(skill: ToldSkill, id: string): SkillRow {
     errors: 0,
     warnings: 0,
     ...(canonicalName !== undefined && { canonicalName }),
+    ...(folder !== undefined && { folder }),
+    ...(agent !== undefined && { agent }),
+    ...(command !== undefined && { command }),
     ...(license !== undefined && { license }),
     ...(compatibility !== undefined && { compatibility }),
     ...(allowedTools !== undefined && { allowedTools }),

@@ -1,6 +1,8 @@
+import type { SkillRow } from "../../wire/skills.ts";
 import type { Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { SkillEventDetail } from "../element-types.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
 import type { PageNavigation } from "./places.ts";
 import type { SkillListState } from "./shown-skills.ts";
@@ -11,11 +13,16 @@ export interface Browser {
   readonly source: BrowserSkillSource;
   readonly places: PageNavigation;
   readonly shown: SkillListState;
-  readonly theme: Signal<ThemeChoice>;
+  /** Null: that of the place of the element. */
+  readonly theme: Signal<ThemeChoice | null>;
   /** What a screen reader is told next. */
   readonly announcement: Signal<string>;
   /** Whether the page is the browser's own, so that keys work wherever the focus is. */
   readonly isPage: boolean;
+  /** Whether the page around it does something when a person wants to use a skill. */
+  readonly isInvokable: boolean;
+  /** Tells the page around it. */
+  readonly notify: (type: "acp-skill-open" | "acp-skill-invoke", detail: SkillEventDetail) => void;
 }
 
 const BrowserContext = createContext<Browser | undefined>(undefined);
@@ -31,4 +38,9 @@ export function useBrowser(): Browser {
 /** Whether things can be decided, run, installed: there is a server, and it is not read-only. */
 export function canAct({ server }: BrowserSkillSource): boolean {
   return server?.about.value?.readOnly === false;
+}
+
+/** What the page around the element is told of a skill. */
+export function toEventDetail({ name, agent, command }: SkillRow): SkillEventDetail {
+  return { name, ...(agent !== undefined && { agent }), ...(command !== undefined && { command }) };
 }

@@ -45,10 +45,16 @@ export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissio
     grants,
     isBlocked,
     ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
+    place:
+      isOfProject(subject) || wants.project !== "none" || policy.approvals === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
     widened: question?.widened ?? [],
     changedFiles: await runInSlices(diffs(question?.changed ?? [])),
   };
+}
+
+function isOfProject({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): boolean {
+  return !isOwn && origin === undefined;
 }
 
 const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.resolve({ missing: "nobody" });

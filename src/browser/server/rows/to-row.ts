@@ -38,6 +38,7 @@ export function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places:
     id: skill.slug,
     name: skill.slug,
     ...(skill.name !== skill.slug && { canonicalName: skill.name }),
+    ...(isOtherFolder(skill) && { folder: path.basename(skill.directory) }),
     description: skill.description,
     kind: skill.kind,
     version: skill.version,
@@ -58,6 +59,12 @@ export function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places:
     warnings,
   };
   return { row, file: skill.file, offered, problems };
+}
+
+/** A version may have a directory of its own below the one with the name. */
+function isOtherFolder({ slug, version, directory }: OfferedSkill["skill"]): boolean {
+  const folder = path.basename(directory);
+  return folder !== slug && folder !== version;
 }
 
 /** A skill that is not offered, by the problems that say why. */

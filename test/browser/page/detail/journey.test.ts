@@ -38,7 +38,7 @@ describeInBrowser("the view of a skill", () => {
   test("reads, approves, sees an edit on disk, and revokes, with nothing decided about other bytes than those shown", async () => {
     const browse = await browseProject();
     const page = await openPage(browse.address);
-    const said = page.locator("main ~ [role=status]");
+    const said = page.locator(".main ~ [role=status]");
     await openAction(page);
     await page.getByRole("heading", { name: "Needs approval before it runs" }).waitFor();
     expect(await page.getByText("a.example").count()).toBeGreaterThan(0);
@@ -51,6 +51,16 @@ describeInBrowser("the view of a skill", () => {
     const dialog = page.getByRole("dialog");
     await expect.poll(() => dialog.textContent()).toMatch(/sha256:[0-9a-f]{64}.*connect to a\.example/s);
     await expectAccessible(page);
+    await expect.poll(() => dialog.textContent()).toContain("Recorded in the ledger: in this project.");
+    const centre = await dialog.evaluate((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return [(left + right) / 2 / window.innerWidth, (top + bottom) / 2 / window.innerHeight];
+    });
+    for (const place of centre) expect(Math.abs(place - 0.5)).toBeLessThan(0.02);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog.isVisible()).toBe(false);
+    await page.getByRole("heading", { name: "Needs approval before it runs" }).waitFor();
+    await page.getByRole("button", { name: "Approve …" }).click();
     await dialog.getByRole("button", { name: "Approve" }).dblclick();
     await page.getByRole("heading", { name: "Approved as it is now" }).waitFor();
     expect(decisions).toHaveLength(1);

@@ -65,7 +65,7 @@ export function markdownNodes(tokens: readonly Token[], around: MarkdownContext)
       case "del":
         return <del>{all(token.tokens)}</del>;
       case "codespan":
-        return <code>{token.text}</code>;
+        return <code>{unbroken(token.text)}</code>;
       case "code":
         return block(token.text, true);
       case "html":
@@ -131,7 +131,14 @@ function isEnd(raw: string, name: string): boolean {
 }
 
 function block(text: string, isCode: boolean): JSX.Element {
-  return <pre tabIndex={0}>{isCode ? <code>{text}</code> : text}</pre>;
+  return <pre tabIndex={0}>{isCode ? <code>{unbroken(text)}</code> : text}</pre>;
+}
+
+const option = /(?<=^|\s)(--?[\w-]{1,60})(?=$|[\s=])/;
+
+/** Options of commands stay whole: lines may break at hyphens otherwise, also between the two of `--`. */
+function unbroken(text: string): (string | JSX.Element)[] {
+  return text.split(option).map((part, place) => (place % 2 === 1 ? <span class="unbroken">{part}</span> : part));
 }
 
 function inline(tag: string): JSX.Element {

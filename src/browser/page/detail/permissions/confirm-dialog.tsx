@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
+import { isStated } from "../../parts/skill-states.ts";
+import type { KnownDetail } from "../../source/skill-source.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
 
 const words: Readonly<Record<DecisionRequest["decision"], { title: string; button: string; effect: string }>> = {
@@ -46,6 +48,19 @@ export function ConfirmDialog({ deciding, outcome }: Properties): JSX.Element {
   );
 }
 
+/** Where a decision will hold, as far as it is known before it is taken. */
+function recordOf(
+  decision: DecisionRequest["decision"],
+  { permissions, row }: KnownDetail,
+  reach: Choice["reach"],
+): string {
+  if (decision === "once") return "for the next run from this page";
+  if (decision === "revoke" || decision === "unblock") return "where it was given";
+  const isHere = reach === "project" || permissions?.place === "project";
+  const place = isHere ? "in this project" : "everywhere";
+  return decision === "block" ? `all versions of ${row.name.slice(0, 64)}, ${place}` : place;
+}
+
 function Question({
   deciding,
   choice,
@@ -70,12 +85,14 @@ function Question({
       </h2>
       <p>{effect}</p>
       <dl class="fields">
-        <div>
-          <dt>Version</dt>
-          <dd>
-            <ForeignText text={grant?.version ?? shown.row.version} limit={80} />
-          </dd>
-        </div>
+        {isStated(grant?.version ?? shown.row.version) && (
+          <div>
+            <dt>Version</dt>
+            <dd>
+              <ForeignText text={grant?.version ?? shown.row.version} limit={80} />
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Digest</dt>
           <dd>
@@ -96,6 +113,7 @@ function Question({
           </dd>
         </div>
       </dl>
+      <p class="muted">Recorded in the ledger: {recordOf(choice.decision, shown, reach)}.</p>
       {choice.decision === "approve" && (
         <fieldset>
           <legend>Where</legend>

@@ -20,6 +20,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
       <p class="lead" dir="auto">
         <ForeignText text={row.description} limit={1_024} />
       </p>
+      {instructions === undefined && <Told row={row} />}
       {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}
       {instructions !== undefined && (
         <>
@@ -41,6 +42,36 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
     </>
   );
 }
+
+/** Of a skill that an agent told: all that is known of it. */
+function Told({ row }: TabPropsRow): JSX.Element | null {
+  const { license, compatibility, allowedTools = [], command, environment } = row;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["License", license],
+    ["Needs", compatibility],
+    ["This machine lacks", environment?.missing?.join(", ")],
+    ["Expects the tools", allowedTools.length === 0 ? undefined : allowedTools.join(", ")],
+    ["Invoked with", command === undefined ? undefined : `/${command}`],
+  ];
+  const known = facts.flatMap(([label, value]) =>
+    value === undefined || value === "" ? [] : [[label, value] as const],
+  );
+  if (known.length === 0) return null;
+  return (
+    <dl class="fields">
+      {known.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            <ForeignText text={value} limit={1_000} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type TabPropsRow = Pick<TabProps["detail"], "row">;
 
 const names = {
   "zero-width": "characters without width",

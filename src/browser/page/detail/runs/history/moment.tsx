@@ -1,14 +1,11 @@
 import type { JSX } from "preact";
+import { Time } from "../../../answers/time.tsx";
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-
-/** A moment as people on this machine write it. */
+/** A moment in a line of the history. */
 export function Moment({ at }: { readonly at: number }): JSX.Element {
-  const date = new Date(at);
   return (
-    <time class="moment muted" dateTime={date.toISOString()}>
-      {day.format(date)} {time.format(date)}
-    </time>
+    <span class="moment muted">
+      <Time at={at} />
+    </span>
   );
 }
