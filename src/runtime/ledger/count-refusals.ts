@@ -2,12 +2,16 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 
 const windowMs = 60_000;
+/** Of those that were asked for, in a row. */
+const mostNames = 3;
 /** Of more the oldest is written at once. */
 const mostWindows = 1_000;
 
 interface Window {
   count: number;
   last: LedgerEntry;
+  /** Names that were asked for, the first few. */
+  readonly asked: Set<string>;
   readonly stop: () => void;
 }
 
@@ -22,7 +26,10 @@ export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
     const window = windows.get(key);
     windows.delete(key);
     window?.stop();
-    if (window !== undefined && window.count > 0) ledger.record({ ...window.last, count: window.count });
+    if (window === undefined || window.count === 0) return;
+    const { last, count, asked } = window;
+    const names = asked.size > 1 ? { about: `asked for ${[...asked].join(", ")}` } : {};
+    ledger.record({ ...last, ...names, count });
   }
 
   return {
@@ -34,12 +41,13 @@ export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
       if (window !== undefined) {
         window.count++;
         window.last = entry;
+        if (entry.asked !== undefined && window.asked.size < mostNames) window.asked.add(entry.asked.slice(0, 64));
         return undefined;
       }
       const fault = ledger.record(entry);
       const [oldest] = windows.size < mostWindows ? [] : windows.keys();
       if (oldest !== undefined) end(oldest);
-      windows.set(key, { count: 0, last: entry, stop: clock.after(windowMs, () => end(key)) });
+      windows.set(key, { count: 0, last: entry, asked: new Set(), stop: clock.after(windowMs, () => end(key)) });
       return fault;
     },
     read: () => ledger.read(),

@@ -30,7 +30,9 @@ test("refusals of one caller for one reason are a row at once, and one a minute 
   for (let call = 0; call < 20_000; call++) ledger.record(refused({ at: call, asked: `skill-${call}` }));
   expect(rows).toEqual([refused({ at: 0, asked: "skill-0" })]);
   clock.pass(60_000);
-  expect(rows.slice(1)).toEqual([refused({ at: 19_999, asked: "skill-19999", count: 19_999 })]);
+  expect(rows.slice(1)).toEqual([
+    refused({ at: 19_999, asked: "skill-19999", about: "asked for skill-1, skill-2, skill-3", count: 19_999 }),
+  ]);
   ledger.record(refused({ at: 5 }));
   clock.pass(60_000);
   expect(rows).toHaveLength(3);
