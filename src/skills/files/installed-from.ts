@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
@@ -13,6 +13,8 @@ export function directoryName(key: string): string {
   return name === "" ? "unnamed-skill" : name;
 }
 
+/** Windows has none. */
+const { O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 const maxLockBytes = 16 * 1024 * 1024;
 
 /** By lock file; URLs by the names of directories. */
@@ -37,20 +39,33 @@ export function installedFrom({ directory }: { readonly directory: string }, hom
   return path.basename(parent) === "skills" ? [...files].flatMap((file) => urlsIn(file).get(name) ?? []) : [];
 }
 
+const nowhere: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** By one descriptor: runs may write to the project, and neither a pipe nor a device in the place of a lock may keep us. */
 function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
+  let descriptor: number | undefined;
   try {
-    const { size, mtimeMs, ctimeMs, ino } = statSync(file);
-    const stamp = [size, mtimeMs, ctimeMs, ino].join(":");
+    descriptor = openSync(file, constants.O_RDONLY | O_NONBLOCK);
+    const stats = fstatSync(descriptor);
+    const stamp = [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join(":");
     const known = locks.get(file);
     if (known?.stamp === stamp) return known.urls;
-    const value = size > maxLockBytes ? undefined : parseIfJson(readFileSync(file, "utf8"));
+    const isReadable = stats.isFile() && stats.size <= maxLockBytes;
+    const value = isReadable ? parseIfJson(readText(descriptor, stats.size)) : undefined;
     const skills = isObject(value) && isObject(value["skills"]) ? Object.entries(value["skills"]) : [];
     const urls = new Map(skills.map(([key, entry]) => [directoryName(key), urlsOf(entry)]));
     locks.set(file, { stamp, urls });
     return urls;
   } catch {
-    return new Map();
+    return nowhere;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+function readText(descriptor: number, size: number): string {
+  const bytes = Buffer.alloc(size);
+  return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, size, 0));
 }
 
 function urlsOf(entry: unknown): readonly string[] {

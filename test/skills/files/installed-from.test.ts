@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -28,6 +29,18 @@ test.each([
       rmSync(base, { recursive: true });
     }
   }
+});
+
+test.skipIf(process.platform === "win32")("neither a pipe nor a device in the place of a lock keeps it", () => {
+  const base = project("other.json", {});
+  const directory = path.join(base, ".agents/skills/pdf-tools");
+  const lock = path.join(base, "skills-lock.json");
+  execFileSync("mkfifo", [lock]);
+  expect(installedFrom({ directory }, "/home/ada")).toEqual([]);
+  rmSync(lock);
+  symlinkSync("/dev/zero", lock);
+  expect(installedFrom({ directory }, "/home/ada")).toEqual([]);
+  rmSync(base, { recursive: true });
 });
 
 test("a lock that changes is read again, and one that is damaged says nothing", () => {
