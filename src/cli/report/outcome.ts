@@ -108,7 +108,7 @@ export function inWordsOfRun(error: unknown, name: string, catalog: Catalog): un
     return new SkillsError(error.code, noSuchSkill(name, catalog.snapshot), { cause: error });
   const { violations, hint } = error.facts;
   const own = (text: string): string =>
-    words.reduce((told, [pattern, word]) => told.replace(pattern, () => word.replace("NAME", name)), text);
+    toPerson(words.reduce((told, [pattern, word]) => told.replace(pattern, () => word.replace("NAME", name)), text));
   const message = Array.isArray(violations)
     ? toSentences(violations as Violation[], toOption).join(" ")
     : error.message;
@@ -140,8 +140,19 @@ const words: readonly (readonly [RegExp, string])[] = [
   ],
   [/describe_skill lists them\./, "acp-skills show NAME lists them."],
   [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
-  [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
-  [/\bThe user can\b/, "You can"],
-  [/\bthe user can\b/, "you can"],
-  [/\bthe user's own\b/, "your own"],
 ];
+
+/** The same for what is said of the user: at the command line, that is the reader. */
+const personal: readonly (readonly [RegExp, string])[] = [
+  [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
+  [/\bthe user has\b/, "you have"],
+  [/\bthe user's\b/g, "your"],
+  [/\bThe user\b/g, "You"],
+  [/\bthe user\b/g, "you"],
+  [/\bThey are asked again in this session if they write\b/, "You are asked again in this session if you write"],
+];
+
+/** A text about the user, for the user. */
+export function toPerson(text: string): string {
+  return personal.reduce((told, [pattern, words]) => told.replace(pattern, words), text);
+}

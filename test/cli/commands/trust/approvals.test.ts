@@ -70,7 +70,7 @@ describe("acp-skills approvals", () => {
     const refused = await approvals("grant", "deploy");
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("The user blocked the skill deploy") as string,
+      stderr: expect.stringContaining("You blocked the skill deploy. You can undo that with: ") as string,
     });
     expect((await cli("ledger")).stdout).toMatch(/block +deploy/);
     expect(refused.stderr).toContain("acp-skills approvals unblock deploy");

@@ -7,6 +7,7 @@ import { isNothing } from "../../../../skills/permissions.ts";
 import { askAboutSkill, shortDigest } from "../../../../runtime/question.ts";
 import { parseUntil } from "../../../arguments/since.ts";
 import { usageError } from "../../../command.ts";
+import { toPerson } from "../../../report/outcome.ts";
 import { isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { type InstalledVersion, copiedVersion, installedSkill } from "./find-installed.ts";
@@ -101,7 +102,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
 }
 
 function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyRefusal): Granted {
-  return { told: `${why} ${hint}`, shown: { allowed: false, ...what, why, hint } };
+  return { told: toPerson(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
 }
 
 /** `NAME` or `NAME@DIGEST`. Throws INVALID_OPTIONS if the installed skill has other bytes. */
