@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { SkillGrant } from "../../../wire/skills.ts";
 import { Digest } from "../../parts/digest.tsx";
+import { Time } from "../../answers/time.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 
 interface Properties {
@@ -31,14 +32,14 @@ export function Grants({ grants, onRevoke }: Properties): JSX.Element | null {
                 by <ForeignText text={grant.who} limit={80} />
               </span>
               <span>
-                <ForeignText text={grant.when} limit={40} />
+                <Time at={Date.parse(grant.when)} />
               </span>
               <span>
                 {grant.project === undefined ? "everywhere" : <ForeignText text={`in ${grant.project}`} limit={200} />}
               </span>
               {grant.expires !== undefined && (
                 <span>
-                  until <ForeignText text={grant.expires} limit={40} />
+                  until <Time at={Date.parse(grant.expires)} />
                 </span>
               )}
             </p>
