@@ -168,6 +168,20 @@ describe("ledger verify", () => {
     expect((await uses())?.fault?.row).toBe(5);
   });
 
+  test("two full files of an earlier version are no fault, before and after the first of them is removed", async () => {
+    const old = '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","door":"mcp"}\n';
+    writeFileSync(path.join(directory, "000001.jsonl"), old.repeat(120));
+    writeFileSync(path.join(directory, "000002.jsonl"), old.repeat(20));
+    const uses = async (): Promise<VerifiedRoom | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
+    const ledger = diskLedger(directory, { log: silentLog, maxFileBytes: 8 * 1024 });
+    for (let number = 0; number < 10; number++) ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
+    expect((await uses())?.fault).toBeUndefined();
+    expect(await uses()).toMatchObject({ last: 30, unchained: 20 });
+    for (let number = 0; number < 200; number++) ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
+    ledger.close();
+    expect((await uses())?.fault).toBeUndefined();
+  });
+
   test("a row that was torn by a full disk is no fault", async () => {
     write(3);
     appendFileSync(first(), '{"at":"2026-11-21T10:00:02');
