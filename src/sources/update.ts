@@ -146,9 +146,10 @@ function withoutAsking(
   return { state: "failed", why: lossWords(installed, "restores") ?? "it cannot be restored" };
 }
 
-/** A repository as it was when the skill was locked. */
-function atCommit(source: Source, { commit }: LockEntry): Source {
-  return source.kind === "git" && commit !== undefined ? { ...source, ref: commit } : source;
+/** A repository as it was when the skill was locked. Of a marketplace, the commit is that of the repository that it names. */
+function atCommit(source: Source, { commit, sourceType }: LockEntry): Source {
+  const isItsOwn = source.kind === "git" && sourceType !== "marketplace";
+  return isItsOwn && commit !== undefined ? { ...source, ref: commit } : source;
 }
 
 /** Why skills could not be looked up, each reason once with all of its skills. */

@@ -75,6 +75,36 @@ test.runIf(hasGit)(
   },
 );
 
+test.runIf(hasGit)(`a fresh clone gets a skill that a marketplace names in another repository${whyNoGit}`, async () => {
+  const plugin = new TestRepository({
+    ".claude-plugin/plugin.json": JSON.stringify({ name: "tools", version: "1.0.0" }),
+    "skills/alpha/SKILL.md": skillText("alpha"),
+  });
+  const market = new TestRepository({ "README.md": "A market.\n" });
+  const server = await serveGit({ market: market.directory, plugin: plugin.directory });
+  onTestFinished(async () => {
+    await server.close();
+    for (const repository of [plugin, market]) repository.remove();
+  });
+  market.commit({
+    ".claude-plugin/marketplace.json": JSON.stringify({
+      name: "market",
+      owner: { name: "Owner" },
+      plugins: [{ name: "tools", source: { source: "url", url: `${server.url}/plugin.git` } }],
+    }),
+  });
+  const added = await cli("add", `git:${server.url}/market.git`, "--yes", ...here);
+  expect(added.stderr).toContain("installed alpha");
+  const lock = readFileSync(project.at("skills-lock.json"), "utf8");
+  // Its commit is of the plugin's repository: the marketplace has none of that id.
+  expect(lock).toContain(plugin.head);
+  rmSync(project.at(".agents"), { recursive: true });
+  expect(await cli("add", "--frozen", ...here)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("1 installed, 0 there already, 0 not possible") as string,
+  });
+});
+
 test.runIf(hasGit)(`a skill of a marketplace's plugin is installed and found again${whyNoGit}`, async () => {
   const repository = new TestRepository({
     ".claude-plugin/marketplace.json": JSON.stringify({
