@@ -55,7 +55,10 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
     },
     forget(callers) {
       for (const caller of callers) {
-        void servers.get(caller)?.close();
+        servers
+          .get(caller)
+          ?.close()
+          .catch((error: unknown) => log("warning", `An MCP server was not closed: ${String(error)}`));
         servers.delete(caller);
       }
     },

@@ -126,7 +126,11 @@ export class LedgerRoom {
       const started = this.#start(next, opened?.end ?? chainStart);
       if (started === undefined) continue;
       // Another process may have been faster, or the new file closes a gap.
-      if (filesIn(this.#directory).files.at(-1)?.number === next) return this.#drop(started, files);
+      if (filesIn(this.#directory).files.at(-1)?.number === next) {
+        this.#current = started;
+        this.#drop(started, files);
+        return started;
+      }
       closeSync(started.descriptor);
     }
     throw new Error("other processes change its files all the time");
@@ -156,7 +160,7 @@ export class LedgerRoom {
   }
 
   /** Removes what is too old or too much, once the new file says so. `files`: the full ones. */
-  #drop(started: OpenFile, files: readonly LedgerFile[]): OpenFile {
+  #drop(started: OpenFile, files: readonly LedgerFile[]): void {
     const { maxBytes, maxFileBytes, maxAgeMs, now, dropped } = this.#options;
     const kept = [...files];
     const size = (): number => kept.reduce((sum, one) => sum + one.size, maxFileBytes);
@@ -165,13 +169,12 @@ export class LedgerRoom {
     while (kept[0] !== undefined && isOver(kept[0])) kept.shift();
     const gone = files.slice(0, files.length - kept.length);
     const newest = gone.at(-1);
-    if (newest === undefined) return started;
+    if (newest === undefined) return;
     const rows = kept[0] === undefined ? started.end.rows : this.#rowsBefore(kept[0].number);
     const about = `rows up to ${rows}, written until ${new Date(newest.changedAt).toISOString()}`;
     this.#append(started, { at: now(), event: "dropped", tool: "ledger", about, count: rows, door: "ledger" });
     for (const { number } of gone) rmSync(fileOf(this.#directory, number), { force: true });
     dropped(about);
-    return started;
   }
 
   /** Of a file, as its first row says. */

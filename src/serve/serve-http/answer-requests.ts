@@ -55,7 +55,7 @@ export function answerRequests({ door, direct, answerRoutes, factsOf, rules, run
     if (isRefusal(admitted)) {
       request.resume();
       if (admitted.status === 401)
-        app.log("warning", `A token was refused, which no caller has: ${request.socket.remoteAddress ?? "a client"}, ${request.method ?? ""} ${toLoggedPath(target)}.`); // prettier-ignore
+        app.log("warning", `A token that no caller has was refused: ${request.socket.remoteAddress ?? "a client"}, ${request.method ?? ""} ${toLoggedPath(target)}.`); // prettier-ignore
       if (path !== undefined && Object.hasOwn(direct, path)) facts.route = path;
       refuseRequest(response, path ?? target, admitted);
       return;

@@ -98,7 +98,9 @@ export const command = defineCommand({
       if (options.config !== undefined)
         stopFollowing = followFile(toAbsolute(options.config), app.clock, () => {
           const file = toAbsolute(options.config ?? "");
-          void reload(server, { file, started: given, isLocal: tokens !== undefined, log });
+          reload(server, { file, started: given, isLocal: tokens !== undefined, log }).catch((error: unknown) =>
+            log("error", `${file} was not read again: ${String(error)}`),
+          );
         });
       if (!signal.aborted) await once(signal, "abort");
       const cancelled = await server.close();
@@ -128,7 +130,7 @@ async function reload(
   const keeps = isLocal && config.callers.length === 0;
   if (!keeps) {
     const gone = server.replaceCallers(config);
-    const who = gone.length === 0 ? "nobody is gone" : `no longer in force as they were: ${gone.join(", ")}`;
+    const who = gone.length === 0 ? "nobody lost access" : `removed, or with other rights now: ${gone.join(", ")}`;
     log(
       "info",
       `${file} was read again: ${counted(config.callers.length, "caller")}, ${counted(config.shares.length, "share")}; ${who}.`,

@@ -177,8 +177,8 @@ describe("acp-skills serve", () => {
     write({ callers: [callers.ada] });
     await expect(stream.text()).rejects.toThrow();
     expect([await statusOf(ada), await statusOf(kim)]).toEqual([200, 401]);
-    expect(told).toContain("no longer in force as they were: kim");
-    await vi.waitUntil(() => told.includes("A token was refused, which no caller has: 127.0.0.1, GET"));
+    expect(told).toContain("removed, or with other rights now: kim");
+    await vi.waitUntil(() => told.includes("A token that no caller has was refused: 127.0.0.1, GET"));
     expect(told).not.toContain(kim);
     write("{");
     await vi.waitUntil(() => told.includes("The callers and shares from before stay in force."), { timeout: 10_000 });
