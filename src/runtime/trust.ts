@@ -18,7 +18,7 @@ export {
   parseApprovals,
 } from "./trust/approvals.ts";
 export { createConfiguredGrants } from "./trust/configured-grants.ts";
-export { type Subject, blocks, reaches } from "./trust/grants.ts";
+export { type Subject, blocks, kindOf, reachOf, reaches } from "./trust/grants.ts";
 export {
   type Policies,
   type Policy,

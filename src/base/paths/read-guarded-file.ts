@@ -5,6 +5,16 @@ import { systemCode } from "../failures/system-code.ts";
 /** What is in a file, or why it is not read: a clause that starts with "it", and a sentence. */
 export type GuardedText = { readonly text: string } | { readonly fault: string; readonly fix: string };
 
+/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
+export function fileStamp(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
+  } catch (error) {
+    return `unreadable: ${systemCode(error)}`;
+  }
+}
+
 export interface GuardedFileOptions {
   readonly maxBytes: number;
   /** Whose word it is: the user's; or the project's, of those who may write in its directory. */

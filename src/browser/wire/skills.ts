@@ -133,8 +133,10 @@ export interface SkillPermissions {
   readonly denied?: { readonly why: string; readonly hint: string };
   /** Runs need no approval: it wants nothing beyond its sandbox. */
   readonly isFree: boolean;
-  /** Where an approval and a block hold, if nothing else is chosen. */
-  readonly place?: "project" | "everywhere";
+  /** Where an approval holds, if nothing else is chosen. */
+  readonly reach?: "once" | "session" | "project" | "everywhere";
+  /** Where a block holds. */
+  readonly blockReach?: "project" | "everywhere";
   /** What it wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
   /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */

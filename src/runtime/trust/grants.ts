@@ -1,6 +1,6 @@
 import { type Capabilities, covers } from "../../skills/permissions.ts";
 import type { Block, Grant } from "./grants/grant-schema.ts";
-import type { Asker, TrustRequest } from "../trust.ts";
+import type { Asker } from "../trust.ts";
 import type { Policy } from "./policy.ts";
 
 export type { Block, Grant } from "./grants/grant-schema.ts";
@@ -91,7 +91,7 @@ export function least(one: Reach, other: Policy["approvals"]): Reach {
  * bytes.
  */
 export function reachOf(
-  { subject, wants }: TrustRequest,
+  { subject, wants }: { readonly subject: Pick<Subject, "isOwn" | "origin">; readonly wants: Capabilities },
   { directory }: Pick<Asker, "directory">,
   policy: Policy,
 ): Reach {

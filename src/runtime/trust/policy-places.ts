@@ -1,6 +1,5 @@
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
 import { isRepository } from "./project-of.ts";
 import { organisationPolicy, policyFileName } from "../../wire/policy-file.ts";
 
@@ -26,16 +25,6 @@ export function policyFileLocations(
     ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
     ...(directory === undefined ? [] : placesIn(directory)),
   ];
-}
-
-/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
-export function stampOf(file: string): string | undefined {
-  try {
-    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
-  } catch (error) {
-    return `unreadable: ${systemCode(error)}`;
-  }
 }
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */

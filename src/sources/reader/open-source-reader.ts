@@ -7,6 +7,7 @@ import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readDescriptors } from "./read-descriptors.ts";
 import { readSource } from "./read-source.ts";
+import { urlsOf } from "./source-client.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
 import { type Source, parseSource, toLabel } from "../source.ts";
 
@@ -40,7 +41,7 @@ export function openSourceReader(options: SourceReaderOptions): SourceReader {
       };
     },
     async skillFiles({ name, content }, signal) {
-      refuseDenied(urlsOf(content), options.denied);
+      refuseDenied(placesOf(content), options.denied);
       if (content.type === "api") return invocable(content.descriptor, name);
       return await fetchSkillFiles(content, { fetcher, signal, readGit });
     },
@@ -87,22 +88,10 @@ function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined)
   }
 }
 
-/** Where the bytes of a skill are, which a source may list from elsewhere. */
-function urlsOf(content: RemoteSkill["content"]): readonly string[] {
-  switch (content.type) {
-    case "git":
-      return [content.repository];
-    case "files":
-      return content.files.map(({ url }) => url);
-    case "api":
-      return [content.descriptor.endpoint.url];
-    case "unusable":
-      return [];
-    case "archive":
-    case "descriptor":
-    case "skill-md":
-      return [content.url];
-  }
+/** All that its bytes or its runs come from, which a source may list elsewhere. */
+function placesOf(content: RemoteSkill["content"]): readonly string[] {
+  if (content.type === "git") return [content.repository];
+  return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
 }
 
 /** What both read with. */

@@ -129,7 +129,7 @@ export function withoutPrivateLinks(
 }
 
 /** An `api` skill is asked only after its endpoint was approved; of git, the same is checked where repositories are read. */
-function urlsOf(content: RemoteContent): readonly string[] {
+export function urlsOf(content: RemoteContent): readonly string[] {
   if (content.type === "files") return content.files.map(({ url }) => url);
   return "url" in content ? [content.url] : [];
 }

@@ -1,5 +1,13 @@
 import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
-import { type Approvals, type FullTrustRequest, type Subject, type Trust, blocks } from "../../../runtime/trust.ts";
+import {
+  type Approvals,
+  type FullTrustRequest,
+  type Subject,
+  type Trust,
+  blocks,
+  kindOf,
+  reachOf,
+} from "../../../runtime/trust.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
@@ -45,16 +53,12 @@ export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissio
     grants,
     isBlocked,
     ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
-    place:
-      isOfProject(subject) || wants.project !== "none" || policy.approvals === "project" ? "project" : "everywhere",
+    reach: reachOf({ subject, wants }, { directory }, policy),
+    blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
     widened: question?.widened ?? [],
     changedFiles: await runInSlices(diffs(question?.changed ?? [])),
   };
-}
-
-function isOfProject({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): boolean {
-  return !isOwn && origin === undefined;
 }
 
 const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.resolve({ missing: "nobody" });

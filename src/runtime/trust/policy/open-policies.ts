@@ -4,7 +4,8 @@ import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layers.ts";
 import { looseningsOf } from "./layers/loosenings.ts";
 import { mergePolicies } from "./layers/merge-policies.ts";
-import { type PolicyFileLocation, policyFileLocations, stampOf } from "../policy-places.ts";
+import { fileStamp } from "../../../base/paths/read-guarded-file.ts";
+import { type PolicyFileLocation, policyFileLocations } from "../policy-places.ts";
 import type { Policy } from "../policy.ts";
 import { readPolicyText } from "./read-policy-file.ts";
 import { organisationPolicy } from "../../../wire/policy-file.ts";
@@ -42,7 +43,7 @@ export function createPolicies({ given, home, log, organisation = organisationPo
   function mergedFor(directory: string | undefined): Merged {
     const places = policyFileLocations(directory, { given, organisation });
     const stamps = places.map(
-      ({ file, origin }) => stampOf(file) ?? (file === given ? `missing ${origin}` : undefined),
+      ({ file, origin }) => fileStamp(file) ?? (file === given ? `missing ${origin}` : undefined),
     );
     const stamp = stamps.join("\n");
     const known = merged.get(directory ?? "");

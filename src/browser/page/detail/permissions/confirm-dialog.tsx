@@ -48,17 +48,19 @@ export function ConfirmDialog({ deciding, outcome }: Properties): JSX.Element {
   );
 }
 
-/** Where a decision will hold, as far as it is known before it is taken. */
-function recordOf(
-  decision: DecisionRequest["decision"],
-  { permissions, row }: KnownDetail,
-  reach: Choice["reach"],
-): string {
-  if (decision === "once") return "for the next run from this page";
+const reachWords = {
+  once: "for the next run from this page",
+  session: "until this page's server ends",
+  project: "in this project",
+  everywhere: "everywhere",
+} as const;
+
+/** Where a decision will hold, as it will be recorded. */
+function placeOf(decision: DecisionRequest["decision"], { permissions }: KnownDetail, chosen: Choice["reach"]): string {
   if (decision === "revoke" || decision === "unblock") return "where it was given";
-  const isHere = reach === "project" || permissions?.place === "project";
-  const place = isHere ? "in this project" : "everywhere";
-  return decision === "block" ? `all versions of ${row.name.slice(0, 64)}, ${place}` : place;
+  if (decision === "once") return reachWords.once;
+  const usual = decision === "block" ? permissions?.blockReach : permissions?.reach;
+  return reachWords[(decision === "approve" ? chosen : undefined) ?? usual ?? "everywhere"];
 }
 
 function Question({
@@ -113,7 +115,7 @@ function Question({
           </dd>
         </div>
       </dl>
-      <p class="muted">Recorded in the ledger: {recordOf(choice.decision, shown, reach)}.</p>
+      <p class="muted">Recorded in the ledger: {placeOf(choice.decision, shown, reach)}.</p>
       {choice.decision === "approve" && (
         <fieldset>
           <legend>Where</legend>
