@@ -191,7 +191,7 @@ test("a lock without skills, or none, is named with its place", async () => {
   for (const command of ["outdated", "update", "verify"])
     expect(await cli(command)).toMatchObject({
       code: 0,
-      stderr: `acp-skills: ${file} does not exist; acp-skills add writes it\n`,
+      stderr: `acp-skills: ${file} does not exist; acp-skills add SOURCE writes it\n`,
     });
   project.write("skills-lock.json", '{"version": 1, "skills": {}}');
   for (const command of ["outdated", "update", "verify"])

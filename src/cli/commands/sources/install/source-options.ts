@@ -42,7 +42,7 @@ export const installing = {
 
 /** Of a lock without skills, or of none: which one, because a person may be in another directory than they think. */
 export function emptyWords({ lockFile }: SkillsPlace): string {
-  return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add writes it"}`;
+  return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add SOURCE writes it"}`;
 }
 
 /** Options of the commands that ask the sources of the lock again. */
