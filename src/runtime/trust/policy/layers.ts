@@ -96,17 +96,18 @@ export function banOf({ hosts, secrets, project = "write" }: PolicyFile): "hosts
   return project === "write" ? undefined : "project";
 }
 
-/** Whether a layer denies what is at a URL, before there is a skill. */
+/** Whether a layer denies what is at a URL, before there is a skill. Where "allow" names directories only, it says nothing about URLs. */
 export function urlDenial(layer: PolicyLayer, url: string): Denial | undefined {
-  const { allow = [], deny = [] } = layer.policy?.sources ?? {};
-  const verdict = `denies the source ${url}`;
-  const place = deny.findIndex((rule) => isUrlRule(rule) && deniesUrl(rule, url));
-  if (place >= 0)
-    return { layer, verdict, rule: `sources.deny has "${deny[place] ?? ""}"`, path: ["sources", "deny", place] };
-  const rules = allow.filter(isUrlRule);
+  const { allow = [] } = layer.policy?.sources ?? {};
+  const areUrls = allow.length === 0 || allow.some(isUrlRule);
   const skill = { source: "", directory: "", isOwn: false, origin: { source: url } };
-  if (rules.length === 0 || rules.some((rule) => allowsSource(rule, skill, ""))) return undefined;
-  return { layer, verdict, rule: "not in sources.allow", path: ["sources", "allow"] };
+  const [denial] = judged(layer, {
+    list: "sources",
+    what: `the source ${url}`,
+    allows: (entry) => !areUrls || allowsSource(entry, skill, ""),
+    denies: (entry) => isUrlRule(entry) && deniesUrl(entry, url),
+  });
+  return denial;
 }
 
 function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {

@@ -66,6 +66,8 @@ describe("a source on the network", () => {
     expect(
       merged(organisation({ sources: { allow: ["~/.agents/skills"] } })).deniesSource("https://x.org"),
     ).toBeUndefined();
+    // As for skills: what "allow" does not name is denied.
+    expect(merged(organisation({ sources: { allow: [] } })).deniesSource("https://x.org")).toBeDefined();
     expect(noPolicy.deniesSource("https://x.org")).toBeUndefined();
   });
 });
