@@ -11,7 +11,7 @@ export const token = {
 
 const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** Tokens by origin; those without one are for that of the sources. Throws INVALID_OPTIONS, which never repeats what may be a token. */
+/** Tokens by origin; those without one are for that of the sources, which a person named: a project's lock may name anybody. Throws INVALID_OPTIONS, which never repeats what may be a token. */
 export function tokensByOrigin(
   texts: readonly string[] = [],
   sources: readonly Pick<Source, "url">[],
@@ -36,7 +36,7 @@ export function tokensByOrigin(
     const [only] = origins;
     if (place === undefined && (only === undefined || origins.size > 1))
       throw usageError(
-        `--token env:${name}: ${origins.size === 0 ? "no source is asked over HTTP" : "there are several sources"}; name one: https://HOST=env:${name}`,
+        `--token env:${name}: ${origins.size === 0 ? "you named no source over HTTP here" : "there are several sources"}; say whose it is: https://HOST=env:${name}`,
       );
     tokens.set(place === undefined ? (only ?? "") : new URL(place).origin, value);
   }

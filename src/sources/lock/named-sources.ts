@@ -15,8 +15,6 @@ export interface NamedSources {
   readonly given: readonly Source[];
   /** Also those of a person's own lock (`--global`), which no project can write: on this machine too, they are asked as they are. */
   readonly typed: readonly Source[];
-  /** All that can be asked. */
-  readonly asked: readonly Source[];
 }
 
 /** Throws INVALID_OPTIONS for a `--source` that no skill of the lock is from. */
@@ -30,7 +28,7 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
   const stray = given.find((source) => !locked.some((one) => placeOf(one) === placeOf(source)));
   if (stray !== undefined)
     throw new SkillsError("INVALID_OPTIONS", `--source ${stray.label}: no skill of the lock is from there`);
-  return { given, typed: form === "global" ? [...given, ...locked] : given, asked: locked };
+  return { given, typed: form === "global" ? [...given, ...locked] : given };
 }
 
 /** Remembers in the data directory, where no project writes, that a person named a source which is read with their keys. */

@@ -76,7 +76,6 @@ export const command = defineCommand({
         allowPrivate: given["allow-private"],
         typed: [source],
         token: given.token,
-        asked: [source],
         directory: where.base,
         terminal,
       },

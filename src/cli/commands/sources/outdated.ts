@@ -23,7 +23,7 @@ export const command = defineCommand({
     const entries = [...lock.entries];
     const { "allow-private": allowPrivate } = options;
     return await withReader(
-      { allowPrivate, typed: named.typed, token: options.token, asked: named.asked, directory: where.base, terminal },
+      { allowPrivate, typed: named.typed, token: options.token, directory: where.base, terminal },
       async (reader, signal) => {
         terminal.progress.show("asking the sources");
         const skills = findSkillsDirectory(where);

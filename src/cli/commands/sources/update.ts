@@ -54,7 +54,7 @@ export const command = defineCommand({
     const named = namedSources(lock, given.source);
     const { "allow-private": allowPrivate } = given;
     return await withReader(
-      { allowPrivate, typed: named.typed, token: given.token, asked: named.asked, directory: where.base, terminal },
+      { allowPrivate, typed: named.typed, token: given.token, directory: where.base, terminal },
       async (reader, signal) => {
         terminal.progress.show("asking the sources");
         const entries = [...lock.entries].filter(([key]) => keys.includes(key));

@@ -79,6 +79,20 @@ test("is not sent to another origin: not to what the source lists there, nor aft
   expect(other.seen.filter((header) => header !== undefined)).toEqual([]);
 });
 
+test("is never sent to whom only a project's lock names", async () => {
+  const { origin, seen } = await openPrivate((path) => path);
+  const here = ["--allow-private", new URL(origin).host];
+  const lock = { version: 1, skills: { alpha: { source: "x", sourceType: "well-known", sourceUrl: origin, computedHash: "0".repeat(64) } } }; // prettier-ignore
+  project.write("skills-lock.json", JSON.stringify(lock));
+  for (const command of [["update"], ["outdated"], ["add", "--frozen"]]) {
+    const { code, stderr } = await cli(...command, ...here, "--token", "env:ADA_TOKEN");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("you named no source over HTTP here; say whose it is")]);
+  }
+  expect(seen).toEqual([]);
+  await cli("outdated", ...here, "--token", `${origin}=env:ADA_TOKEN`);
+  expect(seen).toContain(`Bearer ${secret}`);
+});
+
 test.each([
   [[secret], "--token needs env:NAME or https://HOST=env:NAME"],
   [["env:NO_SUCH"], "--token env:NO_SUCH: there is no such variable"],
@@ -94,6 +108,6 @@ test("of several sources, the token says whose it is", async () => {
   const { code, stderr } = await cli("find", "alpha", ...sources, "--token", "env:ADA_TOKEN");
   expect([code, stderr]).toEqual([
     2,
-    expect.stringContaining("there are several sources; name one: https://HOST=env:ADA_TOKEN"),
+    expect.stringContaining("there are several sources; say whose it is: https://HOST=env:ADA_TOKEN"),
   ]);
 });

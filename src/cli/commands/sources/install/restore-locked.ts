@@ -32,9 +32,9 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
   }
   const { "allow-private": allowPrivate, "discard-changes": discards, token, frozen: isFrozen = isInCi() } = given;
   const named = namedSources(lock, given.source);
-  const { typed, asked } = named;
+  const { typed } = named;
   const directory = where.base;
-  return await withReader({ allowPrivate, typed, token, asked, directory, terminal }, async (reader, signal) => {
+  return await withReader({ allowPrivate, typed, token, directory, terminal }, async (reader, signal) => {
     terminal.progress.show("asking the sources");
     const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
     const looking = { where, entries, skills, reader, named, allowPrivate, restored, isExact: true, signal };

@@ -9,9 +9,8 @@ interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
   /** The sources that a person named now, which may be on this machine; a lock names none of these. */
   readonly typed: readonly Source[];
-  /** Of `--token`: for the sources that are asked, unless it names another origin. */
+  /** Of `--token`: for what the person named, unless it names another origin. */
   readonly token: readonly string[] | undefined;
-  readonly asked: readonly Pick<Source, "url">[];
   /** Whose policies count. */
   readonly directory: string;
   readonly terminal: Terminal;
@@ -19,11 +18,11 @@ interface ReaderOptions {
 
 /** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
 export async function withReader(
-  { allowPrivate = [], typed, token, asked, directory, terminal }: ReaderOptions,
+  { allowPrivate = [], typed, token, directory, terminal }: ReaderOptions,
   work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const urls = typed.map(({ url }) => url);
-  const tokens = tokensByOrigin(token, asked);
+  const tokens = tokensByOrigin(token, typed);
   const denied = deniedSources(directory, terminal);
   const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied, describe: describeSkillText });
   const { signal, stop } = onInterruption();
