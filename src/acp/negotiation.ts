@@ -102,13 +102,13 @@ function nameIn(info: JsonRecord | undefined): string {
 
 /** A client can opt in by our key in `_meta` or by `session.skills` (A-6). */
 function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
-  const wishes = ofClient.flatMap((capabilities) => [
+  const declarations = ofClient.flatMap((capabilities) => [
     recordAt(capabilities, "_meta")?.[metaKey],
     recordAt(capabilities, "session")?.["skills"],
   ]);
-  const wish = wishes.find(Boolean);
-  if (wish === undefined) return undefined;
-  const { notification, deltas, commands } = isRecord(wish) ? wish : {};
+  const declared = declarations.find(Boolean);
+  if (declared === undefined) return undefined;
+  const { notification, deltas, commands } = isRecord(declared) ? declared : {};
   // Every list of commands is whole: who asks for changes only does not want it with each change.
   const isWhole = commands === undefined ? deltas !== true : commands !== false;
   return { notification: notification === true, deltas: deltas === true, commands: isWhole };

@@ -30,8 +30,8 @@ export interface OptInCapabilities {
  * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills in the form that every SDK delivers:
  * after the first list only what changed, and not as commands, too.
  */
-export function optIn(wish: SkillsOptIn = {}): OptInCapabilities {
-  const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...wish };
+export function optIn(options: SkillsOptIn = {}): OptInCapabilities {
+  const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...options };
   return { _meta: { [metaKey]: asked }, session: { skills: asked } };
 }
 

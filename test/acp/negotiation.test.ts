@@ -55,9 +55,9 @@ test.each([
 });
 
 test("reads a client's preferences from an opt-in object", () => {
-  const wish = { notification: true, deltas: true, commands: false };
-  const params = { clientCapabilities: { _meta: { "acp-skills": wish } } };
-  expect(negotiate(params, v1).optIn).toEqual(wish);
+  const declared = { notification: true, deltas: true, commands: false };
+  const params = { clientCapabilities: { _meta: { "acp-skills": declared } } };
+  expect(negotiate(params, v1).optIn).toEqual(declared);
   expect(chooseForms(negotiate(params, v1), "auto")).toEqual({
     skills: { method: "_acp-skills/skills_update", kind: "available_skills_update", deltas: true },
     commands: false,
@@ -72,8 +72,8 @@ test.each([
   [{ deltas: false }, true],
   [{ commands: false }, false],
   [true, true],
-])("sends commands of skills to an editor that asks for %j: %j", (wish, commands) => {
-  const params = { clientCapabilities: { session: { skills: wish } } };
+])("sends commands of skills to an editor that asks for %j: %j", (declared, commands) => {
+  const params = { clientCapabilities: { session: { skills: declared } } };
   expect(chooseForms(negotiate(params, v1), "auto").commands).toBe(commands);
 });
 

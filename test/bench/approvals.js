@@ -34,9 +34,9 @@ export async function measureApprovals({ folder }) {
   mkdirSync(join(folder, "floor"));
 
   const { skill: name, digest, capabilities: wants } = grantOf(grants - 1);
-  const wish = { subject: { name, digest }, wants };
+  const access = { subject: { name, digest }, wants };
   const check = async (/** @type {import("../../dist/runtime/trust/approvals.js").ApprovalStore} */ from) => {
-    if (!(await from.read(project)).grants.some((grant) => allows(grant, wish, 0))) throw new Error("No such grant.");
+    if (!(await from.read(project)).grants.some((grant) => allows(grant, access, 0))) throw new Error("No such grant.");
   };
   const times = await alternate(
     {

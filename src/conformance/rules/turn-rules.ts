@@ -165,14 +165,14 @@ function* faultsOfOptIn(params: unknown): Iterable<string> {
   const fields = fieldsOf(params);
   for (const key of ["clientCapabilities", "capabilities"]) {
     const capabilities = fieldsOf(fields?.[key]);
-    const wishes = [
+    const declarations = [
       [`${key}._meta["acp-skills"]`, fieldsOf(capabilities?.["_meta"])?.["acp-skills"]],
       [`${key}.session.skills`, fieldsOf(capabilities?.["session"])?.["skills"]],
     ] as const;
-    for (const [where, wish] of wishes) {
-      if (wish === undefined || wish === null || typeof wish === "boolean") continue;
-      const options = fieldsOf(wish);
-      if (options === undefined) yield `${where} is ${quote(wish)}; it must be true or an object`;
+    for (const [where, declared] of declarations) {
+      if (declared === undefined || declared === null || typeof declared === "boolean") continue;
+      const options = fieldsOf(declared);
+      if (options === undefined) yield `${where} is ${quote(declared)}; it must be true or an object`;
       for (const option of ["notification", "deltas", "commands"])
         if (options?.[option] !== undefined && typeof options[option] !== "boolean")
           yield `${where}.${option} is ${quote(options[option])}; it must be true or false`;

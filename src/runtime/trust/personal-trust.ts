@@ -90,9 +90,9 @@ class PersonalTrust implements Trust {
       if (configured !== undefined && covers(configured.capabilities, needs))
         return { allowed: true, by: `${asker.grants === undefined ? "--grant" : "granted"} ${configured.texts}` };
     }
-    const wish = { subject, wants: needs, calledBy };
+    const access = { subject, wants: needs, calledBy };
     const now = this.#options.now();
-    const isAllowed = (grant: Grant): boolean => allows(grant, wish, now);
+    const isAllowed = (grant: Grant): boolean => allows(grant, access, now);
     if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
     // What this machine's user approved is not for others who call from elsewhere.
     if (asker.grants !== undefined) return notGranted(subject, needs);

@@ -34,10 +34,10 @@ export function notGranted(
   { name, digest }: Pick<Subject, "name" | "digest">,
   needs: Capabilities,
 ): DeniedAuthorization {
-  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  const action = isNothing(needs) ? "run" : inOnePhrase(needs);
   return {
     allowed: false,
-    why: `The skill ${name} is not granted to this caller, and needs approval to ${wish}.`,
+    why: `The skill ${name} is not granted to this caller, and needs approval to ${action}.`,
     hint: `Whoever runs this server can add ${name}@${digest.replace(/^sha256:/, "")} to the caller's grants.`,
   };
 }
@@ -47,12 +47,12 @@ export function refusalOf(request: TrustRequest, reply: Reply): DeniedAuthorizat
   if (reply.answer === "block") return blocked(subject);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
   const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
-  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  const action = isNothing(needs) ? "run" : inOnePhrase(needs);
   const again =
     reply.answer === undefined ? "" : ` They are asked again in this session if they write /${subject.slug}.`;
   return {
     allowed: false,
-    why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
+    why: `The skill ${subject.name}${by} needs approval to ${action}. ${whyRefused(reply)}`,
     hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}${again && `.${again}`}`,
   };
 }

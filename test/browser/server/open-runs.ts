@@ -35,13 +35,13 @@ export interface OpenRuns {
   readonly send: (target: string, sent?: Sent) => Promise<Answered>;
   readonly detail: (skill: string) => Promise<SkillDetail>;
   /** Starts a run of what is shown now. */
-  readonly start: (skill: string, wish?: Partial<RunRequest>) => Promise<Answered>;
+  readonly start: (skill: string, runRequest?: Partial<RunRequest>) => Promise<Answered>;
   /** The kinds of the events so far. */
   readonly events: () => readonly string[];
   /** The news of a run up to its end. */
   readonly news: (run: string) => Promise<readonly RunNews[]>;
   /** Starts a run, and waits for its end. */
-  readonly run: (skill: string, wish?: Partial<RunRequest>) => Promise<ShownRun>;
+  readonly run: (skill: string, runRequest?: Partial<RunRequest>) => Promise<ShownRun>;
   readonly close: () => Promise<void>;
 }
 
@@ -136,9 +136,9 @@ export async function openRuns(
 
   const detail = async (skill: string): Promise<SkillDetail> =>
     (await send(`/api/skills/${encodeURIComponent(skill)}`)).json as SkillDetail;
-  const start: OpenRuns["start"] = async (skill, wish = {}) => {
+  const start: OpenRuns["start"] = async (skill, runRequest = {}) => {
     const { digest, nonce } = await detail(skill);
-    return await send("/api/runs", { method: "POST", json: { skill, digest, nonce, ...wish } });
+    return await send("/api/runs", { method: "POST", json: { skill, digest, nonce, ...runRequest } });
   };
   const news: OpenRuns["news"] = (run) =>
     new Promise((resolve) => {
@@ -163,8 +163,8 @@ export async function openRuns(
     start,
     events: () => kinds,
     news,
-    async run(skill, wish) {
-      const { json } = await start(skill, wish);
+    async run(skill, runRequest) {
+      const { json } = await start(skill, runRequest);
       const { run } = json as RunStarted;
       await news(run);
       return (await send(`/api/runs/${run}`)).json as ShownRun;

@@ -24,7 +24,7 @@ const openPublisher = usePublisher();
 interface OpenSources extends OpenBrowse {
   readonly project: (file: string) => string;
   readonly list: () => Promise<SourceList["places"]>;
-  readonly plan: (wish: PlanRequest) => Promise<SourcePlan>;
+  readonly plan: (planRequest: PlanRequest) => Promise<SourcePlan>;
   readonly apply: (plan: Pick<SourcePlan, "plan" | "nonce">) => ReturnType<OpenBrowse["post"]>;
 }
 
@@ -36,8 +36,8 @@ async function open(options: OpenBrowseOptions = {}): Promise<OpenSources> {
     ...browse,
     project: (file) => path.join(root, file),
     list: async () => (JSON.parse((await browse.ask("/api/sources")).text) as SourceList).places,
-    plan: async (wish) => {
-      const { status, text } = await browse.post("/api/sources/plan", wish);
+    plan: async (planRequest) => {
+      const { status, text } = await browse.post("/api/sources/plan", planRequest);
       expect([status, text]).toEqual([200, text]);
       return JSON.parse(text) as SourcePlan;
     },
@@ -193,11 +193,11 @@ test("local changes are shown, and neither replaced by an update nor by installi
   ]);
   await publisher.publish({ alpha: version("1.1.0") });
   const sentence = `it has local changes (${words}); --discard-changes replaces it`;
-  for (const [wish, refused] of [
+  for (const [planRequest, refused] of [
     [updateAll, sentence],
     [alphaOf(publisher.origin), sentence],
   ] as const) {
-    const plan = await browse.plan(wish);
+    const plan = await browse.plan(planRequest);
     expect(plan.changes).toMatchObject([{ name: "alpha", refused }]);
     expect((await browse.apply(plan)).json()).toMatchObject({ done: [] });
   }
@@ -362,15 +362,15 @@ test("a page that goes away ends the reading of its source", async () => {
   expect(response.writableFinished).toBe(false);
 });
 
-test("wishes that name too many skills, or something else, are refused", async () => {
+test("requests that name too many skills, or something else, are refused", async () => {
   const browse = await open();
-  for (const wish of [
+  for (const planRequest of [
     { place: "elsewhere", update: [] },
     { place: "project", source: "example.com", names: [] },
     { place: "project", source: "example.com", names: Array.from({ length: 51 }, String) },
     { place: "project", source: "example.com", names: ["a"], force: true },
   ])
-    expect((await browse.post("/api/sources/plan", wish)).status).toBe(400);
+    expect((await browse.post("/api/sources/plan", planRequest)).status).toBe(400);
   const unknown = await browse.post("/api/sources/plan", { place: "project", update: ["alpha"] });
   expect([unknown.status, unknown.json()]).toMatchObject([404, { error: { code: "SKILL_NOT_FOUND" } }]);
 });

@@ -17,7 +17,7 @@ const capabilities: fc.Arbitrary<Capabilities> = fc.record(
   { requiredKeys: ["network", "secrets", "project"] },
 );
 const caller = fc.option(fc.record({ name: fc.string({ minLength: 1 }), digest }), { nil: undefined });
-const wish: fc.Arbitrary<AccessRequest> = fc.record({
+const access: fc.Arbitrary<AccessRequest> = fc.record({
   subject: fc.record({ name: fc.string({ minLength: 1 }), digest }),
   wants: capabilities,
   calledBy: caller,
@@ -43,7 +43,7 @@ function withOtherDigit(text: string, place: number): string {
 describe("a grant", () => {
   test("allows exactly what it says, in any order, and less", () => {
     fc.assert(
-      fc.property(wish, (wanted) => {
+      fc.property(access, (wanted) => {
         const reversed = { ...wanted.wants, network: wanted.wants.network.toReversed() };
         expect(allows(grantFor(wanted), wanted, 0)).toBe(true);
         expect(allows(grantFor(wanted), { ...wanted, wants: reversed }, 0)).toBe(true);
@@ -53,7 +53,7 @@ describe("a grant", () => {
 
   test("allows nothing to other bytes, another name, or another caller", () => {
     fc.assert(
-      fc.property(wish, fc.nat(63), (wanted, place) => {
+      fc.property(access, fc.nat(63), (wanted, place) => {
         const { subject, calledBy } = wanted;
         const others: AccessRequest[] = [
           { ...wanted, subject: { ...subject, digest: withOtherDigit(subject.digest, place) } },
@@ -70,7 +70,7 @@ describe("a grant", () => {
 
   test("allows nothing that has one capability more", () => {
     fc.assert(
-      fc.property(wish, fc.string({ minLength: 9, maxLength: 12 }), (wanted, more) => {
+      fc.property(access, fc.string({ minLength: 9, maxLength: 12 }), (wanted, more) => {
         const { wants } = wanted;
         const wider: Capabilities[] = [
           ...(["network", "secrets"] as const).map((kind) => ({ ...wants, [kind]: [...wants[kind], more] })),
@@ -87,7 +87,7 @@ describe("a grant", () => {
     const expires = "2026-01-01T00:00:00.000Z";
     const end = Date.parse(expires);
     fc.assert(
-      fc.property(wish, fc.nat(), (wanted, later) => {
+      fc.property(access, fc.nat(), (wanted, later) => {
         expect(allows(grantFor(wanted, expires), wanted, end - 1)).toBe(true);
         expect(allows(grantFor(wanted, expires), wanted, end + later)).toBe(false);
       }),
@@ -96,7 +96,7 @@ describe("a grant", () => {
 
   test("of nothing allows nothing", () => {
     fc.assert(
-      fc.property(wish, (wanted) => {
+      fc.property(access, (wanted) => {
         const empty = { network: [], secrets: [], project: "none" } as const;
         expect(allows(grantFor({ ...wanted, wants: empty }), wanted, 0)).toBe(isNothing(wanted.wants));
       }),

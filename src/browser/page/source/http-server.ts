@@ -42,7 +42,7 @@ export function createHttpServer(
     budget: (signal) => read("/api/budget", signal),
     sources: (signal) => read("/api/sources", signal),
     discover: (source, signal) => send("/api/sources/discover", { source }, signal),
-    plan: (wish, signal) => send("/api/sources/plan", wish, signal),
+    plan: (request, signal) => send("/api/sources/plan", request, signal),
     apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
   };
 }

@@ -25,7 +25,7 @@ export interface SkillServer {
 
   sources(signal?: AbortSignal): Promise<SourceList>;
   discover(source: string, signal?: AbortSignal): Promise<Discovered>;
-  plan(wish: PlanRequest, signal?: AbortSignal): Promise<SourcePlan>;
+  plan(request: PlanRequest, signal?: AbortSignal): Promise<SourcePlan>;
   apply(plan: Pick<SourcePlan, "plan" | "nonce">): Promise<AppliedPlan>;
 
   /** Calls `listener` for every event of that kind until the returned function is called. */

@@ -45,13 +45,13 @@ export const mountSources: MountBrowse = (door) => {
       method: "POST",
       path: "/api/sources/plan",
       async answer({ json, signal }) {
-        const wish = await json(planSchema);
-        const { changes, problems, ...made } = await makePlan(wish, { desk, door, signal });
+        const request = await json(planSchema);
+        const { changes, problems, ...made } = await makePlan(request, { desk, door, signal });
         const { id, digest } = await plans.keep(made);
         const plan: SourcePlan = {
           plan: id,
           nonce: nonces.of(id, digest),
-          place: wish.place,
+          place: request.place,
           directory: shownDirectory(made.where, door),
           changes,
           problems,

@@ -44,13 +44,13 @@ interface Planning {
   readonly signal: AbortSignal;
 }
 
-/** Downloads and compares what a person wishes; writes nothing. What is refused is a change with the sentence of the command. */
-export async function makePlan(wish: PlanRequest, planning: Planning): Promise<MadePlan> {
-  const where = toSkillsPlace(wish.place, planning.door);
+/** Downloads and compares what a person requests; writes nothing. What is refused is a change with the sentence of the command. */
+export async function makePlan(request: PlanRequest, planning: Planning): Promise<MadePlan> {
+  const where = toSkillsPlace(request.place, planning.door);
   const lock = readLock(where);
-  return "update" in wish
-    ? await planUpdates(wish.update, { where, lock }, planning)
-    : await planNew(wish, { where, lock }, planning);
+  return "update" in request
+    ? await planUpdates(request.update, { where, lock }, planning)
+    : await planNew(request, { where, lock }, planning);
 }
 
 type Over = Pick<MadePlan, "where" | "lock">;

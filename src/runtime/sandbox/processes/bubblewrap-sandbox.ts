@@ -40,7 +40,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         node === undefined
           ? { "scripts in Node": `Scripts in Node are not available: only root can read ${process.execPath}.` }
           : {},
-      command(directory, shape, wishes, user) {
+      command(directory, shape, flags, user) {
         const lent = user.isLent ? shape.project : undefined;
         const place = join(directory.path, "project");
         const plan: BubblewrapPlan = {
@@ -57,7 +57,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           skills: directory.skills,
           blobs: directory.blobs,
           walls: secondWall(shown, shape.project),
-          wishes,
+          flags,
         };
         const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
         if (lent === undefined) return command;
@@ -132,7 +132,7 @@ export interface BubblewrapPlan {
   readonly diskBytes: number;
   /** The paths that Landlock allows, for `confine.py`. */
   readonly walls: Json;
-  readonly wishes: readonly string[];
+  readonly flags: readonly string[];
 }
 
 /** The path of Node in the sandbox, as in `program_process.py`. */
@@ -164,7 +164,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
     ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),
     ...["--remount-ro", "/", "--chdir", "/workspace", "--"],
-    ...supervisorCommand(python, "/inside", "bubblewrap", plan.walls, plan.wishes),
+    ...supervisorCommand(python, "/inside", "bubblewrap", plan.walls, plan.flags),
   ];
 }
 

@@ -32,7 +32,7 @@ export function openLandlockSandbox(options: ProcessSandboxOptions & { readonly 
         ...(process.getuid?.() === 0 && { [forRoot]: whyNotForRoot }),
       },
       refuses: ({ isLent }) => (isLent ? whyNotForRoot : undefined),
-      command(directory, shape, wishes) {
+      command(directory, shape, flags) {
         const { project, tools } = shape;
         // Whether files and processes outside belong to the same user.
         const isSomebody = process.getuid?.() !== 0 || project !== undefined;
@@ -44,7 +44,7 @@ export function openLandlockSandbox(options: ProcessSandboxOptions & { readonly 
           writable: [...writable, workspace, output, temporary],
           ...(project && wallsOfProject(project.directory, project)),
         };
-        const all = isSomebody ? ["owner", ...wishes] : wishes;
+        const all = isSomebody ? ["owner", ...flags] : flags;
         const [file = "", ...given] = supervisorCommand(python, host.inside, "landlock", walls, all);
         return { file, arguments: given };
       },

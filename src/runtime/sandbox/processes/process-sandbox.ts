@@ -41,7 +41,7 @@ export interface ProcessTier {
   command(
     directory: PrivateDirectory,
     shape: Shape,
-    wishes: readonly string[],
+    flags: readonly string[],
     user: SandboxUser,
   ): Pick<SandboxCommand, "file" | "arguments"> & Partial<Pick<SandboxCommand, "user">>;
 }
@@ -52,9 +52,9 @@ export function supervisorCommand(
   inside: string,
   tier: Tier,
   walls: Json,
-  wishes: readonly string[],
+  flags: readonly string[],
 ): string[] {
-  return [executable, "-I", "-S", "-B", "-c", launch, inside, tier, JSON.stringify(walls), ...wishes];
+  return [executable, "-I", "-S", "-B", "-c", launch, inside, tier, JSON.stringify(walls), ...flags];
 }
 
 /** What `confine.py` needs to know about a project, which is at `path` inside the sandbox. */
@@ -197,13 +197,13 @@ class ProcessSandboxes implements Sandbox {
     const writable = this.#isAlone ? ownRootNames : [];
     const directory = makePrivateDirectory(join(host.path, `s${++this.#created}`), user.id, writable);
     try {
-      const wishes = [shape.network && "network", shape.project && "project", warm && "warm"].filter(
-        (wish) => typeof wish === "string",
+      const flags = [shape.network && "network", shape.project && "project", warm && "warm"].filter(
+        (flag) => typeof flag === "string",
       );
       const sandbox = await startSandboxProcess(
         {
           user: user.id,
-          ...this.#tier.command(directory, shape, wishes, user),
+          ...this.#tier.command(directory, shape, flags, user),
           network: shape.network,
           alone: this.#isAlone,
         },

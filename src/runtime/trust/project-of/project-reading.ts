@@ -29,17 +29,17 @@ export class ProjectReading {
 
   /** Whether a model may read a skill; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    const wish = this.#wishFor(skill, asker);
+    const request = this.#requestFor(skill, asker);
     return await this.#options.questions.settle({
-      key: wish.key,
+      key: request.key,
       asker,
       signal,
       event: { about: "read", subject: skill },
-      decide: async () => (await this.#decide(wish, asker)) ?? this.#options.decisions.enough(asker.owner),
-      ask: () => Promise.resolve(questionOf(wish, asker)),
+      decide: async () => (await this.#decide(request, asker)) ?? this.#options.decisions.enough(asker.owner),
+      ask: () => Promise.resolve(questionOf(request, asker)),
       keep: async (reply, tell) => {
         const told = onlyOnce(tell);
-        const outcome = await this.#keep(wish, asker, reply, told);
+        const outcome = await this.#keep(request, asker, reply, told);
         told(outcome);
         return outcome;
       },
@@ -48,10 +48,10 @@ export class ProjectReading {
 
   /** Whether that is decided, and how; nobody is asked. */
   async decideReading(skill: ReadSkill, asker: Asker): Promise<Authorization | undefined> {
-    return await this.#decide(this.#wishFor(skill, asker), asker);
+    return await this.#decide(this.#requestFor(skill, asker), asker);
   }
 
-  #wishFor(skill: ReadSkill, { directory }: Asker): Wish {
+  #requestFor(skill: ReadSkill, { directory }: Asker): ReadRequest {
     const { policyFor, projectOf, repositoryAt } = this.#options;
     const policy = policyFor(directory);
     // Of the skill: another directory of the session may be another project.
@@ -71,7 +71,7 @@ export class ProjectReading {
     return { allowed: true, by: "project" };
   }
 
-  async #decide({ skill, project, policy, key }: Wish, asker: Asker): Promise<Authorization | undefined> {
+  async #decide({ skill, project, policy, key }: ReadRequest, asker: Asker): Promise<Authorization | undefined> {
     const { configured, decisions } = this.#options;
     const refusal = policy.denies(skill, noCapabilities);
     if (refusal !== undefined) return { allowed: false, ...refusal };
@@ -93,9 +93,9 @@ export class ProjectReading {
     return refused && untrustedInstructions(skill, project, whyRefused(refused));
   }
 
-  async #keep(wish: Wish, asker: Asker, reply: Reply, tell: OutcomeListener): Promise<Authorization> {
+  async #keep(request: ReadRequest, asker: Asker, reply: Reply, tell: OutcomeListener): Promise<Authorization> {
     const { decisions } = this.#options;
-    const { skill, project, policy, key } = wish;
+    const { skill, project, policy, key } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
       const refusal = answer === "block" ? blocked(skill) : untrustedInstructions(skill, project, whyRefused(reply));
@@ -103,7 +103,7 @@ export class ProjectReading {
       return refusal;
     }
     // Another window may have blocked it meanwhile.
-    const decided = await this.#decide(wish, asker);
+    const decided = await this.#decide(request, asker);
     if (decided?.allowed === false) return decided;
     const session = decisions.sessions.of(asker.owner);
     const trusted = decisions.signature(asker);
@@ -116,7 +116,7 @@ export class ProjectReading {
   }
 }
 
-interface Wish {
+interface ReadRequest {
   readonly skill: ReadSkill;
   /** The project that the skill came with. */
   readonly project: string;
@@ -125,7 +125,7 @@ interface Wish {
   readonly key: string;
 }
 
-function questionOf({ skill, project, policy }: Wish, { ask }: Asker): Question | undefined {
+function questionOf({ skill, project, policy }: ReadRequest, { ask }: Asker): Question | undefined {
   if (!policy.prompts || ask === undefined) return undefined;
   return askAboutProject(project, skill, least("project", policy.approvals));
 }

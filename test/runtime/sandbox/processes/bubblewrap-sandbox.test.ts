@@ -24,7 +24,7 @@ const plan: BubblewrapPlan = {
   packages: "/cache/packages",
   diskBytes: 1_000_000,
   walls: { readable: [], runnable: ["/usr"], writable: ["/tmp"] },
-  wishes: ["warm"],
+  flags: ["warm"],
 };
 
 /** The mount operations: the option and its target. */

@@ -124,12 +124,12 @@ describe("approvals on disk", () => {
     const { open } = newDirectory();
     await open().change(project, adding(grantOf(1)));
     const [grant] = (await open().read(project)).grants;
-    const wish = (name: string, digest: string): Parameters<typeof allows>[1] => ({
+    const access = (name: string, digest: string): Parameters<typeof allows>[1] => ({
       subject: { name, digest },
       wants: grantOf(1).capabilities,
     });
-    expect(grant && allows(grant, wish("acme.skill1", digestOf(1)), 0)).toBe(true);
-    expect(grant && allows(grant, wish("acme.skill1", digestOf(2)), 0)).toBe(false);
-    expect(grant && allows(grant, wish("acme.skilL1", digestOf(1)), 0)).toBe(false);
+    expect(grant && allows(grant, access("acme.skill1", digestOf(1)), 0)).toBe(true);
+    expect(grant && allows(grant, access("acme.skill1", digestOf(2)), 0)).toBe(false);
+    expect(grant && allows(grant, access("acme.skilL1", digestOf(1)), 0)).toBe(false);
   });
 });

@@ -24,7 +24,7 @@ export function RequestedCapabilities({
       {wants.words.length === 0 ? (
         <p class="muted">Nothing beyond its sandbox.</p>
       ) : (
-        <ul class="wishes">
+        <ul class="requested">
           {wants.words.map((words) => (
             <li key={words}>
               <ForeignText text={words} limit={Infinity} />

@@ -29,7 +29,7 @@ interface Properties {
   readonly outcome: RefObject<HTMLElement | null>;
 }
 
-/** Asks before anything is decided, naming the skill, its digest and its wishes. */
+/** Asks before anything is decided, naming the skill, its digest and the permissions it requests. */
 export function ConfirmDialog({ deciding, outcome }: Properties): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const seen = useRef(0);
@@ -71,7 +71,7 @@ function Question({
   const { title, button, effect } = words[choice.decision];
   const [reach, setReach] = useState<Choice["reach"]>();
   const { about } = useBrowser().source.server ?? {};
-  const wishes = shown.permissions?.wants.words ?? [];
+  const requested = shown.permissions?.wants.words ?? [];
   const grant = shown.permissions?.grants.find(({ id }) => id === choice.grant);
   const isWide = choice.decision === "approve" || choice.decision === "once";
   return (
@@ -105,13 +105,13 @@ function Question({
           <dt>{choice.decision === "revoke" ? "It could" : "It wants"}</dt>
           <dd>
             <ul>
-              {(grant?.words ?? wishes).map((wish) => (
-                <li key={wish}>
-                  <ForeignText text={wish} limit={Infinity} />
+              {(grant?.words ?? requested).map((permission) => (
+                <li key={permission}>
+                  <ForeignText text={permission} limit={Infinity} />
                 </li>
               ))}
             </ul>
-            {(grant?.words ?? wishes).length === 0 && "nothing beyond its sandbox"}
+            {(grant?.words ?? requested).length === 0 && "nothing beyond its sandbox"}
           </dd>
         </div>
       </dl>

@@ -43,7 +43,7 @@ export function Grants({ grants, onRevoke }: Properties): JSX.Element | null {
                 </span>
               )}
             </p>
-            <ul class="wishes">
+            <ul class="requested">
               {grant.words.map((words) => (
                 <li key={words}>
                   <ForeignText text={words} limit={Infinity} />

@@ -100,9 +100,9 @@ function Changes({
       <h3>Changed since it was approved</h3>
       {widened.length > 0 && (
         <ul class="caution list">
-          {widened.map((wish) => (
-            <li key={wish}>
-              It now also wants: <ForeignText text={wish} limit={Infinity} />
+          {widened.map((permission) => (
+            <li key={permission}>
+              It now also wants: <ForeignText text={permission} limit={Infinity} />
             </li>
           ))}
         </ul>

@@ -107,11 +107,11 @@ function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[]
   const earlier = new Map(before.files?.map(({ path, sha256 }) => [path, sha256]));
   const later = new Map(after.files?.map(({ path, sha256 }) => [path, sha256]));
   const paths = [...new Set([...earlier.keys(), ...later.keys()])];
-  const wished = before.permissions?.wants.words ?? [];
-  const wishes = after.permissions?.wants.words ?? [];
+  const requestedBefore = before.permissions?.wants.words ?? [];
+  const requestedNow = after.permissions?.wants.words ?? [];
   const sentences = [
-    ...wishes.filter((words) => !wished.includes(words)).map((words) => `It now wants: ${words}`),
-    ...wished.filter((words) => !wishes.includes(words)).map((words) => `It no longer wants: ${words}`),
+    ...requestedNow.filter((words) => !requestedBefore.includes(words)).map((words) => `It now wants: ${words}`),
+    ...requestedBefore.filter((words) => !requestedNow.includes(words)).map((words) => `It no longer wants: ${words}`),
     ...paths
       .filter((path) => earlier.get(path) !== later.get(path))
       .map((path) => `${path} was ${!earlier.has(path) ? "added" : !later.has(path) ? "removed" : "changed"}.`),

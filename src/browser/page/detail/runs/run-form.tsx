@@ -40,7 +40,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
   const [isStarting, setIsStarting] = useState(false);
   const [refusal, setRefusal] = useState<SourceError | undefined>(undefined);
   const view = runs.last(shown.row.id).value;
-  const { wish, problems } = readForm(form);
+  const { runDraft, problems } = readForm(form);
   const isStale = latest.digest !== shown.digest;
   const isRunning = isStarting || (view !== undefined && !isOver(view.status));
   const targets = targetsOf(shown);
@@ -65,7 +65,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
     setIsStarting(true);
     setRefusal(undefined);
     try {
-      const { name: skill, ...asked } = toToolArguments(wish);
+      const { name: skill, ...asked } = toToolArguments(runDraft);
       await runs.start({ ...asked, skill: String(skill), digest, nonce });
       announcement.value = "The run was started.";
     } catch (error) {
@@ -110,7 +110,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
         </div>
       )}
       {view !== undefined && <RunPanel view={view} onCancel={() => void runs.cancel(view).catch(() => undefined)} />}
-      <CopyBox wish={wish} />
+      <CopyBox runDraft={runDraft} />
     </div>
   );
 }

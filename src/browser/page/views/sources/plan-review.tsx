@@ -11,7 +11,7 @@ import type { InstallFlow, Planned } from "./use-installing.ts";
 
 /** What would be installed, to be looked at before it is. */
 export function PlanReview({
-  planned: { wish, plan },
+  planned: { request, plan },
   installing,
 }: {
   readonly planned: Planned;
@@ -43,7 +43,7 @@ export function PlanReview({
       {failed !== undefined && failed.doing !== "discover" && <SourceErrorAlert error={failed.error} />}
       <div class="actions">
         {isStale ? (
-          <button type="button" class="button primary" onClick={() => installing.plan(wish)}>
+          <button type="button" class="button primary" onClick={() => installing.plan(request)}>
             Review again
           </button>
         ) : (
@@ -90,7 +90,7 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
         </p>
       )}
       {isSameVersion === true && <p class="warning">The same version has other files than before.</p>}
-      <ul class="wishes">
+      <ul class="requested">
         {widened.map((words) => (
           <li key={words} class="warning">
             <strong>NEW:</strong> <ForeignText text={words} limit={1_000} />

@@ -13,9 +13,9 @@ export interface DiscoveredSource {
   readonly offer: Discovered;
 }
 
-/** What a person was shown, and what they wished. */
+/** What a person was shown, and what they requested. */
 export interface Planned {
-  readonly wish: PlanRequest;
+  readonly request: PlanRequest;
   readonly plan: SourcePlan;
 }
 
@@ -28,7 +28,7 @@ export interface InstallFlow {
   readonly planned: Planned | undefined;
   readonly applied: AppliedPlan | undefined;
   readonly discover: (source: string) => void;
-  readonly plan: (wish: PlanRequest) => void;
+  readonly plan: (request: PlanRequest) => void;
   readonly apply: () => void;
   readonly discard: () => void;
   /** Stops what is being done. */
@@ -80,10 +80,10 @@ export function useInstalling(changed: () => void): InstallFlow {
         setFound({ source: text, offer });
         announcement.value = `${counted(offer.skills.length, "skill")} found.`;
       }),
-    plan: (wish) =>
+    plan: (request) =>
       void act("plan", async (asked, signal) => {
         setPlanned(undefined);
-        setPlanned({ wish, plan: await asked.plan(wish, signal) });
+        setPlanned({ request, plan: await asked.plan(request, signal) });
       }),
     apply: () =>
       void act("apply", async (asked) => {

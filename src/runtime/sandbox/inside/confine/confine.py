@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from landlock import Project
 
 
-def prepare(alone: bool, walls: dict, wishes: list, writable: Project | None = None) -> Callable:
+def prepare(alone: bool, walls: dict, flags: list, writable: Project | None = None) -> Callable:
     """
     Gives up, in the process of the program, all rights that can be given up before the run is known. Returns a function that takes
     the header of the `run` frame and gives up the rest: `run["limits"]` become resource limits. Both raise `OSError` when the
     kernel refuses; then user code must not run. `walls`: the paths that Landlock allows, `{"readable", "runnable", "writable": [path],
     "guarded"?, "project"?}`; `project` is `{"path", "device"?, "inode"?}`, one of these paths and the directory it must be.
-    `alone`: there are no namespaces, so that Landlock is the boundary; otherwise it is used where the kernel has it. `wishes` are
+    `alone`: there are no namespaces, so that Landlock is the boundary; otherwise it is used where the kernel has it. `flags` are
     those of the supervisor. `writable`: the project that is `guarded`.
     """
-    owner = "owner" in wishes
+    owner = "owner" in flags
     version = landlock.abi()
     machine = os.uname().machine
     refusals = seccomp.rules(
-        network="network" in wishes,
-        project="project" in wishes,
+        network="network" in flags,
+        project="project" in flags,
         writes="guarded" in walls,
         alone=alone,
         owner=owner,

@@ -33,20 +33,20 @@ PAUSES_MS = (2, 5, 10, 20)
 
 
 def main() -> None:
-    tier, described, *wishes = sys.argv[1:]
+    tier, described, *flags = sys.argv[1:]
     walls = json.loads(described)
     alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if alone:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     ready: dict = {"type": "ready", "python": ".".join(map(str, sys.version_info[:3]))}
-    if "network" in wishes:
+    if "network" in flags:
         ready["proxy_port"] = _hand_over_listener()
-    if "warm" in wishes:
+    if "warm" in flags:
         program.warm_up()
     project = _look_at_project(walls)
     gc.freeze()
-    child = program_child.fork(lambda: confine.prepare(alone, walls, wishes, project))
+    child = program_child.fork(lambda: confine.prepare(alone, walls, flags, project))
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     control = program_child.open_control()
     family = processes.Family(child, alone=alone)

@@ -6,14 +6,14 @@ import { toCliCommand } from "./cli-command.ts";
 import { toToolCall, type RunDraft } from "./run-draft.ts";
 
 /** The run of the form as a model would ask for it, and as a command. */
-export function CopyBox({ wish }: { readonly wish: RunDraft }): JSX.Element {
+export function CopyBox({ runDraft }: { readonly runDraft: RunDraft }): JSX.Element {
   const directory = useBrowser().source.server?.about.value?.directory;
-  const { command, notes } = toCliCommand(wish);
+  const { command, notes } = toCliCommand(runDraft);
   const place = directory === undefined ? [] : [`For a shell in ${directory}.`];
   return (
     <details class="copy-box">
       <summary>The same as a tool call, or in a shell</summary>
-      <Copied name="tool call" text={toToolCall(wish)} notes={[]} />
+      <Copied name="tool call" text={toToolCall(runDraft)} notes={[]} />
       <Copied name="CLI command" text={command} notes={[...place, ...notes]} />
     </details>
   );

@@ -28,6 +28,6 @@ export function toToolArguments({
 }
 
 /** The same as the call that a model makes. */
-export function toToolCall(wish: RunDraft): string {
-  return JSON.stringify({ name: "execute_skill", arguments: toToolArguments(wish) }, undefined, 2);
+export function toToolCall(runDraft: RunDraft): string {
+  return JSON.stringify({ name: "execute_skill", arguments: toToolArguments(runDraft) }, undefined, 2);
 }

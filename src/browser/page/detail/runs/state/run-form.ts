@@ -75,7 +75,7 @@ const maxTimeoutSeconds = 600;
 
 /** What would be run, and what is wrong with it by field: a name of an input, or one of `:words`, `:timeout`, `:files`. */
 export function readForm(form: RunFormState): {
-  readonly wish: RunDraft;
+  readonly runDraft: RunDraft;
   readonly problems: ReadonlyMap<string, string>;
 } {
   const { shown, target, drafts, words, stdin, timeout, files } = form;
@@ -90,7 +90,7 @@ export function readForm(form: RunFormState): {
   const stored = files.value.filter(({ problem }) => problem === undefined);
   if (stored.some(({ id }) => id === undefined)) problems.set(":files", "A file is still being sent.");
   const argv = split.words ?? [];
-  const wish: RunDraft = {
+  const runDraft: RunDraft = {
     skill: shown.value?.row.id ?? "",
     script,
     args:
@@ -101,5 +101,5 @@ export function readForm(form: RunFormState): {
     timeoutMs:
       timeout.value.trim() === "" || problems.has(":timeout") ? undefined : Math.max(1, Math.round(seconds * 1_000)),
   };
-  return { wish, problems };
+  return { runDraft, problems };
 }

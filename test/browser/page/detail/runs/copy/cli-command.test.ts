@@ -59,13 +59,13 @@ test("the words of a script are given behind two dashes", () => {
 });
 
 test("files are named, and what a person should know is said", () => {
-  const wish: RunDraft = {
+  const runDraft: RunDraft = {
     skill: "clean",
     args: { table: "@1", other: "blob:abc" },
     blobs: [{ id: "blob:1", name: "-rows.csv" }],
     timeoutMs: 10_000,
   };
-  expect(toCliCommand(wish)).toEqual({
+  expect(toCliCommand(runDraft)).toEqual({
     command: `acp-skills run clean --args '{"table":"@1","other":"blob:abc"}' --blob ./-rows.csv --timeout 10s`,
     notes: [
       "Run it where -rows.csv can be found.",
