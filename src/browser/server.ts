@@ -19,7 +19,7 @@ export interface BrowseOptions {
   readonly idle: () => void;
   /** Where the page was built. Default: beside this package's code. */
   readonly pageDirectory?: string;
-  /** Default: as the system tells. */
+  /** Default: as the operating system reports. */
   readonly isOwnPeer?: IsOwnPeer;
 }
 

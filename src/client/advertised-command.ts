@@ -41,7 +41,7 @@ function hasPrefix(name: string): boolean {
 
 /**
  * JetBrains AIR: `_meta.jetbrains.air.skillPath` on the command of a skill (agentclientprotocol/codex-acp, docs/air-extensions.md, "AIR
- * metadata keys"); we add `kind: "skill"` (ACP.md A-6).
+ * metadata keys"); we add `kind: "skill"`.
  */
 export const readAirCommand: CommandForm = ({ name, description, meta }) => {
   const { kind, skillPath } = airOf(meta);
@@ -100,7 +100,7 @@ function arrayOf(value: unknown): readonly unknown[] {
 export const readNamedCommand: CommandForm = ({ name, description }) =>
   hasPrefix(name) ? { name: withoutPrefix(name), description, command: name, form: "named-command" } : undefined;
 
-/** Our own: `_meta["acp-skills"]` says of a command what it does not say itself (ACP.md A-6). */
+/** Whether a command is ours: `_meta["acp-skills"]` has what the command itself cannot say. */
 export function isOwnCommand({ meta }: AdvertisedCommand): boolean {
   return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
 }

@@ -1,7 +1,7 @@
 import { metaKey } from "../wire/methods.ts";
 import { fieldsOf, isStrings } from "./json.ts";
 
-/** How an editor asks for skills (ACP.md A-6). */
+/** How an editor requests skills. */
 export interface SkillsOptIn {
   /** True: as the extension notification `_acp-skills/skills_update`; else as a `session/update`, which typed v1 SDKs reject. */
   readonly notification?: boolean;

@@ -28,8 +28,8 @@ export function observeSkills<Message>(
     if (delta === undefined) return;
     const { sessionId, added, changed, removed } = delta;
     const gone = new Set(removed);
-    const kept = [...(lists.get(sessionId)?.values() ?? [])].filter(({ name }) => !gone.has(name));
-    const list = byName([...kept, ...changed, ...added]);
+    const unchanged = [...(lists.get(sessionId)?.values() ?? [])].filter(({ name }) => !gone.has(name));
+    const list = byName([...unchanged, ...changed, ...added]);
     lists.set(sessionId, list);
     listener({ sessionId, skills: [...list.values()] });
   }

@@ -10,8 +10,7 @@ export function isSkillsKind(kind: string): boolean {
 }
 
 /**
- * Reads a list of skills or a change of it: the RFD's update (Agent Skills List RFD, "Session Notification"), its twins, and our deltas
- * (ACP.md A-6).
+ * Reads a list of skills or a change of it: the RFD's update (Agent Skills List RFD, "Session Notification"), its twins, and our deltas.
  */
 export function readSkillsList(
   params: UpdateParams,
@@ -56,13 +55,13 @@ function formOf({ kind, isFlat }: UpdateParams, isNotification: boolean): SkillF
   return isFlat ? "flat_available_skills_update" : availableSkillsUpdate;
 }
 
-/** The parts of a session update that tell what kind it is. */
+/** The parts of a session update by which its kind is known. */
 export interface UpdateParams {
   readonly sessionId: string;
   readonly kind: string;
   readonly update: JsonObject;
   readonly meta: JsonObject | undefined;
-  /** The update's fields lie beside `sessionId`, as in the RFD's sample, and not below `update` (ACP.md A-5). */
+  /** The update's fields lie beside `sessionId`, as in the RFD's sample, and not below `update`. */
   readonly isFlat: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface SkillsDelta {
 
 /**
  * Reads the skills from the params of a `session/update` or `_acp-skills/skills_update`, in any of their forms: the RFD's update, its
- * `_`-prefixed twin, or a command list (ACP.md A-6). Undefined if they contain no whole list. Invalid skills are dropped.
+ * `_`-prefixed twin, or a command list. Undefined if they contain no whole list. Invalid skills are dropped.
  */
 export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
   const found = readParams(params);

@@ -2,15 +2,15 @@ import type { SkillFacts } from "../../client/select.ts";
 
 /** What the browser needs of a store; `createSkillsStore()` of `acp-skills/client` makes one. */
 export interface ReadableStore {
-  readonly skills: readonly ToldSkill[];
-  /** Of each connection whether skills were asked for, if that is known; see `optIn()`. */
+  readonly skills: readonly ReadableSkill[];
+  /** For each connection, whether skills were requested, if that is known; see `optIn()`. */
   readonly capabilities?: readonly { readonly agent: string; readonly optedIn?: boolean | undefined }[] | undefined;
   /** Calls the listener after each change; returns how to stop that. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** A skill as an agent told it. */
-export interface ToldSkill extends SkillFacts {
+/** A skill as an agent announced it. */
+export interface ReadableSkill extends SkillFacts {
   readonly agent?: string | undefined;
   readonly digest?: string | undefined;
   /** What invokes it in a prompt, after a slash. */
@@ -21,7 +21,7 @@ export interface ToldSkill extends SkillFacts {
 export interface SkillEventDetail {
   /** The slug. */
   readonly name: string;
-  /** Of the agent that told it; absent of a server's. */
+  /** The agent that announced it; absent for a skill of a server. */
   readonly agent?: string | undefined;
   /** What invokes it in a prompt, after a slash; absent where it is not known. */
   readonly command?: string | undefined;

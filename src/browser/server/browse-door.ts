@@ -15,11 +15,11 @@ import type { Machine } from "../../skills/environment.ts";
 export interface BrowseDoor {
   readonly app: App;
   readonly session: SessionSkills;
-  /** As the skills are listed. */
+  /** The list of skills. */
   readonly skills: ShownSkills;
   readonly events: LiveEvents;
   readonly nonces: Nonces;
-  /** Tells pages when the files of a skill that they read change. */
+  /** Notifies pages when the files of a skill that they read change. */
   readonly touched: TouchedSkills;
   /** Nothing can be changed, run or opened. */
   readonly readOnly: boolean;
@@ -31,7 +31,7 @@ export interface BrowseDoor {
   readonly dataDirectory: string;
   /** Hosts with private addresses that sources may be on. */
   readonly allowPrivate: readonly string[];
-  /** This machine, as it was looked at within the last minute. */
+  /** This machine, inspected at most a minute ago. */
   readonly machine: () => Machine;
   /** Nobody has to be asked about this one run: what the person allowed for its next one. */
   readonly once: AllowedNext;
@@ -79,7 +79,7 @@ export type BrowseAnswer =
   | { readonly json: unknown; readonly status?: 200 | 202 }
   | { readonly refused: BrowseRefusal }
   /** Answered with 304 where the page has it. */
-  | { readonly kept: CachedResponse }
+  | { readonly cached: CachedResponse }
   /** A download, never shown by the browser itself. */
   | { readonly download: Uint8Array; readonly name: string }
   /** The headers of every answer are set. */

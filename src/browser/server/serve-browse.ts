@@ -33,8 +33,8 @@ const limits = {
 };
 const shutdownSeconds = 2;
 const machineKnownMs = 60_000;
-/** Of more rows, pages read the list: events are kept for pages that are away. */
-const mostRowsTold = 500;
+/** With more changed rows, pages read the list again: events are retained for pages that are away. */
+const mostRowsSent = 500;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
@@ -59,7 +59,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     places: { directory, home },
     changed(change) {
       const { revision, put, removed } = change;
-      if (put.length + removed.length > mostRowsTold) events.push("reset", { revision } satisfies Reset);
+      if (put.length + removed.length > mostRowsSent) events.push("reset", { revision } satisfies Reset);
       else events.push("skills", change);
     },
   });
@@ -68,7 +68,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     skills,
     connected: () => events.connected() > 0,
     approvals: path.join(dataDirectory, "trust"),
-    tell: (id) => events.push("skill", { id } satisfies SkillTouched),
+    notify: (id) => events.push("skill", { id } satisfies SkillTouched),
   });
   const door: BrowseDoor = {
     app,
@@ -83,7 +83,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     home,
     dataDirectory,
     allowPrivate,
-    machine: keepFor(machineKnownMs, clock, openMachine),
+    machine: cachedFor(machineKnownMs, clock, openMachine),
     stopped: stopped.signal,
     hold: (work) => {
       held.add(work);
@@ -151,11 +151,11 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   };
 }
 
-/** Opens something again when it is older than that. */
-function keepFor<Kept>(ms: number, clock: App["clock"], open: () => Kept): () => Kept {
-  let kept: { readonly value: Kept; readonly at: number } | undefined;
+/** Caches a value for a time, and opens it again when it is older. */
+function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): () => Value {
+  let cached: { readonly value: Value; readonly at: number } | undefined;
   return () => {
-    if (kept === undefined || clock.now() - kept.at >= ms) kept = { value: open(), at: clock.now() };
-    return kept.value;
+    if (cached === undefined || clock.now() - cached.at >= ms) cached = { value: open(), at: clock.now() };
+    return cached.value;
   };
 }

@@ -6,7 +6,7 @@ export interface RunRequest {
   readonly skill: string;
   readonly digest: string;
   readonly nonce: string;
-  /** As in `execute_skill`. */
+  /** The arguments, as in `execute_skill`. */
   readonly args?: Readonly<Record<string, unknown>>;
   readonly script?: string;
   readonly input_blobs?: readonly string[];
@@ -21,7 +21,7 @@ export interface RunStarted {
 export type RunNews =
   | { readonly run: string; readonly type: "queued"; readonly behind: number }
   | { readonly run: string; readonly type: "started"; readonly isolation: string }
-  /** `at`: the characters printed before `text`. Where that is more than what was told so far, the text between is not sent. */
+  /** `at`: the characters printed before `text`. Where that is more than what was sent so far, the text between is not sent. */
   | { readonly run: string; readonly type: "printed"; readonly at: number; readonly text: string }
   | { readonly run: string; readonly type: "blob"; readonly blob: OutputBlob }
   | { readonly run: string; readonly type: "ended"; readonly status: RunState };
@@ -47,7 +47,7 @@ export interface ShownRun {
   /** The last 256 KiB of what it printed, and the characters before that; of other runs than this page's own, nothing. */
   readonly printed: { readonly at: number; readonly text: string };
   readonly blobs: readonly OutputBlob[];
-  /** As `execute_skill` answers it. */
+  /** The result, as `execute_skill` returns it. */
   readonly result?: ShownResult;
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
 }
@@ -66,7 +66,7 @@ interface By {
   readonly session?: string;
 }
 
-/** `GET /api/skills/ID/history`: newest first, at most 200 of each. Runs are kept for 24 hours. */
+/** `GET /api/skills/ID/history`: newest first, at most 200 of each. Runs are stored for 24 hours. */
 export interface SkillHistory {
   readonly runs: readonly (Pick<ShownRun, "run" | "at" | "status" | "digest"> &
     By & {
@@ -96,7 +96,7 @@ export interface LedgerEvent extends By {
   readonly grant?: string;
 }
 
-/** The parts of a Run (CONTRACT C-5.1) that are shown. */
+/** The parts of the result of `execute_skill` that are shown. */
 export interface ShownResult {
   readonly status: "completed" | "failed";
   readonly summary: string;

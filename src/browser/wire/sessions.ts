@@ -7,10 +7,10 @@ export interface ShownSession {
   readonly openedAt: number;
   /** Absent while it is open. */
   readonly closedAt?: number;
-  /** How its editor is told of skills: `available_skills_update`, `available_commands_update`, … */
+  /** How skills are announced to its editor: `available_skills_update`, `available_commands_update`, … */
   readonly forms: readonly string[];
-  /** What it was told last: how many skills, when. */
-  readonly told?: { readonly at: number; readonly skills: number; readonly names: readonly string[] };
+  /** The last announcement: how many skills, when. */
+  readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] };
   /** Whether its model has the tools. */
   readonly tools: boolean;
   /** Newest first. */

@@ -9,7 +9,7 @@ export type SkillState =
 
 /** A skill in the list. */
 export interface SkillRow {
-  /** Of the skill in this list: the slug, or for what is not offered the path of its file. Stable while the file stays where it is. */
+  /** The id in this list: the slug, or for what is not offered the path of its file. Stable while the file stays where it is. */
   readonly id: string;
   /** The slug. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface SkillRow {
   readonly canonicalName?: string;
   /** The name of its directory, only if it is another one: what people who have seen its files look for. */
   readonly folder?: string;
-  /** Of a store: the agent that told it, and what invokes it in a prompt. */
+  /** The agent that announced a skill of a store, and what invokes it in a prompt. */
   readonly agent?: string;
   readonly command?: string;
   readonly description: string;
@@ -234,7 +234,7 @@ export interface OpenFile {
   readonly column?: number;
 }
 
-/** The body of every answer that is not a success. The codes are those of JSON-RPC errors (CONTRACT C-2.3), and `STALE`: look again. */
+/** The body of every answer that is not a success. The codes are those of JSON-RPC errors, and `STALE`: read it again. */
 export interface BrowseError {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
 }

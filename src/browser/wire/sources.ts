@@ -5,7 +5,7 @@ export type InstallPlace = "project" | "global";
 export interface SourceList {
   readonly places: readonly {
     readonly place: InstallPlace;
-    /** Of its skills, as people see it. */
+    /** The directory of its skills, as people see it. */
     readonly directory: string;
     /** Why what is there cannot be read. */
     readonly fault?: string;
@@ -16,7 +16,7 @@ export interface SourceList {
 }
 
 export interface InstalledSkill {
-  /** As its lock names it. */
+  /** The name in the lock. */
   readonly name: string;
   readonly source: string;
   readonly version?: string;
@@ -68,7 +68,7 @@ export interface PlannedChange {
   /** `note`: its files are there already, and only the lock is written. */
   readonly action: "install" | "update" | "note";
   readonly description: string;
-  /** Of the installed one. */
+  /** The version that is installed. */
   readonly from?: string;
   readonly to: string;
   /** Other bytes with the same version. */

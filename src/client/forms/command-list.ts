@@ -17,7 +17,7 @@ import { Entries, type EntryContext } from "./entries.ts";
 import type { ParsedNotification, PlainCommand } from "./notification.ts";
 import type { UpdateParams } from "../skills-list.ts";
 
-/** The first that knows a command tells. */
+/** The forms in the order in which they are tried. */
 const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNamedCommand];
 
 const maxDescription = 4096;
@@ -48,9 +48,9 @@ export function readCommandList(
   for (const [name, command] of commands) {
     if (isOwnCommand(command)) addOurs(entries, command);
     else if (!ofQwen.has(name)) {
-      const told = forms.map((form) => form(command)).find(Boolean);
-      if (told === undefined) plain.push({ name, description: command.description });
-      else entries.add(told, command.place);
+      const skill = forms.map((form) => form(command)).find(Boolean);
+      if (skill === undefined) plain.push({ name, description: command.description });
+      else entries.add(skill, command.place);
     }
   }
   for (const skill of qwen.filter((skill) => !entries.has(skill.name)))

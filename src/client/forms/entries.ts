@@ -1,7 +1,7 @@
 import type { NotificationFault, FaultCode, SkillOfForm, StoredSkill } from "./notification.ts";
 import type { SkillFault } from "../skill-fault.ts";
 
-/** Agents are untrusted: more than this of a message is not kept. */
+/** Agents are untrusted: what exceeds these limits in a message is ignored. */
 export interface EntryLimits {
   /** Skills and commands of a session. */
   readonly skills: number;
@@ -16,10 +16,10 @@ export interface EntryContext {
   readonly limits: EntryLimits;
 }
 
-/** More are not named. */
+/** Further faults of a message are ignored. */
 const maxFaults = 100;
 
-/** Gathers the skills of one message, without those that are invalid, too long, too many or told twice. */
+/** Gathers the skills of one message, without those that are invalid, too long, too many or duplicated. */
 export class Entries {
   readonly #limits: EntryLimits;
   readonly #agent: string;
@@ -52,11 +52,11 @@ export class Entries {
     return true;
   }
 
-  /** `told` must be a new object: it becomes the skill that is kept. */
-  add(told: SkillOfForm, place: string): void {
-    const skill: StoredSkill = Object.assign(told, { agent: this.#agent, sessionId: this.#sessionId });
+  /** `parsed` must be a new object: it becomes the stored skill. */
+  add(parsed: SkillOfForm, place: string): void {
+    const skill: StoredSkill = Object.assign(parsed, { agent: this.#agent, sessionId: this.#sessionId });
     const { name } = skill;
-    if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `tells the skill "${name}" again`);
+    if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `lists the skill "${name}" again`);
     else if (lengthOf(skill) > this.#limits.text)
       this.report("SKILL_TOO_LONG", place, `is longer than ${this.#limits.text} characters`);
     else this.#skills.set(name, skill);
@@ -71,7 +71,7 @@ export class Entries {
   }
 }
 
-/** The characters that a skill keeps in memory. */
+/** The characters that a skill holds in memory. */
 export function lengthOf(skill: StoredSkill): number {
   let length = 0;
   for (const key in skill) {

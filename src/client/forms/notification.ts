@@ -1,6 +1,6 @@
 import type { SkillFacts } from "../select.ts";
 
-/** How an agent told a skill. */
+/** How an agent announced a skill. */
 export type SkillForm =
   /** The RFD's update, and its flat sample, which no agent is known to send. */
   | "available_skills_update"
@@ -14,7 +14,7 @@ export type SkillForm =
   | "yolop-command"
   | "named-command";
 
-/** A skill as an agent told it. */
+/** A skill as an agent announced it. */
 export interface StoredSkill extends SkillFacts {
   /** The key of the connection. */
   readonly agent: string;
@@ -45,7 +45,7 @@ export type FaultCode =
   | "TOO_MANY_SKILLS"
   | "MISSED_UPDATE";
 
-/** What is wrong with what an agent told. */
+/** What is wrong with a message of an agent. */
 export interface NotificationFault {
   readonly code: FaultCode;
   /** A JSON pointer into the params of the message. */
@@ -53,7 +53,7 @@ export interface NotificationFault {
   readonly message: string;
 }
 
-/** What the params of a notification tell. */
+/** What the params of a notification contain. */
 export type ParsedNotification = { readonly sessionId: string; readonly faults: readonly NotificationFault[] } & (
   | { readonly kind: "list"; readonly skills: readonly StoredSkill[]; readonly revision: number | undefined }
   | {

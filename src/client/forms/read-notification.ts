@@ -9,7 +9,7 @@ export function isMethod(method: unknown, expected: string): boolean {
   return method === expected || (typeof method === "string" && `_${method}` === expected);
 }
 
-/** Reads what a notification of an agent tells about skills; undefined if nothing. Never throws for a JSON value. */
+/** Reads the skills in a notification of an agent; undefined if it has none. Never throws for a JSON value. */
 export function readNotification(
   method: unknown,
   params: unknown,

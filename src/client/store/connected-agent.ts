@@ -21,21 +21,21 @@ export interface AgentCapabilities {
 
 const maxName = 200;
 
-/** What is wrong with what an agent told. */
+/** What is wrong with a message of an agent. */
 export interface StoreProblem extends Omit<NotificationFault, "code"> {
   readonly code: NotificationFault["code"] | "TOO_MANY_SESSIONS";
   readonly agent: string;
   readonly sessionId?: string | undefined;
 }
 
-/** What one connection told. Its methods return whether anything may have changed; they never throw for a JSON value. */
+/** The state of one connection. Its methods return whether anything may have changed; they never throw for a JSON value. */
 export class ConnectedAgent {
   readonly #agent: string;
   readonly #limits: StoreLimits;
   readonly #sessions = new Map<string, SessionState>();
-  /** Their ids, the one that was told about longest ago first. */
+  /** Ids of sessions, the least recently updated first. */
   readonly #recent = new Set<string>();
-  /** Of the last request to initialize. */
+  /** What the last request to initialize asked for. */
   optedIn: boolean | undefined;
   #capabilities: AgentCapabilities | undefined;
   #dropped = 0;
@@ -90,30 +90,30 @@ export class ConnectedAgent {
   /** Reads a notification. */
   notified(method: unknown, params: unknown): boolean {
     if (isMethod(method, problemsNotification)) return this.#count(fieldsOf(params) ?? {});
-    const told = readNotification(method, params, { agent: this.#agent, limits: this.#limits });
-    if (told !== undefined) this.#apply(told);
-    return told !== undefined;
+    const notification = readNotification(method, params, { agent: this.#agent, limits: this.#limits });
+    if (notification !== undefined) this.#apply(notification);
+    return notification !== undefined;
   }
 
   release(sessionId: unknown): boolean {
     return typeof sessionId === "string" && this.#recent.delete(sessionId) && this.#sessions.delete(sessionId);
   }
 
-  #apply(told: ParsedNotification): void {
-    const { sessionId } = told;
+  #apply(notification: ParsedNotification): void {
+    const { sessionId } = notification;
     const before = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
-    this.#keep(applyNotification(before, told, this.#limits.skills));
+    this.#store(applyNotification(before, notification, this.#limits.skills));
   }
 
   #count({ sessionId, errors, warnings }: JsonObject): boolean {
     if (typeof sessionId !== "string" || typeof errors !== "number" || typeof warnings !== "number") return false;
     const state = this.#sessions.get(sessionId) ?? emptySession(this.#agent, sessionId);
-    this.#keep({ ...state, session: { ...state.session, counts: { errors, warnings } } });
+    this.#store({ ...state, session: { ...state.session, counts: { errors, warnings } } });
     return true;
   }
 
-  /** Drops the oldest sessions where there are too many, but never the one that is kept now. */
-  #keep(state: SessionState): void {
+  /** Drops the oldest sessions where there are too many, but never the one that is stored now. */
+  #store(state: SessionState): void {
     const { sessionId } = state.session;
     this.#sessions.set(sessionId, state);
     this.#recent.delete(sessionId);
@@ -130,7 +130,7 @@ export class ConnectedAgent {
   }
 }
 
-/** Agents are untrusted: only so much of what it says is kept. */
+/** Agents are untrusted: only so much of what it says is stored. */
 function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdvertisement {
   return { version: version.slice(0, maxName), tools: tools.slice(0, maxName), update: update.slice(0, maxName) };
 }

@@ -1,6 +1,6 @@
-/** What one connection may make the store keep. Agents are untrusted. */
+/** How much the store holds of one connection. Agents are untrusted. */
 export interface StoreLimits {
-  /** Sessions; the one that was told about longest ago is dropped. */
+  /** Sessions; the least recently updated is dropped. */
   readonly sessions: number;
   /** Skills and commands of a session. */
   readonly skills: number;
@@ -8,7 +8,7 @@ export interface StoreLimits {
   readonly text: number;
   /** Characters of all sessions; the oldest are dropped. */
   readonly allText: number;
-  /** Problems that are kept. */
+  /** Problems that are stored. */
   readonly problems: number;
 }
 

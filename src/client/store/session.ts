@@ -2,7 +2,7 @@ import { lengthOf } from "../forms/entries.ts";
 import { isSame, reuseEqualList } from "../json.ts";
 import type { NotificationFault, PlainCommand, ParsedNotification, StoredSkill } from "../forms/notification.ts";
 
-/** What an agent told about one session. It is replaced as a whole when something changes. */
+/** What an agent announced in one session. It is replaced as a whole when something changes. */
 export interface SkillSession {
   readonly agent: string;
   readonly sessionId: string;
@@ -21,7 +21,7 @@ export interface SessionState {
   readonly revision: number | undefined;
   readonly fromCommands: readonly StoredSkill[];
   readonly faults: { readonly list: readonly NotificationFault[]; readonly commands: readonly NotificationFault[] };
-  /** Characters that it keeps in memory. */
+  /** Characters that it holds in memory. */
   readonly size: number;
 }
 
@@ -38,26 +38,34 @@ export function emptySession(agent: string, sessionId: string): SessionState {
 
 const mostFaults = 200;
 
-/** The session after a message. Skills that did not change keep their objects; the session too if nothing in it changed. */
-export function applyNotification(state: SessionState, told: ParsedNotification, maxSkills: number): SessionState {
-  switch (told.kind) {
+/** The session after a message. Skills that did not change are the same objects, and so is the session if nothing in it changed. */
+export function applyNotification(
+  state: SessionState,
+  notification: ParsedNotification,
+  maxSkills: number,
+): SessionState {
+  switch (notification.kind) {
     case "nothing":
       // The list stays as it is, and so does what was wrong with it.
       return {
         ...state,
-        faults: { ...state.faults, list: [...state.faults.list, ...told.faults].slice(0, mostFaults) },
+        faults: { ...state.faults, list: [...state.faults.list, ...notification.faults].slice(0, mostFaults) },
       };
     case "list": {
-      const listed = byName(told.skills);
-      return combine(state, { listed, revision: told.revision, faults: { ...state.faults, list: told.faults } });
+      const listed = byName(notification.skills);
+      return combine(state, {
+        listed,
+        revision: notification.revision,
+        faults: { ...state.faults, list: notification.faults },
+      });
     }
     case "delta":
-      return applyDelta(state, told, maxSkills);
+      return applyDelta(state, notification, maxSkills);
     case "commands": {
-      const { skills, commands } = told;
+      const { skills, commands } = notification;
       return combine(
         state,
-        { fromCommands: skills, faults: { ...state.faults, commands: told.faults } },
+        { fromCommands: skills, faults: { ...state.faults, commands: notification.faults } },
         isSame(state.session.commands, commands) ? state.session.commands : commands,
       );
     }
@@ -95,13 +103,13 @@ function combine(
   const after = { ...before, ...change };
   const known = byName(before.session.skills);
   const fromCommands = byName(after.fromCommands);
-  const told = [
+  const all = [
     ...Array.from(after.listed?.values() ?? [], (skill) => withCommand(skill, fromCommands.get(skill.name))),
     ...after.fromCommands.filter(({ name }) => after.listed?.has(name) !== true),
   ];
   const skills = reuseEqualList(
     before.session.skills,
-    told.map((skill) => {
+    all.map((skill) => {
       const previous = known.get(skill.name);
       return previous !== undefined && isSame(previous, skill) ? previous : skill;
     }),

@@ -10,17 +10,17 @@ import { tapStream } from "../tap-stream.ts";
 
 /** Functions that an SDK's client calls; for `ClientSideConnection` of 0.4.5, or to be called by handlers of a 2.x app. */
 export interface SkillsHandlers {
-  /** With the params of `session/update`. */
+  /** Called with the params of `session/update`. */
   readonly sessionUpdate: (params: object) => Promise<void>;
-  /** With any extension notification. */
+  /** Called with any extension notification. */
   readonly extNotification: (method: string, params: object) => Promise<void>;
 }
 
-/** The skills that agents told, and how to feed it. `agent` is a key of the editor's choice for each connection. */
+/** The skills that agents announced, and how to feed the store. `agent` is a key of the editor's choice for each connection. */
 export interface SkillsStore {
-  /** By connection, then in the order in which they were first told. */
+  /** Sessions by connection, then in the order in which they were first announced. */
   readonly sessions: readonly SkillSession[];
-  /** Of all sessions; the same skill in several sessions of an agent once, as in the last of them. */
+  /** The skills of all sessions; the same skill in several sessions of an agent once, as in the last of them. */
   readonly skills: readonly StoredSkill[];
   readonly problems: readonly StoreProblem[];
   readonly capabilities: readonly AgentCapabilities[];
@@ -53,7 +53,7 @@ const defaultAgent = "agent";
 const maxClosing = 100;
 
 interface Connection {
-  readonly told: ConnectedAgent;
+  readonly state: ConnectedAgent;
   /** Sessions by the id of the request that closes them. */
   readonly closing: Map<unknown, unknown>;
 }
@@ -65,7 +65,7 @@ interface Snapshot {
   readonly capabilities: readonly AgentCapabilities[];
 }
 
-/** A store of the skills that agents told. Each property is the same object until what it contains changes. */
+/** A store of the skills that agents announced. Each property is the same object until what it contains changes. */
 export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore {
   const limits: StoreLimits = { ...defaultStoreLimits, ...options.limits };
   const connections = new Map<string, Connection>();
@@ -73,7 +73,7 @@ export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore
   let snapshot: Snapshot = { sessions: [], skills: [], problems: [], capabilities: [] };
 
   function open(agent: string): Connection {
-    const connection = { told: new ConnectedAgent(agent, limits), closing: new Map<unknown, unknown>() };
+    const connection = { state: new ConnectedAgent(agent, limits), closing: new Map<unknown, unknown>() };
     connections.set(agent, connection);
     return connection;
   }
@@ -82,7 +82,7 @@ export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore
   }
   function changed(isChanged = true): void {
     if (!isChanged) return;
-    const agents = Array.from(connections.values(), ({ told }) => told);
+    const agents = Array.from(connections.values(), ({ state }) => state);
     const before = snapshot;
     snapshot = nextSnapshot(before, agents);
     if (snapshot === before) return;
@@ -94,7 +94,7 @@ export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore
   }
 
   function notified(method: string, params: object, agent: string | undefined): Promise<void> {
-    changed(of(agent).told.notified(method, params));
+    changed(of(agent).state.notified(method, params));
     return Promise.resolve();
   }
 
@@ -134,12 +134,12 @@ export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore
     },
     receive: (message, agent) => changed(receive(of(agent), message)),
     sent: (message, agent) => send(of(agent), message),
-    initialized: (response, agent) => changed(of(agent).told.initialized(fieldsOf(response) ?? {})),
+    initialized: (response, agent) => changed(of(agent).state.initialized(fieldsOf(response) ?? {})),
     handlers: (agent) => ({
       sessionUpdate: (params) => notified(sessionUpdate, params, agent),
       extNotification: (method, params) => notified(method, params, agent),
     }),
-    release: (sessionId, agent) => changed(of(agent).told.release(sessionId)),
+    release: (sessionId, agent) => changed(of(agent).state.release(sessionId)),
     disconnect: (agent = defaultAgent) => close(agent),
   };
 }
@@ -155,19 +155,19 @@ function call(listener: () => void): void {
   }
 }
 
-function receive({ told, closing }: Connection, message: unknown): boolean {
+function receive({ state, closing }: Connection, message: unknown): boolean {
   const { method, params, id, result } = fieldsOf(message) ?? {};
-  if (method !== undefined) return told.notified(method, params);
+  if (method !== undefined) return state.notified(method, params);
   const response = fieldsOf(result);
   const sessionId = closing.get(id);
   closing.delete(id);
   if (response === undefined) return false;
-  return sessionId === undefined ? told.initialized(response) : told.release(sessionId);
+  return sessionId === undefined ? state.initialized(response) : state.release(sessionId);
 }
 
-function send({ told, closing }: Connection, message: unknown): void {
+function send({ state, closing }: Connection, message: unknown): void {
   const { method, params, id } = fieldsOf(message) ?? {};
-  if (method === "initialize") told.optedIn = isOptIn(params);
+  if (method === "initialize") state.optedIn = isOptIn(params);
   if ((method !== sessionClose && method !== sessionDelete) || closing.size >= maxClosing) return;
   closing.set(id, fieldsOf(params)?.["sessionId"]);
 }

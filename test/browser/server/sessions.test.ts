@@ -13,7 +13,7 @@ const record = {
   told: { at: 1_050, skills: 1, names: ["greet"] },
 } satisfies SessionRecord;
 
-test("lists what sessions were told, and which skills they used", async () => {
+test("lists what was announced to sessions, and which skills they used", async () => {
   const { app, send } = await openRuns({});
   app.sessionRecords.keep({}, record);
   app.sessionRecords.keep({}, { ...record, sessionId: "sess_2", openedAt: 2_000, closedAt: 3_000 });
@@ -23,8 +23,8 @@ test("lists what sessions were told, and which skills they used", async () => {
   app.ledger.record({ ...use, at: 1_600, sessionId: "sess_1", event: "ask" });
   app.ledger.record({ ...use, at: 1_700 });
   const { status, json } = await send("/api/sessions");
-  const { told, agent, editor, openedAt, forms, tools } = record;
-  const common = { agent, editor, forms, tools, told };
+  const { told: announced, agent, editor, openedAt, forms, tools } = record;
+  const common = { agent, editor, forms, tools, announced };
   expect(status).toBe(200);
   expect(json).toEqual({
     sessions: [
@@ -39,7 +39,7 @@ test("lists what sessions were told, and which skills they used", async () => {
   } satisfies SessionList);
 });
 
-test("a page that looked at the sessions is told when another one appears", async () => {
+test("a page that shows the sessions is notified when another one appears", async () => {
   const { app, send, events } = await openRuns({});
   app.sessionRecords.keep({}, record);
   await send("/api/sessions");

@@ -14,7 +14,7 @@ import { StateMark } from "../parts/state-mark.tsx";
 import type { KnownDetail } from "../source/skill-source.ts";
 
 export interface SkillViewProps {
-  /** Of the skill, as in its row. */
+  /** The id of the skill, as in its row. */
   readonly id: string;
   /** What the URL names behind the skill: a tab, and what is shown in it. */
   readonly tab: string | undefined;

@@ -23,7 +23,7 @@ export interface TabProps {
 }
 
 export interface Tab {
-  /** As in the URL. */
+  /** The name in the URL. */
   readonly name: string;
   readonly title: string;
   readonly Content: (props: TabProps) => JSX.Element | null;

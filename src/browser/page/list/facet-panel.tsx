@@ -7,7 +7,7 @@ import { useBrowser } from "../state/browser.ts";
 import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
-const settleMilliseconds = 150;
+const debounceMilliseconds = 150;
 
 /** Every way to narrow the list, with how many skills each would leave. */
 export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): JSX.Element {
@@ -18,12 +18,12 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
   useEffect(() => {
     const timer = setTimeout(() => {
       counted.value = shown.facets.peek();
-    }, settleMilliseconds);
+    }, debounceMilliseconds);
     return () => {
       clearTimeout(timer);
     };
   }, [shown.rows.value]);
-  // What tells every skill from every other one narrows nothing.
+  // A facet whose every value occurs once narrows nothing.
   const useful = facetTitles.filter(
     ([facet]) =>
       facets !== undefined &&
@@ -42,7 +42,7 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
   );
 }
 
-/** More are shown on demand, and never more than `most`. */
+/** Further values are shown on demand, at most `most` in all. */
 const few = 7;
 const most = 200;
 

@@ -104,7 +104,7 @@ function UnreadPlaces(): JSX.Element | null {
   );
 }
 
-/** A connection that did not ask for skills is told none, or commands only. */
+/** Names connections that did not request skills: their agents announce none, or only commands. */
 function NotAsked(): JSX.Element | null {
   const agents = useBrowser().source.notAsked?.value ?? [];
   if (agents.length === 0) return null;

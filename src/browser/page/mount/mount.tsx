@@ -47,20 +47,20 @@ export function mount(
 
 /** Waits for the stylesheet, so that nothing is seen or measured without it; if it cannot be had, the browser is better plain than missing. */
 function Styled(): JSX.Element {
-  const isSettled = useSignal(false);
-  const settle = (): void => {
-    isSettled.value = true;
+  const isStyled = useSignal(false);
+  const showApp = (): void => {
+    isStyled.value = true;
   };
   const fail = (): void => {
-    // Only whoever put the element into their page can mend this, and looks there.
+    // Only whoever put the element into their page can mend this, and reads the console.
     // eslint-disable-next-line no-console
     console.warn(`<acp-skill-browser> has no styles: ${styles} cannot be loaded. Serve browser.css beside its script.`);
-    settle();
+    showApp();
   };
   return (
     <>
-      <link rel="stylesheet" href={styles} onLoad={settle} onError={fail} />
-      {isSettled.value && <BrowserApp />}
+      <link rel="stylesheet" href={styles} onLoad={showApp} onError={fail} />
+      {isStyled.value && <BrowserApp />}
     </>
   );
 }

@@ -6,7 +6,7 @@ export function ForeignText({ text, limit }: { readonly text: string; readonly l
   return <bdi>{toVisible(text, limit)}</bdi>;
 }
 
-/** The same for a name, with a warning where letters of different scripts look alike. */
+/** A name that skills or agents wrote, with a warning where it mixes scripts whose letters look alike. */
 export function ForeignName({ name }: { readonly name: string }): JSX.Element {
   return (
     <>

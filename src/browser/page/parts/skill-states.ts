@@ -1,7 +1,7 @@
 import type { SkillState } from "../../wire/skills.ts";
 import type { IconName } from "./icon.tsx";
 
-/** How a state looks and is called. Colour repeats what icon and words say. */
+/** The words, icon and tone of a state. Colour only repeats what icon and words say. */
 export interface StateDisplay {
   readonly words: string;
   readonly icon: IconName;

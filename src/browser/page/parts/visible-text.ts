@@ -12,7 +12,7 @@ export function visibleText(text: string): string {
   );
 }
 
-/** `⟨U+202E⟩`; of more than three, the first and how many. Tag characters are told with the ASCII that they spell. */
+/** `⟨U+202E⟩`: the first three and the number of others; tag characters as the ASCII text that they spell. */
 function named(run: string): string {
   const characters = Array.from(run);
   const tags = characters

@@ -6,17 +6,17 @@ export function applyChange(list: SkillList, change: SkillListChange): SkillList
   if (change.revision !== list.revision + 1) return undefined;
   const put = new Map(change.put.map((row) => [row.id, row]));
   const removed = new Set(change.removed);
-  const kept: SkillRow[] = [];
+  const unchanged: SkillRow[] = [];
   for (const row of list.skills) {
     if (removed.has(row.id)) continue;
     const newer = put.get(row.id);
-    if (newer === undefined) kept.push(row);
+    if (newer === undefined) unchanged.push(row);
     else if (newer.name === row.name) {
-      kept.push(newer);
+      unchanged.push(newer);
       put.delete(row.id);
     }
   }
-  return { ...list, revision: change.revision, skills: merge(kept, [...put.values()].sort(byName)) };
+  return { ...list, revision: change.revision, skills: merge(unchanged, [...put.values()].sort(byName)) };
 }
 
 function merge(skills: readonly SkillRow[], added: readonly SkillRow[]): readonly SkillRow[] {

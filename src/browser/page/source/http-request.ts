@@ -13,7 +13,7 @@ export type ServerFetch = (path: string, init?: ServerFetchInit) => Promise<Resp
 /** Adds the base and what every request needs; a response that is not a success becomes a {@link SourceError}. */
 export function createServerFetch(base: string, fetch: typeof globalThis.fetch, onRefused: () => void): ServerFetch {
   return async (path, init = {}) => {
-    const headers = { ...init.headers, ...keptSession() };
+    const headers = { ...init.headers, ...sessionKeyHeader() };
     const sent = { credentials: "same-origin", cache: "no-cache", ...init, headers } as const;
     const response = await fetch(`${base}${path}`, sent).catch((cause: unknown) => {
       if (init.signal?.aborted === true) throw cause;
@@ -25,13 +25,13 @@ export function createServerFetch(base: string, fetch: typeof globalThis.fetch, 
   };
 }
 
-/** Of this tab, and as long as it: another tab signs in with a code of its own. */
+/** Stores the key for as long as this tab is open; another tab signs in with a code of its own. */
 export function storeSessionKey(key: string): void {
   sessionStorage.setItem(sessionHeader, key);
 }
 
 /** On a page that the server does not serve there is none. */
-function keptSession(): Readonly<Record<string, string>> {
+function sessionKeyHeader(): Readonly<Record<string, string>> {
   try {
     const key = sessionStorage.getItem(sessionHeader);
     return key === null ? {} : { [sessionHeader]: key };

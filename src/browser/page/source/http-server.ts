@@ -13,7 +13,7 @@ export function createHttpServer(
     (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
   const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
     (await (await exchange(path, { ...jsonBody(value), ...(signal !== undefined && { signal }) })).json()) as Answer;
-  const tell = async (path: string, init: ServerFetchInit): Promise<void> => {
+  const act = async (path: string, init: ServerFetchInit): Promise<void> => {
     const response = await exchange(path, init);
     await response.body?.cancel();
   };
@@ -23,11 +23,11 @@ export function createHttpServer(
     on,
     file: (skill, path, signal) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, signal),
     history: (skill, signal) => read(`${skillPath(skill)}/history`, signal),
-    decide: (skill, decision) => tell(`${skillPath(skill)}/decision`, jsonBody(decision)),
-    open: (skill, file) => tell(`${skillPath(skill)}/open`, jsonBody(file)),
+    decide: (skill, decision) => act(`${skillPath(skill)}/decision`, jsonBody(decision)),
+    open: (skill, file) => act(`${skillPath(skill)}/open`, jsonBody(file)),
     startRun: (request) => send("/api/runs", request),
     run: (run, signal) => read(`/api/runs/${encodeURIComponent(run)}`, signal),
-    cancelRun: (run) => tell(`/api/runs/${encodeURIComponent(run)}`, { method: "DELETE" }),
+    cancelRun: (run) => act(`/api/runs/${encodeURIComponent(run)}`, { method: "DELETE" }),
     storeBlob: async (bytes) =>
       (await (
         await exchange("/api/blobs", {

@@ -20,7 +20,7 @@ const longestRetryMilliseconds = 15_000;
 type Listener = (event: never) => void;
 
 /**
- * Skills of a server: read once, then kept up to date by its events. When the connection is lost it tries again, as long as it takes, and
+ * Skills of a server: read once, then updated by its events. When the connection is lost it tries again, as long as it takes, and
  * then reads everything that may have been missed. `base` has no slash at its end.
  */
 export function createHttpSource(base: string, options: HttpSourceOptions = {}): BrowserSkillSource {
@@ -34,7 +34,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
     connection.value = { status: "refused" };
   });
 
-  const tell = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
+  const emit = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
     for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
   };
   const read = async (path: string, aborted: AbortSignal): Promise<unknown> =>
@@ -48,10 +48,10 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       const changed = list.value && applyChange(list.value, JSON.parse(data) as SkillListChange);
       if (changed === undefined) await readList();
       else list.value = changed;
-      tell("skills", undefined);
-    } else if (kind === "run") tell("run", JSON.parse(data) as ServerEvents["run"]);
-    else if (kind === "skill") tell("skill", JSON.parse(data) as ServerEvents["skill"]);
-    else if (kind === "sessions") tell("sessions", undefined);
+      emit("skills", undefined);
+    } else if (kind === "run") emit("run", JSON.parse(data) as ServerEvents["run"]);
+    else if (kind === "skill") emit("skill", JSON.parse(data) as ServerEvents["skill"]);
+    else if (kind === "sessions") emit("sessions", undefined);
     else if (kind === "reset") {
       // Revisions of a server that was started again say nothing about the list of the one before.
       const { revision } = JSON.parse(data) as Pick<SkillList, "revision">;
@@ -73,7 +73,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       onLive();
       connection.value = { status: "live" };
       void readAbout(either);
-      if (!isFirst) tell("reconnected", undefined);
+      if (!isFirst) emit("reconnected", undefined);
       if (body !== null) for await (const event of readEvents(body)) await receive(event, isFirst);
     } finally {
       ending.abort();

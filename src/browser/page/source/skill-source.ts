@@ -9,9 +9,9 @@ export interface BrowserSkillSource {
   readonly connection: ReadonlySignal<ConnectionState>;
   /** What the source knows about one skill, undefined if there is none of that id. Rejects with a {@link SourceError}. */
   detail(id: string, signal?: AbortSignal): Promise<KnownDetail | undefined>;
-  /** What only a server can do; absent for a store. Read-only servers have it too: `about` tells. */
+  /** What only a server can do; absent for a store. Read-only servers have it, too; `about` says so. */
   readonly server?: SkillServer;
-  /** Of a store: the connections that did not ask for skills. */
+  /** The connections of a store that did not request skills. */
   readonly notAsked?: ReadonlySignal<readonly string[]>;
   /** Ends requests, events and timers. */
   close(): void;

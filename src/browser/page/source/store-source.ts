@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import type { SkillList, SkillRow, SkillState } from "../../wire/skills.ts";
-import type { ReadableStore, ToldSkill } from "../element-types.ts";
+import type { ReadableStore, ReadableSkill } from "../element-types.ts";
 import type { BrowserSkillSource } from "./skill-source.ts";
 
-/** The skills that agents told a client: nothing can be done with them here, and only what was told is known. */
+/** The skills that agents announced to a client: they can only be shown, and only what was announced is known. */
 export function createStoreSource(store: ReadableStore): BrowserSkillSource {
   /** Rows stay the same objects as long as their skills do. */
-  const rows = new WeakMap<ToldSkill, SkillRow>();
+  const rows = new WeakMap<ReadableSkill, SkillRow>();
   const digests = new WeakMap<SkillRow, string>();
   const read = (revision: number): SkillList => {
     const ids = new Set<string>();
@@ -45,7 +45,7 @@ export function createStoreSource(store: ReadableStore): BrowserSkillSource {
 const states: readonly string[] = ["needs-approval", "changed", "blocked", "denied"] satisfies SkillState[];
 const charactersPerToken = 4;
 
-function toRow(skill: ToldSkill, id: string): SkillRow {
+function toRow(skill: ReadableSkill, id: string): SkillRow {
   const { name, description, canonicalName, kind, version, namespace, source, agent, license, compatibility } = skill;
   const { allowedTools, environment, state = "ok", command, folder } = skill;
   return {

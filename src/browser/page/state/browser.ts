@@ -13,15 +13,15 @@ export interface Browser {
   readonly source: BrowserSkillSource;
   readonly places: PageNavigation;
   readonly shown: SkillListState;
-  /** Null: that of the place of the element. */
+  /** Null: the theme of the page around the element. */
   readonly theme: Signal<ThemeChoice | null>;
-  /** What a screen reader is told next. */
+  /** The next announcement to screen readers. */
   readonly announcement: Signal<string>;
   /** Whether the page is the browser's own, so that keys work wherever the focus is. */
   readonly isPage: boolean;
   /** Whether the page around it does something when a person wants to use a skill. */
   readonly isInvokable: boolean;
-  /** Tells the page around it. */
+  /** Sends an event to the page around it. */
   readonly notify: (type: "acp-skill-open" | "acp-skill-invoke", detail: SkillEventDetail) => void;
 }
 
@@ -40,7 +40,7 @@ export function canAct({ server }: BrowserSkillSource): boolean {
   return server?.about.value?.readOnly === false;
 }
 
-/** What the page around the element is told of a skill. */
+/** The detail of an event about a skill. */
 export function toEventDetail({ name, agent, command }: SkillRow): SkillEventDetail {
   return { name, ...(agent !== undefined && { agent }), ...(command !== undefined && { command }) };
 }

@@ -1,6 +1,6 @@
 import { facetNames, type ChosenFacets } from "../../../client/select.ts";
 
-/** Where in the browser a person is: what they look at, and what the list is narrowed to. Everything of it stands in the URL. */
+/** What is shown, and how the list is filtered. All of it stands in the URL. */
 export interface PageLocation {
   readonly route: Route;
   readonly filter: Filter;

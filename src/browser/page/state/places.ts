@@ -8,7 +8,7 @@ import {
   type Route,
 } from "./place.ts";
 
-/** Where the browser is, kept in the page's URL (`createUrlNavigation`) or only in memory (`createMemoryNavigation`). */
+/** The current location, stored in the page's URL (`createUrlNavigation`) or only in memory (`createMemoryNavigation`). */
 export interface PageNavigation {
   readonly current: ReadonlySignal<PageLocation>;
   /** Opens a route, as a step that Back undoes. */
@@ -21,7 +21,7 @@ export interface PageNavigation {
 }
 
 /** Browsers refuse many changes of the address in a short time, and typing makes one for every key. */
-const settleMilliseconds = 200;
+const debounceMilliseconds = 200;
 
 export function createMemoryNavigation(): PageNavigation {
   const current = signal<PageLocation>({ route: { view: "skills" }, filter: noFilter });
@@ -37,24 +37,24 @@ export function createMemoryNavigation(): PageNavigation {
 export function createUrlNavigation(window: Window): PageNavigation {
   const read = (): PageLocation => parsePageLocation(window.location.search, window.location.hash);
   const current = signal(read());
-  let settling: number | undefined;
+  let timer: number | undefined;
   const address = (): string => `${window.location.pathname}${formatPageLocation(current.value)}`;
-  const settle = (): void => {
-    if (settling === undefined) return;
-    window.clearTimeout(settling);
-    settling = undefined;
+  const writeUrl = (): void => {
+    if (timer === undefined) return;
+    window.clearTimeout(timer);
+    timer = undefined;
     window.history.replaceState(window.history.state, "", address());
   };
   const reread = (): void => {
-    window.clearTimeout(settling);
-    settling = undefined;
+    window.clearTimeout(timer);
+    timer = undefined;
     current.value = read();
   };
   window.addEventListener("popstate", reread);
-  window.addEventListener("pagehide", settle);
+  window.addEventListener("pagehide", writeUrl);
 
   const open = (route: Route): void => {
-    settle();
+    writeUrl();
     current.value = { ...current.value, route };
     window.history.pushState({ isInner: true }, "", address());
   };
@@ -63,22 +63,22 @@ export function createUrlNavigation(window: Window): PageNavigation {
     open,
     narrow: (filter) => {
       current.value = { ...current.value, filter };
-      window.clearTimeout(settling);
-      settling = window.setTimeout(settle, settleMilliseconds);
+      window.clearTimeout(timer);
+      timer = window.setTimeout(writeUrl, debounceMilliseconds);
     },
     back: () => {
       const outer = outerRoute(current.value.route);
       if (outer !== current.value.route) open(outer);
     },
     close: () => {
-      settle();
+      writeUrl();
       window.removeEventListener("popstate", reread);
-      window.removeEventListener("pagehide", settle);
+      window.removeEventListener("pagehide", writeUrl);
     },
   };
 }
 
-/** From a skill to the list. */
+/** The list, for a route that is inside it. */
 function outerRoute(route: Route): Route {
   return route.view === "skills" && route.skill === undefined ? route : { view: "skills" };
 }

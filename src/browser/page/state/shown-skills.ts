@@ -10,7 +10,7 @@ export interface SkillListState {
   readonly facets: ReadonlySignal<Facets>;
   /** The row that arrow keys move from, by id: it stays the same when rows come and go. */
   readonly active: Signal<string | undefined>;
-  /** Of the list, in pixels, for when it is shown again. */
+  /** The scroll position of the list in pixels, restored when it is shown again. */
   scrollTop: number;
   close(): void;
 }

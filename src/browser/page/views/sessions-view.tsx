@@ -8,7 +8,7 @@ import { SessionCard } from "./sessions/session-card.tsx";
 
 const readSessions = (server: SkillServer, signal: AbortSignal): Promise<SessionList> => server.sessions(signal);
 
-/** Which ACP sessions there are on this machine, what their editors were told of skills, and which they used. */
+/** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
 export function SessionsView(): JSX.Element {
   const { answer, error } = useAnswer(readSessions, "sessions");
   const sessions = answer?.sessions ?? [];

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { isToken, newToken, toTokenDigest } from "../../../wire/http/token.ts";
 
-/** Who may use the page: those who were given a code, and for it a cookie and a key. Only digests are kept. */
+/** Who may use the page: those who were given a code, and for it a cookie and a key. Only digests are stored. */
 export interface PageSessions {
   /** A code that can be exchanged once, within five minutes; earlier ones are no longer valid. */
   readonly newCode: () => string;
@@ -63,7 +63,7 @@ export function createPageSessions({
         .map((cookie) => cookie.trim())
         .filter((cookie) => cookie.startsWith(`${name}=`))
         .map((cookie) => digestOf(cookie.slice(name.length + 1), key));
-      // Every pair is compared, so that the time tells nothing.
+      // Every pair is compared, so that the time reveals nothing.
       let isFound = false;
       for (const value of values.slice(0, maxCookiesOfName))
         for (const known of sessions) isFound = timingSafeEqual(value, known) || isFound;

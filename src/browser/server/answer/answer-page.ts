@@ -14,7 +14,7 @@ import { toErrorAnswer } from "./to-error-answer.ts";
 
 /** What requests of the page are answered with. */
 export interface AnsweringPage {
-  /** With its port. Undefined until it listens. */
+  /** The host with its port; empty until it listens. */
   readonly host: () => string;
   readonly files: ReadonlyMap<string, CachedResponse>;
   readonly sessions: () => PageSessions;
@@ -63,7 +63,7 @@ const isReadOnly: BrowseRefusal = {
   hint: "Start acp-skills browse without --read-only to approve, run, install or open something.",
 };
 
-/** Answers requests: who sends them is looked at first, and without the cookie only the page itself, which has no secrets, is answered. */
+/** Answers requests: who sends them is checked first, and without the cookie only the page itself, which has no secrets, is answered. */
 export function answerPage(answering: AnsweringPage): RequestListener {
   const { host, files, sessions, routes, readOnly, stopped, running, used, isOwnPeer, log } = answering;
 
@@ -78,7 +78,7 @@ export function answerPage(answering: AnsweringPage): RequestListener {
     const isReading = method === "GET" || method === "HEAD";
     const file = isReading ? files.get(path) : undefined;
     if (file !== undefined) {
-      sendAnswer(response, { kept: file }, { ifNoneMatch: headers["if-none-match"] });
+      sendAnswer(response, { cached: file }, { ifNoneMatch: headers["if-none-match"] });
       return;
     }
     if (!(await isOwnPeer(request.socket))) {

@@ -10,7 +10,7 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** As built, and for tests that run the sources. */
+/** Where the page is, seen from the built package and from the sources, which tests run. */
 const places = ["../../", "../../../../dist/browser/"];
 
 /** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */

@@ -13,8 +13,8 @@ export function sendAnswer(
 ): void {
   if ("refused" in answer) {
     sendRefusal(response, answer.refused);
-  } else if ("kept" in answer) {
-    sendKept(response, answer.kept, ifNoneMatch);
+  } else if ("cached" in answer) {
+    sendCached(response, answer.cached, ifNoneMatch);
   } else if ("download" in answer) {
     const { download, name } = answer;
     const headers = {
@@ -37,8 +37,8 @@ export function sendRefusal(response: ServerResponse, { status, code, message, h
   sendJson(response, status, error, headers);
 }
 
-/** A script, a style or a list that may be kept, but is asked for each time. */
-function sendKept(
+/** A script, a style or a list that the browser may cache, but revalidates each time. */
+function sendCached(
   response: ServerResponse,
   { body, etag, type }: CachedResponse,
   ifNoneMatch: string | undefined,

@@ -22,7 +22,7 @@ const statuses: Partial<Record<SkillsErrorCode, number>> = {
   EXECUTION_TIMEOUT: 504,
 };
 
-/** What other callers of ours are not told: which file of this person cannot be used, or what is wrong with a source that they named. */
+/** Errors whose message is shown only to this person: which of their files cannot be used, what is wrong with a source that they named. */
 const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
   UNREADABLE: 500,
   SOURCE_INVALID: 502,

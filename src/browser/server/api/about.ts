@@ -8,15 +8,15 @@ const afterMs = 1_000;
 /** `GET /api/about`. The sandbox is opened to find out what it is: the first answer does not wait for that, an `about` event follows. */
 export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home }) => {
   let sandbox: About["sandbox"];
-  let isLooking = false;
+  let isInspecting = false;
 
-  async function look(): Promise<void> {
+  async function inspect(): Promise<void> {
     try {
       const found = await app.findSandbox();
       sandbox = "tier" in found ? { ...found, lacks: Object.keys(found.lacks) } : { unavailable: found.reason };
       events.push("about", {});
     } catch {
-      // The skills were closed meanwhile: nobody is left to tell.
+      // The skills were closed meanwhile: no page is left to notify.
     }
   }
 
@@ -25,9 +25,9 @@ export const mountAbout: MountBrowse = ({ app, events, readOnly, directory, home
       method: "GET",
       path: "/api/about",
       answer() {
-        if (!isLooking) {
-          isLooking = true;
-          app.clock.after(afterMs, () => void look());
+        if (!isInspecting) {
+          isInspecting = true;
+          app.clock.after(afterMs, () => void inspect());
         }
         const about: About = {
           version: app.version,

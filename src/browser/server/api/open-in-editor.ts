@@ -19,7 +19,7 @@ const jetbrains = ({ file, line = 1, column = 1 }: EditedPlace): readonly string
 ];
 const plain = ({ file }: EditedPlace): readonly string[] => [file];
 
-/** Editors with a window of their own, and how they are told of a place. */
+/** Editors with a window of their own, and the arguments that open a place. */
 const editors: Readonly<Record<string, (place: EditedPlace) => readonly string[]>> = {
   ...Object.fromEntries(["code", "code-insiders", "codium", "cursor", "windsurf"].map((name) => [name, goto])),
   ...Object.fromEntries(["zed", "zeditor", "subl"].map((name) => [name, suffixed])),
@@ -49,8 +49,8 @@ export function editorCommand(place: EditedPlace, env: Environment): readonly [s
     const toArguments = Object.hasOwn(editors, base) ? editors[base] : name === "ACP_SKILLS_EDITOR" ? plain : undefined;
     if (program === "" || toArguments === undefined) continue;
     // Waiting is for those who edit a commit message.
-    const kept = given.filter((argument) => argument !== "--wait" && argument !== "-w");
-    return [program, ...kept, ...toArguments(place)];
+    const options = given.filter((argument) => argument !== "--wait" && argument !== "-w");
+    return [program, ...options, ...toArguments(place)];
   }
   return undefined;
 }

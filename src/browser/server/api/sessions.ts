@@ -6,7 +6,7 @@ import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 import { watchDirectories } from "../live/watch-directories.ts";
 
 const mostSessions = 100;
-/** Of one session. */
+/** The uses shown of one session. */
 const mostUses = 100;
 
 /** `GET /api/sessions`. A `sessions` event says that it has changed. */
@@ -14,7 +14,7 @@ export const mountSessions: MountBrowse = (door) => {
   const { app, events, home, dataDirectory, stopped } = door;
   const places = ["sessions", "ledger"].map((name) => path.join(dataDirectory, name));
   let stop: (() => void) | undefined;
-  // Only once somebody looks: until then nobody is told, and the directories may not exist.
+  // Only once a page shows sessions: until then nobody is notified, and the directories may not exist.
   const watch = (): void => {
     stop?.();
     stop = watchDirectories(places, app.clock, () => {
@@ -58,7 +58,7 @@ async function usesOf(
 }
 
 function toShown(session: KnownSession, uses: readonly LedgerEntry[], home: string): ShownSession {
-  const { sessionId, agent, editor, directory, openedAt, closedAt, forms, tools, told } = session;
+  const { sessionId, agent, editor, directory, openedAt, closedAt, forms, tools, told: announced } = session;
   return {
     id: sessionId,
     agent,
@@ -68,7 +68,7 @@ function toShown(session: KnownSession, uses: readonly LedgerEntry[], home: stri
     ...(closedAt !== undefined && { closedAt }),
     forms,
     tools,
-    ...(told !== undefined && { told }),
+    ...(announced !== undefined && { announced }),
     used: uses
       // An older session of another agent may have the same id.
       .filter(({ at }) => at >= openedAt && at <= (closedAt ?? Infinity))

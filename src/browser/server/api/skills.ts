@@ -40,7 +40,7 @@ export const mountSkills: MountBrowse = (door) => [
   {
     method: "GET",
     path: "/api/skills",
-    answer: async () => ({ kept: await door.skills.list() }),
+    answer: async () => ({ cached: await door.skills.list() }),
   },
   {
     method: "GET",

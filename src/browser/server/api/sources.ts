@@ -23,7 +23,7 @@ const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string()
 /** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
-  const desk = createLimitedSourceReader(app.clock, allowPrivate, (url) =>
+  const sourceReader = createLimitedSourceReader(app.clock, allowPrivate, (url) =>
     app.policyFor(door.directory).deniesSource(url),
   );
   const plans = createPendingPlans(app.clock);
@@ -38,7 +38,7 @@ export const mountSources: MountBrowse = (door) => {
       path: "/api/sources/discover",
       async answer({ json, signal }) {
         const { source: text } = await json(discoverSchema);
-        return { json: await discover(text, desk, door, signal) };
+        return { json: await discover(text, sourceReader, door, signal) };
       },
     },
     {
@@ -46,8 +46,8 @@ export const mountSources: MountBrowse = (door) => {
       path: "/api/sources/plan",
       async answer({ json, signal }) {
         const request = await json(planSchema);
-        const { changes, problems, ...made } = await makePlan(request, { desk, door, signal });
-        const { id, digest } = await plans.keep(made);
+        const { changes, problems, ...made } = await makePlan(request, { sourceReader, door, signal });
+        const { id, digest } = await plans.add(made);
         const plan: SourcePlan = {
           plan: id,
           nonce: nonces.of(id, digest),

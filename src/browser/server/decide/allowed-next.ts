@@ -7,7 +7,7 @@ interface Version {
   readonly digest: string;
 }
 
-/** What a person allowed for the next run of a skill from this page: kept in memory, used once. */
+/** What a person allowed for the next run of a skill from this page: held in memory, used once. */
 export interface AllowedNext {
   readonly allow: (version: Version) => void;
   /** Whether it was allowed; it no longer is afterwards. */

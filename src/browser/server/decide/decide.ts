@@ -111,7 +111,7 @@ export async function decide(
       : decision === "block"
         ? block()
         : takeBack());
-  await door.skills.lookAgain();
+  await door.skills.refreshStandings();
   return decided;
 }
 

@@ -25,7 +25,7 @@ const variables = [
   /\bprocess\.env\[\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
   /\bENV(?:\.fetch\(|\[)\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
 ];
-/** In shell scripts, names in capitals; others are mostly variables of the script. */
+/** Matches names in capitals in shell scripts; others are mostly variables of the script. */
 const shellVariable = /\$\{?([A-Z][A-Z0-9_]{2,127})\b/g;
 const shellOwn = /(?:^|[\s;])(?:(?:export|local|readonly|declare)\s{1,8})?([A-Z][A-Z0-9_]{2,127})=/gm;
 

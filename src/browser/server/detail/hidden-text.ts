@@ -3,7 +3,7 @@ import type { SkillDetail } from "../../wire/skills.ts";
 
 type Hidden = SkillDetail["hidden"][number];
 
-/** More are not listed: one is enough to look at the source. */
+/** The places that are listed; one is enough to inspect the source. */
 const mostHidden = 1_000;
 const longestText = 2_000;
 

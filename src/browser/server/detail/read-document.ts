@@ -8,7 +8,7 @@ import { endOfText } from "../../../base/text/whole-characters.ts";
 export interface ShownDocument {
   readonly markdown: string;
   readonly isWhole: boolean;
-  /** Of all its bytes; absent for a longer file. */
+  /** The SHA-256 of all its bytes; absent for a longer file. */
   readonly sha256?: string;
   /** Empty if it cannot be read. */
   readonly frontmatter: Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
 import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 
-/** Of one file. */
+/** The lines shown of one file. */
 const mostDiffLines = 400;
 const mostChangedFiles = 200;
 

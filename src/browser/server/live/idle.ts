@@ -21,12 +21,12 @@ export function watchIdle({
 }): Idle {
   let lastUse = clock.now();
   let cancel = (): void => undefined;
-  function look(): void {
+  function check(): void {
     const left = isUsed() ? ms : lastUse + ms - clock.now();
     if (left <= 0) ended();
-    else cancel = clock.after(left, look);
+    else cancel = clock.after(left, check);
   }
-  look();
+  check();
   return {
     touch() {
       lastUse = clock.now();

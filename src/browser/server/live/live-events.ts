@@ -5,9 +5,9 @@ import type { Clock } from "../../../base/clock.ts";
 import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
 import type { BrowseAnswer } from "../browse-door.ts";
 
-/** What all open pages are told. */
+/** The events that all open pages receive. */
 export interface LiveEvents {
-  /** Tells every page, also those that are away for a moment. */
+  /** Sends an event to every page, also to those that are away for a moment. */
   readonly push: (type: string, data: object) => void;
   /** A page connects; `lastEventId` is what it has seen. One that has missed more than is remembered, and a new one, gets `reset` first. */
   readonly answer: (lastEventId: string | undefined) => BrowseAnswer;
@@ -23,7 +23,7 @@ const beatEveryMs = 15_000;
 /** How soon a page that was disconnected comes back. */
 const retry = "retry: 1000\n\n";
 
-/** `reset`: what a page needs to know to tell whether its list is still that of now. `ended` is called when a page goes. */
+/** `reset`: what a page needs to know whether its list is current. `ended` is called when a page goes. */
 export function openLiveEvents({
   clock,
   reset,

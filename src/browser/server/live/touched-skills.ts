@@ -24,24 +24,24 @@ interface Watched {
 
 const mostSkills = 16;
 const mostDirectories = 64;
-const settleMs = 20;
-/** Files of skills that nobody has open, and answers of other processes that no watch told of. */
-const lookEveryMs = 15_000;
+const debounceMs = 20;
+/** Files of skills that nobody has open, and decisions of other processes that no watcher reported. */
+const refreshEveryMs = 15_000;
 
 export function openTouchedSkills({
   app,
   skills,
   connected,
   approvals,
-  tell,
+  notify,
   openWatcher = nativeWatchers(),
 }: {
   readonly app: App;
-  readonly skills: Pick<ShownSkills, "lookAgain">;
+  readonly skills: Pick<ShownSkills, "refreshStandings">;
   readonly connected: () => boolean;
   /** The directory of a person's answers. */
   readonly approvals: string;
-  readonly tell: (id: string) => void;
+  readonly notify: (id: string) => void;
   readonly openWatcher?: OpenSkillWatcher;
 }): TouchedSkills {
   const { clock, log } = app;
@@ -52,25 +52,25 @@ export function openTouchedSkills({
   const watcher = openWatcher(hint, (message) => log("warning", message));
   const ofApprovals = [approvals, path.join(approvals, "projects")];
   for (const directory of ofApprovals) watcher.add(directory);
-  let stopLooking = (): void => undefined;
-  lookLater();
+  let stopRefreshing = (): void => undefined;
+  refreshLater();
 
-  function lookLater(): void {
-    stopLooking = clock.after(lookEveryMs, () => {
-      if (connected()) void skills.lookAgain();
-      lookLater();
+  function refreshLater(): void {
+    stopRefreshing = clock.after(refreshEveryMs, () => {
+      if (connected()) void skills.refreshStandings();
+      refreshLater();
     });
   }
 
   function hint(directory: string): void {
     hinted.add(directory);
-    cancel ??= clock.after(settleMs, () => {
+    cancel ??= clock.after(debounceMs, () => {
       cancel = undefined;
-      void look();
+      void rescan();
     });
   }
 
-  const look = latestWork(
+  const rescan = latestWork(
     async () => {
       const directories = new Set(hinted);
       hinted.clear();
@@ -83,9 +83,9 @@ export function openTouchedSkills({
         one.digest = digest;
         edited.push(one.shown);
         await follow(one);
-        tell(id);
+        notify(id);
       }
-      if ((isDecided || edited.length > 0) && !closing.signal.aborted) await skills.lookAgain(edited);
+      if ((isDecided || edited.length > 0) && !closing.signal.aborted) await skills.refreshStandings(edited);
     },
     (error) => {
       if (!closing.signal.aborted) log("warning", `Changes of skills that are open are not noticed: ${String(error)}`);
@@ -133,13 +133,13 @@ export function openTouchedSkills({
       watched.set(id, one);
       const [oldest] = watched.keys();
       if (watched.size > mostSkills && oldest !== undefined) forget(oldest);
-      // What cannot be read any more is told by the list.
+      // The list says what cannot be read any more.
       follow(one).catch(() => undefined);
     },
     async close() {
       closing.abort();
       cancel?.();
-      stopLooking();
+      stopRefreshing();
       await watcher.close();
     },
   };

@@ -1,17 +1,17 @@
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Changes that come together are told once. */
-const settlingMs = 150;
+/** Changes within this time are reported once. */
+const debounceMs = 150;
 
 /**
- * Calls back after something changed in directories, which need not exist. What cannot be watched is not, because those who are told can
- * also look by themselves. The returned function ends it.
+ * Calls back after something changed in directories, which need not exist. Directories that cannot be watched are skipped, because pages can also
+ * be reloaded. The returned function stops watching.
  */
 export function watchDirectories(directories: readonly string[], clock: Clock, changed: () => void): () => void {
   let stopTimer: (() => void) | undefined;
   const noticed = (): void => {
-    stopTimer ??= clock.after(settlingMs, () => {
+    stopTimer ??= clock.after(debounceMs, () => {
       stopTimer = undefined;
       changed();
     });

@@ -8,7 +8,7 @@ import { findUnoffered } from "./unoffered.ts";
 /** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */
 export interface RowMaker {
   readonly make: (snapshot: Snapshot) => Steps<Rows>;
-  /** Files of the skill changed, which its offer does not tell. */
+  /** Forgets the row of a skill whose files changed, which its offer does not show. */
   readonly forget: (offered: OfferedSkill) => void;
 }
 

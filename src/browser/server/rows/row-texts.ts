@@ -8,7 +8,7 @@ export interface Rows {
   readonly unread: readonly string[];
 }
 
-/** Rows between two looks at the time. */
+/** The number of rows between two checks of the time. */
 export const rowsAtOnce = 64;
 
 const texts = new WeakMap<SkillRow, string>();

@@ -15,21 +15,21 @@ import type { ShownSkill } from "./shown-skill.ts";
 import type { DisplayDirectories } from "./to-row.ts";
 import { type Standings, findStandings } from "../../../runtime/runs.ts";
 
-/** The skills as the page lists them, kept up to date. */
+/** The skills as the page lists them, always up to date. */
 export interface ShownSkills {
   /** Grows with every change. */
   readonly revision: () => number;
   /** `SkillList` as bytes. */
   readonly list: () => Promise<CachedResponse>;
-  /** By the id of its row; waits for the first list. */
+  /** Finds a skill by the id of its row; waits for the first list. */
   readonly find: (id: string) => Promise<ShownSkill | undefined>;
   /** All of them, in the order of the list. */
   readonly all: () => Promise<readonly ShownSkill[]>;
   /**
-   * Looks again how skills stand, and resolves when the rows say so: somebody approved or blocked something, or files of `edited` changed,
+   * Reads again how skills stand, and resolves when the rows show it: somebody approved or blocked something, or files of `edited` changed,
    * which the catalog does not notice where it lists nothing of them.
    */
-  readonly lookAgain: (edited?: readonly ShownSkill[]) => Promise<void>;
+  readonly refreshStandings: (edited?: readonly ShownSkill[]) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -43,7 +43,7 @@ export interface ShownSkillsOptions {
   readonly changed: (change: SkillListChange) => void;
 }
 
-/** Opens the list and begins to read it. A change on disk is told at once; how skills stand follows, because files may have to be hashed. */
+/** Opens the list and begins to read it. A change on disk is announced at once; the standings of skills follow, because files may have to be hashed. */
 export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   const { app, session, environments, asker, places, changed } = options;
   const { catalog } = session;
@@ -51,17 +51,17 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   const isClosed = (): boolean => closing.signal.aborted;
   const epoch = randomBytes(6).toString("hex");
   let standings = nothingStands;
-  /** By slug, for skills that were edited and are not looked at yet. */
-  let looked = new Map<string, Skill>();
+  /** The skills whose standing was read, by slug. */
+  let inspected = new Map<string, Skill>();
   let rows: Rows = { byId: new Map(), unread: [] };
   let revision = 0;
-  let kept: { readonly revision: number; readonly answer: Promise<CachedResponse> } | undefined;
+  let cached: { readonly revision: number; readonly answer: Promise<CachedResponse> } | undefined;
 
   const maker = createRowMaker(places, (offered) => {
     const { skill } = offered;
-    const as = looked.get(skill.slug);
+    const as = inspected.get(skill.slug);
     return {
-      // Until it is looked at, what may need approval is not shown as if it had it.
+      // Until its standing was read, what may need approval is not shown as if it had it.
       standing:
         as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : standings.standings.get(as),
       wasApproved: as !== undefined && standings.wereApproved.has(as),
@@ -87,25 +87,25 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     if (revision > 1) changed({ revision, ...change });
   }, failed("The list of skills could not be made"));
 
-  const look = latestWork(async () => {
+  const readAll = latestWork(async () => {
     await catalog.ready;
     const { skills } = catalog.snapshot;
     environments.prepare(skills);
     standings = await readStandings(skills, { app, asker, signal: closing.signal });
-    looked = new Map(skills.map(({ skill }) => [skill.slug, skill]));
+    inspected = new Map(skills.map(({ skill }) => [skill.slug, skill]));
     await update();
   }, failed("How the skills stand could not be found out"));
 
   const ready = update();
-  void ready.then(look);
+  void ready.then(readAll);
   const stops = [
     catalog.onChange(() => {
-      void update().then(look);
+      void update().then(readAll);
     }),
     environments.onKnown(() => void update()),
   ];
   app.onTrust((trust) => {
-    if (!isClosed()) stops.push(trust.onChange(() => void look()));
+    if (!isClosed()) stops.push(trust.onChange(() => void readAll()));
   });
 
   async function encode(now: number): Promise<CachedResponse> {
@@ -116,8 +116,8 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     revision: () => revision,
     async list() {
       await ready;
-      if (kept?.revision !== revision) kept = { revision, answer: encode(revision) };
-      return await kept.answer;
+      if (cached?.revision !== revision) cached = { revision, answer: encode(revision) };
+      return await cached.answer;
     },
     async find(id) {
       await ready;
@@ -127,9 +127,9 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
       await ready;
       return [...rows.byId.values()];
     },
-    lookAgain(edited = []) {
+    refreshStandings(edited = []) {
       for (const { offered } of edited) if (offered !== undefined) maker.forget(offered);
-      return look();
+      return readAll();
     },
     close() {
       closing.abort();
@@ -149,7 +149,7 @@ function isSameText(a: readonly string[], b: readonly string[]): boolean {
 /** Why skills cannot be used now. */
 interface SkillStandings {
   readonly standings: Standings;
-  /** Of those that need approval: whose earlier version was approved. */
+  /** Skills that need approval and of which an earlier version was approved. */
   readonly wereApproved: ReadonlySet<Skill>;
 }
 

@@ -15,7 +15,7 @@ export interface Unoffered {
 
 const ofPlaces: ReadonlySet<string> = new Set<RuleCode>([...unreadPlace, "dangling-symlink"]);
 
-/** More are counted, not listed. */
+/** The number of places that are listed; others are left out. */
 const mostUnread = 100;
 
 /** Finds the skills that are not offered: those with problems of which one is an error or says that another skill hides it. */

@@ -4,7 +4,7 @@ import type { UploadedBlob } from "../../wire/runs.ts";
 import type { MountBrowse } from "../browse-door.ts";
 
 const maxBytes = 10 * 1024 * 1024;
-/** Each is in memory until it is stored. */
+/** The number of uploads at once: each is in memory until it is stored. */
 const mostUploads = 4;
 
 /** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the person at this machine, for runs and from runs. */

@@ -30,7 +30,7 @@ export const mountRuns: MountBrowse = (door) => {
     session,
     stopped,
     hold,
-    tell: (news) => events.push("run", news),
+    notify: (news) => events.push("run", news),
     allowedNext,
   });
 
@@ -95,5 +95,5 @@ async function readRequest({ bytes, incoming }: BrowseRequest): Promise<RunReque
 const gone: BrowseRefusal = { status: 404, code: "SKILL_NOT_FOUND", message: "There is no such skill any more." };
 
 function absent(): SkillsError {
-  return new SkillsError("FILE_NOT_FOUND", "There is no such run; runs are kept for 24 hours.");
+  return new SkillsError("FILE_NOT_FOUND", "There is no such run; runs are stored for 24 hours.");
 }

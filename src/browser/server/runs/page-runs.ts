@@ -15,10 +15,10 @@ export interface PageRunsOptions {
   readonly session: SessionSkills;
   /** Cancels what still runs. */
   readonly stopped: AbortSignal;
-  /** Told of each run, until it has ended. */
+  /** Receives the work of each run, until it has ended. */
   readonly hold: (work: Promise<void>) => void;
-  /** Tells the pages. Must not throw. */
-  readonly tell: (news: RunNews) => void;
+  /** Sends news to the pages. Must not throw. */
+  readonly notify: (news: RunNews) => void;
   readonly allowedNext: AllowedNext;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -38,7 +38,7 @@ export interface PageRuns {
 
 const mostRunning = 8;
 const mostRemembered = 100;
-/** As a run may create. */
+/** The number of blobs that a run may create. */
 const mostBlobs = 512;
 
 interface PageRun {
@@ -54,9 +54,9 @@ interface PageRun {
 }
 
 export function createPageRuns(options: PageRunsOptions): PageRuns {
-  const { app, session, stopped, hold, tell, allowedNext, now = Date.now } = options;
+  const { app, session, stopped, hold, notify, allowedNext, now = Date.now } = options;
   const runs = new Map<string, PageRun>();
-  /** Those that have not ended. */
+  /** The number of runs that have not ended. */
   let running = 0;
 
   function remember(id: string, run: PageRun): void {
@@ -85,7 +85,7 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
       skill,
       digest,
       at: now(),
-      printed: createPrintedTail({ clock: app.clock, tell: (part) => tell({ run: id, type: "printed", ...part }) }),
+      printed: createPrintedTail({ clock: app.clock, notify: (part) => notify({ run: id, type: "printed", ...part }) }),
       blobs: [],
       controller,
       status: "queued",
@@ -97,9 +97,9 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
         id = event.runId;
         remember(id, run);
       }
-      // Skills that its code calls tell of themselves.
+      // Skills that its code calls have events of their own.
       if (event.runId !== id) return;
-      follow(event, run, tell);
+      follow(event, run, notify);
       // Where it has its turn at once, a missing secret or sandbox is known at once, too.
       if (event.type === "started" || (event.type === "queued" && event.behind > 0)) accept(id);
     };
@@ -123,7 +123,7 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
         run.printed.flush();
         running -= 1;
         stopped.removeEventListener("abort", cancel);
-        if (id !== "") tell({ run: id, type: "ended", status: run.status });
+        if (id !== "") notify({ run: id, type: "ended", status: run.status });
       });
     hold(run.ended);
     try {
@@ -151,15 +151,15 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
   };
 }
 
-function follow(event: RunEvent, run: PageRun, tell: (news: RunNews) => void): void {
+function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void): void {
   const { runId } = event;
   switch (event.type) {
     case "queued":
-      tell({ run: runId, type: "queued", behind: event.behind });
+      notify({ run: runId, type: "queued", behind: event.behind });
       return;
     case "started":
       run.status = "running";
-      tell({ run: runId, type: "started", isolation: event.isolation });
+      notify({ run: runId, type: "started", isolation: event.isolation });
       return;
     case "printed":
       run.printed.push(event.text);
@@ -169,10 +169,10 @@ function follow(event: RunEvent, run: PageRun, tell: (news: RunNews) => void): v
       const { blobId: id, kind, sizeBytes, path } = event;
       const blob = { id, kind, sizeBytes, ...(path !== undefined && { path }) };
       run.blobs.push(blob);
-      tell({ run: runId, type: "blob", blob });
+      notify({ run: runId, type: "blob", blob });
       return;
     }
-    // Told with the result, once that is there.
+    // Sent with the result, once that is there.
     case "ended":
     case "skill_called":
   }

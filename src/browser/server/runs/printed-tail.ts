@@ -1,9 +1,9 @@
 import type { Clock } from "../../../base/clock.ts";
 
-/** What a run printed last, and telling of it now and then. */
+/** The last part of what a run printed, sent to pages at intervals. */
 export interface PrintedTail {
   readonly push: (text: string) => void;
-  /** Tells what was not told yet. */
+  /** Sends what was not sent yet. */
   readonly flush: () => void;
   /** `at`: the characters that were printed before `text`. */
   readonly read: () => { readonly at: number; readonly text: string };
@@ -12,29 +12,29 @@ export interface PrintedTail {
 interface PrintedTailOptions {
   readonly clock: Clock;
   /** Must not throw. */
-  readonly tell: (part: { readonly at: number; readonly text: string }) => void;
+  readonly notify: (part: { readonly at: number; readonly text: string }) => void;
 }
 
-const mostKept = 256 * 1024;
+const mostRetained = 256 * 1024;
 /** Ten times a second at most, so that a program which prints 64 MiB sends the page a few hundred kilobytes of it. */
-const tellEveryMs = 100;
-const mostTold = 32 * 1024;
+const sendEveryMs = 100;
+const mostSent = 32 * 1024;
 
-/** Keeps the last 256 KiB. Of more than 32 KiB between two times of telling, only the last are told. */
-export function createPrintedTail({ clock, tell }: PrintedTailOptions): PrintedTail {
+/** Retains the last 256 KiB. Of more than 32 KiB between two notifications, only the last part is sent. */
+export function createPrintedTail({ clock, notify }: PrintedTailOptions): PrintedTail {
   let tail = "";
   let printed = 0;
-  let told = 0;
+  let sent = 0;
   let isWaiting = false;
   let cancel = (): void => undefined;
 
   function flush(): void {
     cancel();
     isWaiting = false;
-    if (told === printed) return;
-    const text = endOf(tail, Math.min(mostTold, printed - told));
-    told = printed;
-    tell({ at: printed - text.length, text });
+    if (sent === printed) return;
+    const text = endOf(tail, Math.min(mostSent, printed - sent));
+    sent = printed;
+    notify({ at: printed - text.length, text });
   }
 
   return {
@@ -42,14 +42,14 @@ export function createPrintedTail({ clock, tell }: PrintedTailOptions): PrintedT
       printed += text.length;
       tail += text;
       // Cut seldom, because that copies.
-      if (tail.length > 2 * mostKept) tail = endOf(tail, mostKept);
+      if (tail.length > 2 * mostRetained) tail = endOf(tail, mostRetained);
       if (isWaiting || text === "") return;
       isWaiting = true;
-      cancel = clock.after(tellEveryMs, flush);
+      cancel = clock.after(sendEveryMs, flush);
     },
     flush,
     read() {
-      const text = endOf(tail, mostKept);
+      const text = endOf(tail, mostRetained);
       return { at: printed - text.length, text };
     },
   };

@@ -5,7 +5,7 @@ import { toErrorAnswer } from "../answer/to-error-answer.ts";
 
 type RunError = NonNullable<ShownRun["error"]>;
 
-/** Of what a person did in the page; elsewhere it is a command. */
+/** The hint of a refusal in the page; elsewhere it names a command. */
 const decideHere = "The permissions tab shows what it wants, and lets you decide.";
 const nobody = " There is nobody to ask here.";
 

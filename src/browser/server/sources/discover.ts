@@ -15,12 +15,14 @@ const mostProblems = 20;
 /** What a source offers. Throws INVALID_OPTIONS for a text that names none. */
 export async function discover(
   text: string,
-  desk: LimitedSourceReader,
+  sourceReader: LimitedSourceReader,
   door: Pick<BrowseDoor, "directory" | "home">,
   signal: AbortSignal,
 ): Promise<Discovered> {
   const source = parseSource(text);
-  const index = await desk.read({ typed: [source], signal }, (reader, reading) => readNow(reader, source, reading));
+  const index = await sourceReader.read({ typed: [source], signal }, (reader, reading) =>
+    readNow(reader, source, reading),
+  );
   const installed = installPlaces.map((place) => [place, installedNames(place, index, door)] as const);
   const skills = index.skills.slice(0, mostSkills).map((skill) => {
     const { name, description, version } = skill;
@@ -59,7 +61,7 @@ function installedNames(
       if (remote !== undefined) names.add(remote.name);
     }
   } catch (error) {
-    // The list of what is installed tells it.
+    // The list of what is installed says why.
     if (!isSkillsError(error)) throw error;
   }
   return names;

@@ -21,7 +21,7 @@ interface Asking {
 
 const mostAtOnce = 4;
 const seconds = 120;
-/** Of all skills that one request downloads. */
+/** The bytes of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
 /** `denied`: what the policies that count now deny. */

@@ -39,7 +39,7 @@ export interface MadePlan {
 }
 
 interface Planning {
-  readonly desk: LimitedSourceReader;
+  readonly sourceReader: LimitedSourceReader;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
   readonly signal: AbortSignal;
 }
@@ -58,10 +58,10 @@ type Over = Pick<MadePlan, "where" | "lock">;
 async function planNew(
   { source: text, names }: Extract<PlanRequest, { source: string }>,
   { where, lock }: Over,
-  { desk, signal }: Planning,
+  { sourceReader, signal }: Planning,
 ): Promise<MadePlan> {
   const source = parseSource(text);
-  const { index, found } = await desk.read({ typed: [source], signal }, async (reader, reading) => {
+  const { index, found } = await sourceReader.read({ typed: [source], signal }, async (reader, reading) => {
     const read = await readNow(reader, source, reading);
     return { index: read, found: await downloadAll(chooseSkills(read, names), { reader, signal: reading }) };
   });
@@ -122,14 +122,14 @@ async function showNew(
 async function planUpdates(
   names: readonly string[],
   { where, lock }: Over,
-  { desk, door: { allowPrivate }, signal }: Planning,
+  { sourceReader, door: { allowPrivate }, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));
   const named = namedSources(lock);
   const skills = findSkillsDirectory(where);
   const restored = ["missing"] as const;
-  const found = await desk.read({ typed: named.typed, signal }, (reader, reading) =>
+  const found = await sourceReader.read({ typed: named.typed, signal }, (reader, reading) =>
     findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal: reading }),
   );
   const shown = createShownChanges();

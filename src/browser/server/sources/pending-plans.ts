@@ -9,38 +9,38 @@ import type { SkillFile } from "../../../sources/reader.ts";
 
 export interface PendingPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
   readonly id: string;
-  /** Of what is installed by it, and of what it replaces. */
+  /** The digest of what is installed by it, and of what it replaces. */
   readonly digest: string;
 }
 
 /** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
 export interface PendingPlans {
   /** Throws QUOTA_EXCEEDED for one that is too large. */
-  readonly keep: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<PendingPlan>;
+  readonly add: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<PendingPlan>;
   readonly find: (id: string) => PendingPlan | undefined;
   /** False if it was dropped before. */
   readonly drop: (id: string) => boolean;
 }
 
 const mostPlans = 4;
-const keptMs = 10 * 60_000;
-/** Of what is downloaded and what it replaces, in all plans. */
+const validMs = 10 * 60_000;
+/** The bytes of what is downloaded and what it replaces, in all plans. */
 const mostBytes = 256 * 1024 * 1024;
 
 export function createPendingPlans(clock: Clock): PendingPlans {
-  const kept = new Map<string, { readonly plan: PendingPlan; readonly bytes: number; readonly stop: () => void }>();
+  const plans = new Map<string, { readonly plan: PendingPlan; readonly bytes: number; readonly stop: () => void }>();
 
   function drop(id: string): boolean {
-    kept.get(id)?.stop();
-    return kept.delete(id);
+    plans.get(id)?.stop();
+    return plans.delete(id);
   }
   const isFull = (): boolean =>
-    kept.size > mostPlans || [...kept.values()].reduce((sum, { bytes }) => sum + bytes, 0) > mostBytes;
+    plans.size > mostPlans || [...plans.values()].reduce((sum, { bytes }) => sum + bytes, 0) > mostBytes;
 
   return {
     drop,
-    find: (id) => kept.get(id)?.plan,
-    async keep({ where, lock, decided }) {
+    find: (id) => plans.get(id)?.plan,
+    async add({ where, lock, decided }) {
       const bytes = bytesOf(decided);
       if (bytes > mostBytes)
         throw new SkillsError(
@@ -50,8 +50,8 @@ export function createPendingPlans(clock: Clock): PendingPlans {
       const id = randomUUID();
       const seen = decided.map((one) => one.seen);
       const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf({ decided }, { lock, seen }) };
-      kept.set(id, { plan, bytes, stop: clock.after(keptMs, () => void kept.delete(id)) });
-      for (const oldest of kept.keys()) {
+      plans.set(id, { plan, bytes, stop: clock.after(validMs, () => void plans.delete(id)) });
+      for (const oldest of plans.keys()) {
         if (!isFull()) break;
         drop(oldest);
       }

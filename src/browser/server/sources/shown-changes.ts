@@ -12,9 +12,9 @@ export interface ShownChanges {
 }
 
 const mostFiles = 50;
-/** Of one file. */
+/** The lines shown of one file. */
 const mostLines = 400;
-/** Of all diffs of a plan. */
+/** The characters of all diffs of a plan. */
 const mostCharacters = 1024 * 1024;
 const mostWords = 100;
 

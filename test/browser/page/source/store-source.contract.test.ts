@@ -1,9 +1,9 @@
-import type { ReadableStore, ToldSkill } from "../../../../src/browser/page/element-types.ts";
+import type { ReadableStore, ReadableSkill } from "../../../../src/browser/page/element-types.ts";
 import { createStoreSource } from "../../../../src/browser/page/source/store-source.ts";
 import { describeSkillSource } from "../../../contract/skill-source.ts";
 
 describeSkillSource("store-source", () => {
-  let skills: readonly ToldSkill[] = ["b", "a"].map((name) => ({ name, description: `Does ${name}.` }));
+  let skills: readonly ReadableSkill[] = ["b", "a"].map((name) => ({ name, description: `Does ${name}.` }));
   const listeners = new Set<() => void>();
   const store: ReadableStore = {
     get skills() {
@@ -14,11 +14,11 @@ describeSkillSource("store-source", () => {
       return () => void listeners.delete(listener);
     },
   };
-  const become = (next: readonly ToldSkill[]): void => {
+  const become = (next: readonly ReadableSkill[]): void => {
     skills = next;
     for (const listener of listeners) listener();
   };
-  const without = (name: string): ToldSkill[] => skills.filter((skill) => skill.name !== name);
+  const without = (name: string): ReadableSkill[] => skills.filter((skill) => skill.name !== name);
   return Promise.resolve({
     source: createStoreSource(store),
     put: (name, description) => {

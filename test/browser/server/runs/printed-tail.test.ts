@@ -5,40 +5,40 @@ import { manualClock } from "../../../manual-clock.ts";
 
 function openTail() {
   const clock = manualClock();
-  const told: { readonly at: number; readonly text: string }[] = [];
-  return { clock, told, tail: createPrintedTail({ clock, tell: (part) => void told.push(part) }) };
+  const sent: { readonly at: number; readonly text: string }[] = [];
+  return { clock, sent, tail: createPrintedTail({ clock, notify: (part) => void sent.push(part) }) };
 }
 
-test("what is printed within a tenth of a second is told once", () => {
-  const { clock, told, tail } = openTail();
+test("what is printed within a tenth of a second is sent once", () => {
+  const { clock, sent, tail } = openTail();
   tail.push("a\n");
   tail.push("b\n");
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   clock.pass(100);
-  expect(told).toEqual([{ at: 0, text: "a\nb\n" }]);
+  expect(sent).toEqual([{ at: 0, text: "a\nb\n" }]);
   tail.push("c\n");
   tail.flush();
   tail.flush();
   clock.pass(100);
-  expect(told.slice(1)).toEqual([{ at: 4, text: "c\n" }]);
+  expect(sent.slice(1)).toEqual([{ at: 4, text: "c\n" }]);
 });
 
-test("of a flood the last 32 KiB are told each time, and the last 256 KiB kept", () => {
-  const { clock, told, tail } = openTail();
+test("of a flood the last 32 KiB are sent each time, and the last 256 KiB kept", () => {
+  const { clock, sent, tail } = openTail();
   for (let megabyte = 0; megabyte < 64; megabyte++) tail.push("x".repeat(1024 * 1024));
   tail.push("end");
   clock.pass(100);
-  expect(told.map(({ at, text }) => [at + text.length, text.length])).toEqual([[64 * 1024 * 1024 + 3, 32 * 1024]]);
+  expect(sent.map(({ at, text }) => [at + text.length, text.length])).toEqual([[64 * 1024 * 1024 + 3, 32 * 1024]]);
   const { at, text } = tail.read();
   expect([at + text.length, text.length, text.endsWith("xend")]).toEqual([64 * 1024 * 1024 + 3, 256 * 1024, true]);
 });
 
-test("parts are told in order, at their places, and no half of a character", () => {
+test("parts are sent in order, at their places, and no half of a character", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.string({ unit: "binary", maxLength: 30_000 }), fc.boolean()), { maxLength: 6 }),
       (prints) => {
-        const { clock, told, tail } = openTail();
+        const { clock, sent, tail } = openTail();
         let all = "";
         for (const [text, isPaused] of prints) {
           tail.push(text);
@@ -47,7 +47,7 @@ test("parts are told in order, at their places, and no half of a character", () 
         }
         tail.flush();
         let end = 0;
-        for (const { at, text } of told) {
+        for (const { at, text } of sent) {
           expect(at).toBeGreaterThanOrEqual(end);
           expect(text).toBe(all.slice(at, at + text.length));
           end = at + text.length;

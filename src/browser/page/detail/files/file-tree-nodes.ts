@@ -8,7 +8,7 @@ export interface TreeNode {
   readonly position: number;
   readonly siblings: number;
   readonly file?: SkillFileEntry;
-  /** Of a directory. */
+  /** Present for a directory. */
   readonly isOpen?: boolean;
 }
 

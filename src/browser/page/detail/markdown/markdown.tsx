@@ -38,7 +38,7 @@ export function Markdown({ text, ...around }: MarkdownContext & { readonly text:
   );
 }
 
-/** At the end of a line, if there is one. */
+/** Cuts a text at the end of a line, if there is one, into what is rendered and the rest. */
 function cut(text: string): { readonly head: string; readonly rest: string; readonly firstLine: number } {
   if (text.length <= renderedCharacters) return { head: text, rest: "", firstLine: 1 };
   const end = text.lastIndexOf("\n", renderedCharacters) + 1 || renderedCharacters;

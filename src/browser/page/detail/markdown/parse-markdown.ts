@@ -24,7 +24,7 @@ export function parseMarkdown(
     return { tokens: lexer.lex(markdown) };
   } catch (error) {
     if (error instanceof Exceeded) return { unparsed: error.what };
-    // The stack is the one limit that marked can meet before ours.
+    // The stack is the one limit that marked can reach before ours.
     if (error instanceof RangeError) return { unparsed: "too deep" };
     throw error;
   }
@@ -39,7 +39,7 @@ class Exceeded extends Error {
   }
 }
 
-/** A lexer that looks at the clock and at its depth whenever it goes one level down. */
+/** A lexer that checks the clock and its depth whenever it goes one level down. */
 class BoundedLexer extends Lexer {
   readonly #limits: MarkdownLimits;
   readonly #now: () => number;

@@ -57,8 +57,8 @@ function Permissions({
       )}
       {canDecide ? (
         <div class="bar">
-          {choices.map(({ decision, title, look }) => (
-            <button key={decision} type="button" class={`button ${look}`} onClick={() => deciding.ask({ decision })}>
+          {choices.map(({ decision, title, style }) => (
+            <button key={decision} type="button" class={`button ${style}`} onClick={() => deciding.ask({ decision })}>
               {title}
             </button>
           ))}

@@ -9,11 +9,11 @@ export interface StandingDisplay {
   readonly choices: readonly {
     readonly decision: Exclude<DecisionRequest["decision"], "revoke">;
     readonly title: string;
-    readonly look: "primary" | "danger" | "";
+    readonly style: "primary" | "danger" | "";
   }[];
 }
 
-const block = { decision: "block", title: "Block", look: "danger" } as const;
+const block = { decision: "block", title: "Block", style: "danger" } as const;
 
 /** Whether the skill may run as it is installed now, and what can be decided about that. */
 export function standingDisplayOf({
@@ -28,7 +28,7 @@ export function standingDisplayOf({
       words: "Blocked: no version of it runs",
       icon: "ban",
       tone: "danger",
-      choices: [{ decision: "unblock", title: "Unblock", look: "" }],
+      choices: [{ decision: "unblock", title: "Unblock", style: "" }],
     };
   if (denied !== undefined) return { words: "Denied by a policy", icon: "ban", tone: "danger", choices: [block] };
   if (grants.some(({ isCurrent }) => isCurrent))
@@ -46,8 +46,8 @@ export function standingDisplayOf({
     icon: changedFiles.length > 0 || grants.length > 0 ? "diff" : "shield",
     tone: "notice",
     choices: [
-      { decision: "approve", title: "Approve …", look: "primary" },
-      { decision: "once", title: "Approve once …", look: "" },
+      { decision: "approve", title: "Approve …", style: "primary" },
+      { decision: "once", title: "Approve once …", style: "" },
       block,
     ],
   };

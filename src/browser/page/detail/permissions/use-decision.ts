@@ -102,7 +102,7 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
   };
 }
 
-/** In what two readings of one skill differ, in sentences, so that a person knows before deciding again. */
+/** The differences between two readings of a skill, in sentences, so that a person knows them before deciding again. */
 function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[] {
   const earlier = new Map(before.files?.map(({ path, sha256 }) => [path, sha256]));
   const later = new Map(after.files?.map(({ path, sha256 }) => [path, sha256]));

@@ -42,7 +42,7 @@ export function HistoryTab({ detail }: { readonly detail: KnownDetail }): JSX.El
     };
   }, [server, id, digest]);
 
-  if (server === undefined) return <Empty icon="book" title="The history is kept where skills run" />;
+  if (server === undefined) return <Empty icon="book" title="The history is recorded where skills run" />;
   if (problem !== undefined) return <Empty icon="alert" title={problem} />;
   if (history === undefined) return <p role="status">Reading…</p>;
   const { runs, events } = history;

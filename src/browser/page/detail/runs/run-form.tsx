@@ -28,9 +28,9 @@ import { isOver } from "./state/run-view.ts";
 export interface RunFormProps {
   readonly form: Form;
   readonly runs: PageRunState;
-  /** As it is on disk now. */
+  /** The version that is on disk now. */
   readonly latest: RunnableSkill;
-  /** As the form has it. */
+  /** The version that the form was filled in for. */
   readonly shown: RunnableSkill;
 }
 
@@ -48,7 +48,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
   const touch = (): void => {
     form.isTouched.value = true;
   };
-  const lookAgain = (): void => {
+  const showLatest = (): void => {
     showSkillInForm(form, latest);
     setRefusal(undefined);
     announcement.value = "The form is for the version that is on disk now.";
@@ -79,7 +79,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
 
   return (
     <div class="run-tab">
-      <RunNotices latest={latest} isStale={isStale} onLookAgain={lookAgain} />
+      <RunNotices latest={latest} isStale={isStale} onShowLatest={showLatest} />
       <form
         ref={element}
         class="run-form"
@@ -242,7 +242,7 @@ function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
   );
 }
 
-/** As many as a run mounts. */
+/** The number of files that a run can mount. */
 const mostFiles = 64;
 
 function addFiles(form: Form, server: SkillServer, files: readonly File[], onTouch: () => void): void {

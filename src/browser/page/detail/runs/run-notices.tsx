@@ -10,11 +10,11 @@ import type { RunnableSkill } from "./state/run-form.ts";
 export function RunNotices({
   latest,
   isStale,
-  onLookAgain,
+  onShowLatest,
 }: {
   readonly latest: RunnableSkill;
   readonly isStale: boolean;
-  readonly onLookAgain: () => void;
+  readonly onShowLatest: () => void;
 }): JSX.Element {
   const about = useBrowser().source.server?.about.value;
   const { id, state } = latest.row;
@@ -46,7 +46,7 @@ export function RunNotices({
       {isStale && (
         <Notice icon="diff" title="The skill changed on disk">
           The form is for the version that you looked at, and what you filled in is still here.{" "}
-          <button type="button" class="button" onClick={onLookAgain}>
+          <button type="button" class="button" onClick={onShowLatest}>
             Look at the new version
           </button>
         </Notice>
@@ -65,7 +65,7 @@ const standings: Partial<Record<SkillState, { readonly title: string; readonly t
     text: "An earlier version was approved; this one is not.",
   },
   blocked: { title: "It is blocked", text: "You blocked every version of this skill." },
-  denied: { title: "A policy denies it", text: "Only whoever keeps the policy can change that." },
+  denied: { title: "A policy denies it", text: "Only whoever maintains the policy can change that." },
 };
 
 function Notice({

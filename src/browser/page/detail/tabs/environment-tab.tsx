@@ -3,7 +3,7 @@ import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
-const looks = {
+const displays = {
   met: { icon: "check", tone: "good", words: "Met" },
   missing: { icon: "cross", tone: "danger", words: "Missing" },
   unknown: { icon: "question", tone: "muted", words: "Unknown" },
@@ -28,9 +28,9 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
           {environment.map(({ requirement, status, evidence, advice }, index) => (
             <li key={`${requirement} ${String(index)}`}>
               <p class="title">
-                <span class={`mark ${looks[status].tone}`}>
-                  <Icon name={looks[status].icon} />
-                  {looks[status].words}
+                <span class={`mark ${displays[status].tone}`}>
+                  <Icon name={displays[status].icon} />
+                  {displays[status].words}
                 </span>
                 <ForeignText text={requirement} />
               </p>

@@ -4,7 +4,7 @@ import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
-const looks: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName; tone: string; words: string }>> = {
+const displays: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName; tone: string; words: string }>> = {
   declared: { icon: "check", tone: "good", words: "Declared in its frontmatter or manifest." },
   detected: { icon: "check", tone: "good", words: "Detected in its files; not declared." },
   conflict: { icon: "alert", tone: "warning", words: "What it declares and what its files say differ." },
@@ -19,7 +19,7 @@ const looks: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName;
 /** The license, and where it is stated. */
 export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Element {
   const { status, license: name, contradiction, files } = license ?? { status: "unspecified", files: [] };
-  const { icon, tone, words } = looks[status];
+  const { icon, tone, words } = displays[status];
   return (
     <>
       <h3>License</h3>

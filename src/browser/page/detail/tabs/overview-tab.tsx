@@ -20,7 +20,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
       <p class="lead" dir="auto">
         <ForeignText text={row.description} limit={1_024} />
       </p>
-      {instructions === undefined && <Told row={row} />}
+      {instructions === undefined && <KnownFacts row={row} />}
       {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}
       {instructions !== undefined && (
         <>
@@ -43,8 +43,8 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
   );
 }
 
-/** Of a skill that an agent told: all that is known of it. */
-function Told({ row }: TabPropsRow): JSX.Element | null {
+/** All that is known about a skill of an agent, whose files cannot be read. */
+function KnownFacts({ row }: TabPropsRow): JSX.Element | null {
   const { license, compatibility, allowedTools = [], command, environment } = row;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["License", license],

@@ -6,7 +6,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
 
-const looks = {
+const displays = {
   error: { icon: "cross", tone: "danger", words: "Error" },
   warning: { icon: "alert", tone: "warning", words: "Warning" },
   note: { icon: "info", tone: "muted", words: "Note" },
@@ -36,7 +36,7 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
 }
 
 function Problem({ skill, problem }: { readonly skill: string; readonly problem: ShownProblem }): JSX.Element {
-  const { icon, tone, words } = looks[problem.severity];
+  const { icon, tone, words } = displays[problem.severity];
   return (
     <>
       <p class="title">

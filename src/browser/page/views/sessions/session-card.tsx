@@ -5,9 +5,9 @@ import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 
-/** One session: who is connected, what the editor was told, what was used. */
+/** One session: who is connected, which skills were announced, which were used. */
 export function SessionCard({ session }: { readonly session: ShownSession }): JSX.Element {
-  const { id, agent, editor, directory, openedAt, closedAt, forms, tools, told, used } = session;
+  const { id, agent, editor, directory, openedAt, closedAt, forms, tools, announced, used } = session;
   return (
     <article class="tile" aria-label={`Session ${id}`}>
       <header>
@@ -43,13 +43,13 @@ export function SessionCard({ session }: { readonly session: ShownSession }): JS
         </dd>
         <dt>Model</dt>
         <dd>{tools ? "has the skill tools" : "did not get the skill tools"}</dd>
-        <dt>Told</dt>
+        <dt>Announced</dt>
         <dd>
-          {told === undefined ? (
+          {announced === undefined ? (
             "nothing yet"
           ) : (
             <>
-              {told.skills} {told.skills === 1 ? "skill" : "skills"} at <Time at={told.at} />
+              {announced.skills} {announced.skills === 1 ? "skill" : "skills"} at <Time at={announced.at} />
             </>
           )}
           {forms.length > 0 && (
@@ -60,14 +60,16 @@ export function SessionCard({ session }: { readonly session: ShownSession }): JS
           )}
         </dd>
       </dl>
-      {told !== undefined && told.names.length > 0 && (
+      {announced !== undefined && announced.names.length > 0 && (
         <details>
           <summary>Which skills</summary>
           <p class="names">
-            {told.names.map((name) => (
+            {announced.names.map((name) => (
               <SkillLink key={name} name={name} />
             ))}
-            {told.skills > told.names.length && <span class="muted">and {told.skills - told.names.length} more</span>}
+            {announced.skills > announced.names.length && (
+              <span class="muted">and {announced.skills - announced.names.length} more</span>
+            )}
           </p>
         </details>
       )}

@@ -8,7 +8,7 @@ export const placeTitles: Readonly<Record<InstallPlace, string>> = {
   global: "For you, in every project",
 };
 
-const looks: Readonly<Record<InstalledSkill["state"], { words: string; icon: IconName; tone: string }>> = {
+const displays: Readonly<Record<InstalledSkill["state"], { words: string; icon: IconName; tone: string }>> = {
   verified: { words: "verified", icon: "check", tone: "good" },
   modified: { words: "changed here", icon: "diff", tone: "warning" },
   missing: { words: "missing", icon: "cross", tone: "danger" },
@@ -60,7 +60,7 @@ export function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Eleme
 
 function Installed({ skill }: { readonly skill: InstalledSkill }): JSX.Element {
   const { name, version, source, state, changes = [] } = skill;
-  const { words, icon, tone } = looks[state];
+  const { words, icon, tone } = displays[state];
   return (
     <>
       <strong>

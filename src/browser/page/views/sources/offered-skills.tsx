@@ -6,7 +6,7 @@ import { counted } from "../../../../base/text/counted.ts";
 import { placeTitles } from "./installed-skills.tsx";
 import type { DiscoveredSource, InstallFlow } from "./use-installing.ts";
 
-/** As many as the server plans at once. */
+/** The number of skills that the server plans at once. */
 const mostChosen = 50;
 const filteredFrom = 12;
 const places = Object.keys(placeTitles) as readonly InstallPlace[];

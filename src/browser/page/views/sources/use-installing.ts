@@ -19,10 +19,10 @@ export interface Planned {
   readonly plan: SourcePlan;
 }
 
-/** From a source to what is installed of it, one step at a time. */
+/** The steps from a source to what is installed from it, one at a time. */
 export interface InstallFlow {
   readonly doing: Doing | undefined;
-  /** Until the next step. */
+  /** Why the last step failed; until the next one. */
   readonly failed: { readonly doing: Doing; readonly error: SourceError } | undefined;
   readonly found: DiscoveredSource | undefined;
   readonly planned: Planned | undefined;

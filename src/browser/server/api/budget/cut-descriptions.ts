@@ -51,7 +51,7 @@ function fittingLength(lengths: readonly number[], room: number): number {
   return Infinity;
 }
 
-/** Those behind the last one whose name fits. */
+/** The skills after the last one whose name fits. */
 function tooMany(skills: readonly ListedSkill[], total: number): readonly string[] {
   let used = 0;
   return skills

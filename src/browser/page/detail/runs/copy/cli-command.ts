@@ -23,7 +23,7 @@ export function toCliCommand({ skill, script, args, blobs, timeoutMs }: RunDraft
     ...(blobs.length > 0 && namesPlace(given)
       ? ['The command replaces arguments such as "@1" with the blob of that number; they are text here.']
       : []),
-    ...(namesBlob(args) ? ["It names blobs, which are kept for 24 hours."] : []),
+    ...(namesBlob(args) ? ["It names blobs, which are stored for 24 hours."] : []),
   ];
   return { command: words.map(shellWord).join(" "), notes };
 }

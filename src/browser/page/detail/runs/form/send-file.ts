@@ -2,22 +2,22 @@ import type { SkillServer } from "../../../source/skill-server.ts";
 import { SourceError } from "../../../source/source-error.ts";
 import type { SentFile } from "../state/run-form.ts";
 
-/** As the server takes them. */
+/** The largest file that the server stores. */
 const maxBytes = 10 * 1024 * 1024;
 
 let keys = 0;
 
-/** Stores a file as a blob. `tell` is called at once, and when it is stored or could not be. */
-export function sendFile(server: SkillServer, file: File, tell: (sent: SentFile) => void): void {
+/** Stores a file as a blob. `onChange` is called at once, and when it is stored or could not be. */
+export function sendFile(server: SkillServer, file: File, onChange: (sent: SentFile) => void): void {
   const sent: SentFile = { key: ++keys, name: file.name, sizeBytes: file.size };
   if (file.size > maxBytes) {
-    tell({ ...sent, problem: "It is larger than 10 MiB." });
+    onChange({ ...sent, problem: "It is larger than 10 MiB." });
     return;
   }
-  tell(sent);
+  onChange(sent);
   server.storeBlob(file).then(
-    ({ id }) => tell({ ...sent, id }),
+    ({ id }) => onChange({ ...sent, id }),
     (error: unknown) =>
-      tell({ ...sent, problem: error instanceof SourceError ? error.message : "It could not be read." }),
+      onChange({ ...sent, problem: error instanceof SourceError ? error.message : "It could not be read." }),
   );
 }

@@ -1,7 +1,7 @@
-/** What a run printed, as far as it is kept here. Pieces are never changed, except that the last one grows. */
+/** The retained output of a run. Pieces are never changed, except that the last one grows. */
 export interface PrintedLog {
   readonly pieces: readonly LogPiece[];
-  /** The characters that the run has printed, kept or not. */
+  /** The number of characters that the run has printed, retained or not. */
   readonly end: number;
 }
 
@@ -13,10 +13,10 @@ export interface LogPiece {
 
 export const emptyLog: PrintedLog = { pieces: [], end: 0 };
 
-const mostKept = 256 * 1024;
+const mostRetained = 256 * 1024;
 const pieceLength = 16 * 1024;
 
-/** Adds a part, which may be known already, in whole or in part, or lie behind a gap. Of more than 256 KiB the oldest pieces go. */
+/** Appends a part, which may overlap what is known or leave a gap before it. Beyond 256 KiB, the oldest pieces are dropped. */
 export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
   const known = Math.max(0, log.end - part.at);
   const text = part.text.slice(known);
@@ -29,7 +29,7 @@ export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
     ? [...log.pieces.slice(0, -1), { at: last.at, text: last.text + text }]
     : [...log.pieces, { at, text }];
   const end = at + text.length;
-  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - mostKept) };
+  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - mostRetained) };
 }
 
 /** The characters that are missing before a piece. */

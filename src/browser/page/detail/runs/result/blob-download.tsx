@@ -24,7 +24,7 @@ export function BlobDownload({
       // The browser reads it after the click.
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch {
-      setProblem("This file could not be read; files are kept for 24 hours.");
+      setProblem("This file could not be read; files are stored for 24 hours.");
     }
   };
   return (

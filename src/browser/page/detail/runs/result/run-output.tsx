@@ -24,7 +24,7 @@ export function RunOutput({ output, isOwn }: { readonly output: unknown; readonl
     try {
       if (server !== undefined) setWhole({ value: JSON.parse(await (await server.readBlob(blob)).text()) as unknown });
     } catch {
-      setProblem("The whole output could not be read; it is kept for 24 hours.");
+      setProblem("The whole output could not be read; it is stored for 24 hours.");
     }
   };
   return (

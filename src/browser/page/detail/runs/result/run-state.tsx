@@ -3,7 +3,7 @@ import type { RunState } from "../../../../wire/runs.ts";
 import { stateWords } from "../state-words.ts";
 import { Icon, type IconName } from "../../../parts/icon.tsx";
 
-const looks: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>> = {
+const displays: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>> = {
   queued: ["layers", "muted"],
   running: ["bolt", "notice"],
   interrupted: ["alert", "warning"],
@@ -15,7 +15,7 @@ const looks: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>>
 
 /** How far a run is: an icon and its words. */
 export function RunStateMark({ status }: { readonly status: RunState }): JSX.Element {
-  const [icon, tone] = looks[status];
+  const [icon, tone] = displays[status];
   return (
     <span class={`mark ${tone}`}>
       <Icon name={icon} />

@@ -6,7 +6,7 @@ export interface TreeRow {
   readonly path: string;
   /** 0 for the value itself. */
   readonly depth: number;
-  /** Of an object or array: its key or index. */
+  /** The key or index in an object or array. */
   readonly name?: string;
   readonly kind: "object" | "array" | "string" | "number" | "boolean" | "null" | "more";
   readonly text: string;

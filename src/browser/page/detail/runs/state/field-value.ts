@@ -8,7 +8,7 @@ export type FieldValue = { readonly value?: unknown; readonly problem?: never } 
 /** What stands in the fields, by name. A choice is the index of its value; a boolean `true` or `false`; empty is not given. */
 export type Drafts = Readonly<Record<string, string>>;
 
-/** The words of `execute_skill` (CONTRACT C-5.2). */
+/** What `execute_skill` calls each type in its errors. */
 const typeWords: Readonly<Record<SkillInput["type"], string>> = {
   string: "a string",
   integer: "a whole number",

@@ -46,7 +46,7 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
   }
 
   /** Everything that the server knows about a run: its result, and what was missed. */
-  async function look(run: string): Promise<void> {
+  async function load(run: string): Promise<void> {
     const one = followed.get(run);
     if (one === undefined) return;
     const shown = await server.run(run);
@@ -59,19 +59,19 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
     if (isOver(shown.status)) followed.delete(run);
   }
 
-  const lookAgain = (run: string): void => {
-    // Where the server does not answer, the connection line says so, and it is looked again once it is back.
-    look(run).catch(() => undefined);
+  const refresh = (run: string): void => {
+    // Where the server does not answer, the connection line says so, and this is repeated once it is back.
+    load(run).catch(() => undefined);
   };
 
   server.on("run", (news) => {
     const one = followed.get(news.run);
     if (one === undefined) return;
     take(one, news);
-    if (news.type === "ended") lookAgain(news.run);
+    if (news.type === "ended") refresh(news.run);
   });
   server.on("reconnected", () => {
-    for (const run of followed.keys()) lookAgain(run);
+    for (const run of followed.keys()) refresh(run);
   });
 
   return {
@@ -86,11 +86,11 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
       const view = viewOf(request.skill);
       if (view.value !== undefined) followed.delete(view.value.run);
       followed.set(run, { view, early: [] });
-      await look(run);
+      await load(run);
     },
     async cancel({ run }) {
       await server.cancelRun(run);
-      lookAgain(run);
+      refresh(run);
     },
   };
 }

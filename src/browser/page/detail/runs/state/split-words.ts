@@ -3,7 +3,7 @@ export type SplitWords =
   | { readonly words: readonly string[]; readonly problem?: never }
   | { readonly words?: never; readonly problem: string; readonly at: number };
 
-/** As `execute_skill` takes them. */
+/** The number of arguments that `execute_skill` accepts. */
 const maxWords = 256;
 
 /**

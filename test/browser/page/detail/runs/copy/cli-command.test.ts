@@ -70,7 +70,7 @@ test("files are named, and what a person should know is said", () => {
     notes: [
       "Run it where -rows.csv can be found.",
       'The command replaces arguments such as "@1" with the blob of that number; they are text here.',
-      "It names blobs, which are kept for 24 hours.",
+      "It names blobs, which are stored for 24 hours.",
     ],
   });
 });
