@@ -13,7 +13,7 @@ export interface ConformanceFinding {
   readonly message: string;
 }
 
-/** How many faults of one rule are told; the last one says how many there are. */
+/** The most faults of one rule that a report has; one more finding counts the rest. */
 const mostOfOneRule = 20;
 
 /** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */

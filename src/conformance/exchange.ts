@@ -30,7 +30,7 @@ interface Response {
   readonly error: unknown;
 }
 
-/** A notification of the agent that tells something about a session, in any shape. */
+/** A notification of the agent about a session, in any shape. */
 export interface RecordedUpdate {
   readonly line: number;
   readonly method: string;
@@ -51,7 +51,7 @@ export interface UnexpectedMessage {
   readonly reason: string;
 }
 
-/** What rules look at: one connection, taken apart. */
+/** What rules check: the requests, updates and sessions of one connection. */
 export interface Exchange {
   /** The id and the answer of `initialize` decide about forms; undefined before it was answered. */
   readonly negotiation: Pick<Negotiation, "protocol" | "optIn"> | undefined;
@@ -70,7 +70,7 @@ export interface Exchange {
   readonly lastOfClient: number;
 }
 
-/** Takes the entries of one connection apart. Never throws, whatever they contain. */
+/** Sorts the entries of one connection into requests, notifications and updates. Never throws, whatever they contain. */
 export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
   const requests: Request[] = [];
   const open = new Map<string, Request>();

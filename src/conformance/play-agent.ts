@@ -31,7 +31,7 @@ export interface PlayedClient {
   readonly unfinished?: string;
 }
 
-/** Clients drop what arrives too early. */
+/** Clients drop what arrives too soon after the response that created its session. */
 const delay = 50;
 /** Between steps, for clients that do not answer requests of extensions. */
 const pause = 200;
@@ -66,7 +66,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   function leave(reason: string): void {
     if (goneBecause !== undefined) return;
     goneBecause = reason;
-    for (const settle of open.values()) settle(false);
+    for (const resolve of open.values()) resolve(false);
     gone.resolve(reason);
   }
   function receive(message: unknown): void {

@@ -51,7 +51,7 @@ export interface ConformanceReport {
   readonly profiles: readonly RuleOrigin[];
   readonly errors: number;
   readonly warnings: number;
-  /** Of every origin, chosen or not. */
+  /** The verdict of every origin, chosen or not. */
   readonly verdicts: readonly ProfileReport[];
   readonly connections: readonly ConnectionReport[];
 }

@@ -18,7 +18,7 @@ export const limits = {
   messageBytes: 16 * 1024 * 1024,
   transcriptBytes: 64 * 1024 * 1024,
   entries: 100_000,
-  /** How much is kept of a line that is not JSON. */
+  /** How many characters of a line that is not JSON are recorded. */
   textLength: 200,
 } as const;
 

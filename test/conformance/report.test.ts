@@ -63,7 +63,7 @@ describe("an agent that does what the RFD says, and nothing else", () => {
 test("an agent that tells nothing has no verdict, and JUnit skips what was not checked", () => {
   const report = reportOn(opened);
   expect(report.conformant).toBeNull();
-  expect([...textReport(report)].at(-1)).toBe("nothing was checked: no skills were told");
+  expect([...textReport(report)].at(-1)).toBe("nothing was checked: the agent announced no skills");
   expect([...junitReport(report)].join("")).toMatch(
     /name="skill-name" time="0"><skipped message="nothing was checked"\/>/,
   );

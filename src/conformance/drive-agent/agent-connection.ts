@@ -41,11 +41,11 @@ export function connectToAgent(
   function leave(reason: string): void {
     goneBecause ??= reason;
     gone.resolve(reason);
-    for (const settle of open.values()) settle({ failed: reason });
+    for (const respond of open.values()) respond({ failed: reason });
     open.clear();
-    look();
+    notifyWatchers();
   }
-  function look(): void {
+  function notifyWatchers(): void {
     for (const watcher of [...watchers]) watcher();
   }
   function send(message: object): void {
@@ -59,9 +59,9 @@ export function connectToAgent(
       if (id !== undefined) send({ jsonrpc: "2.0", id, ...replyTo(method) });
       return;
     }
-    const settle = open.get(id);
+    const respond = open.get(id);
     open.delete(id);
-    settle?.(error === undefined ? { result } : { error });
+    respond?.(error === undefined ? { result } : { error });
   }
 
   agent.stdin.on("error", () => undefined);
@@ -79,7 +79,7 @@ export function connectToAgent(
       }
       const { message } = recorder.last() ?? {};
       for (const one of Array.isArray(message) ? (message as unknown[]) : [message]) receive(one);
-      look();
+      notifyWatchers();
     },
     ended: (reason) => {
       leave(reason ?? "the agent closed its stdout");

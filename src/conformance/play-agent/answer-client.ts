@@ -79,7 +79,7 @@ function initializeResult(params: unknown, state: PlayedState): object {
 
 const said = { type: "text", text: "This is acp-skills conformance; it has no model." };
 
-/** The update comes before the response. */
+/** In ACP v1 the updates of a turn come before the response that ends it. */
 function promptV1(sessionId: string): { readonly reply: object } & Played {
   return {
     reply: { result: { stopReason: "end_turn" } },

@@ -23,7 +23,7 @@ export interface ScenarioOptions {
 export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Generator<ScenarioStep> {
   let before: readonly AvailableSkill[] = [];
   let revision = 0;
-  const tell = (after: readonly AvailableSkill[]): Notification[] => {
+  const announce = (after: readonly AvailableSkill[]): Notification[] => {
     const { skills } = forms;
     const messages: Notification[] = [];
     revision++;
@@ -45,21 +45,24 @@ export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Gene
   const first = [skill("code-review", "Reviews staged changes."), skill("test-generator", "Generates unit tests.")];
   const [review] = first;
 
-  yield { name: "a list of two skills", messages: tell(first) };
+  yield { name: "a list of two skills", messages: announce(first) };
   yield {
     name: "an edited skill",
-    messages: tell(first.map((one) => ({ ...one, description: `${one.description} Edited.` }))),
+    messages: announce(first.map((one) => ({ ...one, description: `${one.description} Edited.` }))),
   };
   yield {
     name: "an added and a removed skill",
-    messages: tell([...before.slice(1), skill("release-notes", "Writes release notes.")]),
+    messages: announce([...before.slice(1), skill("release-notes", "Writes release notes.")]),
   };
-  yield { name: "texts in several scripts and directions", messages: tell([...before, skill("texts", strangeText)]) };
+  yield {
+    name: "texts in several scripts and directions",
+    messages: announce([...before, skill("texts", strangeText)]),
+  };
   yield {
     name: "a list of 1,000 skills",
-    messages: tell(Array.from({ length: 1000 }, (_, n) => skill(`skill-${n}`, `Does ${n}.`))),
+    messages: announce(Array.from({ length: 1000 }, (_, n) => skill(`skill-${n}`, `Does ${n}.`))),
   };
-  yield { name: "the same list again", messages: tell(before) };
+  yield { name: "the same list again", messages: announce(before) };
   yield { name: "entries that are no valid skills", messages: badLists(forms, update, review) };
   yield { name: "a list that is no array", messages: nonsenseLists(forms, update) };
   yield { name: "an update without its kind", messages: [update({ availableSkills: [] })] };
@@ -86,8 +89,8 @@ export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Gene
     messages: [{ jsonrpc: "2.0", method: "_acp-skills/conformance", params: { sessionId } }],
   };
   yield { name: "a line that is not JSON", messages: ["This line is not JSON."] };
-  yield { name: "a list of one skill", messages: tell(first.slice(0, 1)) };
-  yield { name: "an empty list", messages: tell([]) };
+  yield { name: "a list of one skill", messages: announce(first.slice(0, 1)) };
+  yield { name: "an empty list", messages: announce([]) };
 }
 
 function skill(name: string, description: string): AvailableSkill {

@@ -22,9 +22,9 @@ export function* junitReport({ subject, connections, profiles, verdicts }: Confo
         continue;
       }
       const own = findings.filter(({ rule }) => rule === id);
-      const told = (wanted: string): string[] =>
+      const linesOf = (wanted: string): string[] =>
         own.filter(({ severity }) => severity === wanted).map(({ line, message }) => `line ${line}: ${message}`);
-      yield testCase(name, id, told("error"), told("warning"));
+      yield testCase(name, id, linesOf("error"), linesOf("warning"));
     }
     yield "  </testsuite>\n";
   }

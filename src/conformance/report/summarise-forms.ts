@@ -14,7 +14,7 @@ import type { Exchange } from "../exchange.ts";
 import { arrayIn } from "../rules/skill-lists.ts";
 import { limits } from "../transcript.ts";
 
-/** A form in which an agent told its skills or commands. */
+/** A form in which an agent sent its skills or commands. */
 export interface SentForm {
   readonly form: string;
   /** How many updates had this form. */
@@ -53,10 +53,10 @@ const source = { agent: "", limits: { skills: limits.messageBytes, text: limits.
 
 function skillsIn(found: UpdateParams, method: string): Counted {
   const isNotification = method === skillsNotification;
-  const told = readSkillsList(found, isNotification, source);
+  const list = readSkillsList(found, isNotification, source);
   const name = isNotification ? method : found.kind;
-  if (told.kind === "delta") return { form: `changes in ${name}`, count: told.skills.length };
-  return { form: found.isFlat ? `${name}, not nested` : name, count: told.kind === "list" ? told.skills.length : 0 };
+  if (list.kind === "delta") return { form: `changes in ${name}`, count: list.skills.length };
+  return { form: found.isFlat ? `${name}, not nested` : name, count: list.kind === "list" ? list.skills.length : 0 };
 }
 
 type Mark = readonly [form: string, isMarked: (command: AdvertisedCommand) => boolean];

@@ -4,7 +4,7 @@ import type { ConnectionReport, ConformanceReport } from "../report.ts";
 
 /** The report as lines for people. Contains text of the peer: the caller makes each line safe to print. */
 export function* textReport(report: ConformanceReport): Generator<string> {
-  const told = new Set<string>();
+  const broken = new Set<string>();
   for (const connection of report.connections) {
     yield headline(connection);
     for (const fact of factsOf(connection, report.subject)) yield `  ${fact}`;
@@ -12,13 +12,13 @@ export function* textReport(report: ConformanceReport): Generator<string> {
     for (const fault of connection.faults) yield `  error: ${fault}`;
     for (const { rule, severity, line, message } of connection.findings) {
       yield `  ${severity}: line ${line}: ${message} [${rule}]`;
-      told.add(rule);
+      broken.add(rule);
     }
     yield "";
   }
   for (const { id, source } of conformanceRules)
-    if (told.has(id)) yield `${id}: “${source.sentence}” (${placeOf(source)})`;
-  if (told.size > 0) yield "";
+    if (broken.has(id)) yield `${id}: “${source.sentence}” (${placeOf(source)})`;
+  if (broken.size > 0) yield "";
   for (const { origin, checked, errors, warnings } of report.verdicts) {
     const isChosen = report.profiles.includes(origin);
     yield `profile ${origin}: ${checked ? counts({ errors, warnings }) : "nothing was checked"}${isChosen ? "" : " (does not count)"}`;
@@ -60,7 +60,7 @@ function placeOf({ document, section }: ConformanceRule["source"]): string {
 function verdict(report: ConformanceReport): string {
   if (report.conformant !== null) return `${report.conformant ? "conformant" : "not conformant"}: ${counts(report)}`;
   const early = report.connections.find(({ unfinished }) => unfinished !== undefined)?.unfinished;
-  return early === undefined ? "nothing was checked: no skills were told" : `not finished: ${early}`;
+  return early === undefined ? "nothing was checked: the agent announced no skills" : `not finished: ${early}`;
 }
 
 function counts({ errors, warnings }: Pick<ConformanceReport, "errors" | "warnings">): string {

@@ -84,7 +84,7 @@ export const turnRules = defineRules([
   },
   {
     id: "client-answers",
-    title: "A client answers each request, whatever it was told before",
+    title: "A client answers each request, whatever it received before",
     severity: "error",
     appliesTo: "client",
     source: {
@@ -142,8 +142,8 @@ export const turnRules = defineRules([
   },
 ]);
 
-function* lines(side: Side, strays: readonly UnexpectedMessage[]): Iterable<RuleViolation> {
-  for (const { from, line, reason } of strays) if (from === side) yield { line, message: `the line ${reason}` };
+function* lines(side: Side, unexpected: readonly UnexpectedMessage[]): Iterable<RuleViolation> {
+  for (const { from, line, reason } of unexpected) if (from === side) yield { line, message: `the line ${reason}` };
 }
 
 function* unanswered(
@@ -165,14 +165,14 @@ function* faultsOfOptIn(params: unknown): Iterable<string> {
   const fields = fieldsOf(params);
   for (const key of ["clientCapabilities", "capabilities"]) {
     const capabilities = fieldsOf(fields?.[key]);
-    const declarations = [
+    const optIns = [
       [`${key}._meta["acp-skills"]`, fieldsOf(capabilities?.["_meta"])?.["acp-skills"]],
       [`${key}.session.skills`, fieldsOf(capabilities?.["session"])?.["skills"]],
     ] as const;
-    for (const [where, declared] of declarations) {
-      if (declared === undefined || declared === null || typeof declared === "boolean") continue;
-      const options = fieldsOf(declared);
-      if (options === undefined) yield `${where} is ${quote(declared)}; it must be true or an object`;
+    for (const [where, optIn] of optIns) {
+      if (optIn === undefined || optIn === null || typeof optIn === "boolean") continue;
+      const options = fieldsOf(optIn);
+      if (options === undefined) yield `${where} is ${quote(optIn)}; it must be true or an object`;
       for (const option of ["notification", "deltas", "commands"])
         if (options?.[option] !== undefined && typeof options[option] !== "boolean")
           yield `${where}.${option} is ${quote(options[option])}; it must be true or false`;
