@@ -22,7 +22,7 @@ export interface Tools {
   readonly catalog: Catalog;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Calls a tool. When it settles, all printed output has been written. */
+  /** Calls a tool. When it resolves or rejects, all printed output has been written. */
   readonly call: (tool: string, input: unknown) => Promise<unknown>;
   /** Runs a recorded run again; otherwise as `call`. */
   readonly replay: (runId: string) => Promise<Replay>;
@@ -85,7 +85,7 @@ export async function callTools(
       reportRefusal(withOptions(reword(error, catalog), options), { json }, terminal);
       return 1;
     }
-    terminal.tell("interrupted; the run was cancelled");
+    terminal.note("interrupted; the run was cancelled");
     return 130;
   } finally {
     stop();

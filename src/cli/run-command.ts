@@ -20,7 +20,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
       return 0;
     }
     if (["help", "--help", "-h"].includes(first)) return await printHelp(rest, terminal);
-    if (!isCommandName(first)) refuseStray(argv);
+    if (!isCommandName(first)) refuseUnknown(argv);
     name = isCommandName(first) ? first : "wrap";
     const { command }: { readonly command: Command } = await commands[name].load();
     const given = parseArguments(command, name === first ? rest : argv);
@@ -31,7 +31,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     if (!isSkillsError(error)) throw error;
     const isUsage = error.code === "INVALID_OPTIONS";
     const help = ["acp-skills", ...(name === undefined ? [] : [name]), "--help"].join(" ");
-    terminal.tell(isUsage ? `${error.message} (see ${help})` : error.message);
+    terminal.note(isUsage ? `${error.message} (see ${help})` : error.message);
     return isUsage ? 2 : 1;
   } finally {
     terminal.progress.done();
@@ -59,7 +59,7 @@ function isCommandName(name: string): name is CommandName {
 }
 
 /** Throws if the command line names neither a command nor an agent. */
-function refuseStray(argv: readonly string[]): void {
+function refuseUnknown(argv: readonly string[]): void {
   const [first] = argv;
   if (first === undefined) throw usageError("missing command or agent");
   if (!first.startsWith("-")) {

@@ -9,11 +9,11 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const dateForm = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** The same after `now`. Throws INVALID_OPTIONS also for a time that is past. */
+/** The time that a duration after `now`, or a date, stands for. Throws INVALID_OPTIONS also for a time in the past. */
 export function parseUntil(option: string, text: string, now: number): number {
   const then = /^\d+[smhdw]$/.test(text) ? 2 * now - parseSince(option, text, now) : parseSince(option, text, now);
   if (then > now) return then;
-  throw usageError(`${option} ${text} is past`);
+  throw usageError(`${option} ${text} is in the past`);
 }
 
 /**

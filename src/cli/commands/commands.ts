@@ -32,7 +32,7 @@ export const commands = {
   },
   find: { summary: "Search skills here and at sources", load: () => import("./sources/find.ts") },
   conformance: {
-    summary: "Check how an agent tells its skills, or how a client takes them",
+    summary: "Check how an agent announces its skills, or how a client receives them",
     load: () => import("./conformance.ts"),
   },
   install: {

@@ -43,7 +43,7 @@ export const command = defineCommand({
   notes: [
     "An agent is started four times, as by different editors: v1 without opt-in, two that opt in, and v2. No prompt is sent.",
     "A client gets skills in the forms that it declared, changes, bad entries and nonsense; stdout belongs to the protocol.",
-    "Exits with 0 if conformant, 1 if not, or if there is no verdict: no skills were told, or the client left early.",
+    "Exits with 0 if conformant, 1 if not, or if there is no verdict: the agent announced no skills, or the client left early.",
     "Exits with 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",
     "The rules and their transcripts: schema/conformance/README.md",
   ],
@@ -109,7 +109,7 @@ async function checkAgent(
     return report.conformant === true ? 0 : 1;
   } catch (error) {
     if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
-    terminal.tell(error.message);
+    terminal.note(error.message);
     return error.code === "AGENT_NOT_FOUND" ? 127 : 126;
   } finally {
     stop();

@@ -45,7 +45,7 @@ export const command = defineCommand({
     `EDITOR is ${oneOf(editorNames)}.`,
     "Shows as a diff how each ACP agent that is configured there would be started through acp-skills; --write does it.",
     "For VS Code, its forks, code-server and its servers on other machines, and the project's .vscode/settings.json; where no agent is configured, adds each known one that is on PATH.",
-    "With -- AGENT, adds an agent. Comments, environment variables and arguments are kept; links are followed, but none that came with the project.",
+    "With -- AGENT, adds an agent. Comments, environment variables and arguments stay as they are; links are followed, but none that came with the project.",
     "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
     "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
@@ -114,11 +114,11 @@ async function setUp(context: Context, agent: NewAgent | undefined, write: boole
   }
   if (changes.length === 0) return await sayNoAgents(context, files);
   if (isTransient(where.wrapper))
-    terminal.tell("this runs from the cache of npx, which may be emptied; install it first: npm install -g acp-skills");
+    terminal.note("this runs from the cache of npx, which may be emptied; install it first: npm install -g acp-skills");
   await report(context, changes);
   const isPending = changes.some(({ file, text, written }) => text !== file.text && !written);
-  if (isPending) terminal.tell(`nothing is written yet; to do it, repeat the command with --write`);
-  else if (changes.some(({ written }) => written)) terminal.tell(editor.next);
+  if (isPending) terminal.note(`nothing is written yet; to do it, repeat the command with --write`);
+  else if (changes.some(({ written }) => written)) terminal.note(editor.next);
   return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? 1 : 0;
 }
 
@@ -160,7 +160,7 @@ async function sayNoAgents(
   const sample = editor.sample?.(usual, where);
   if (json) await terminal.printJson({ editor: name, files: [] });
   else if (sample !== undefined) await terminal.print([`${sample}\n`]);
-  terminal.tell(
+  terminal.note(
     `${editor.title} has no agents in ${places}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
   );
   return 1;
@@ -186,7 +186,7 @@ async function undo(context: Context): Promise<number> {
     } catch (error) {
       if (!isSkillsError(error)) throw error;
       isComplete = false;
-      terminal.tell(error.message);
+      terminal.note(error.message);
     }
   }
   await report(context, changes);
@@ -212,19 +212,19 @@ interface Undoing {
  */
 function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment): Undoing {
   const file = readPlace(record.place, where);
-  const kept = record.existed ? `; what it was before is in ${record.backup}` : "";
+  const advice = record.existed ? `; what it was before is in ${record.backup}` : "";
   const { temporary = file.real } = record;
   if (path.dirname(temporary) !== path.dirname(file.real))
-    throw new SkillsError("UNREADABLE", `${record.place} leads to ${file.real} now, which was not set up${kept}.`);
+    throw new SkillsError("UNREADABLE", `${record.place} leads to ${file.real} now, which was not set up${advice}.`);
   // It was changed back, or never changed.
   if (record.exact && isUntouched(record, file.text)) return { file, text: file.text ?? null, exact: true };
   if (file.text === undefined)
-    throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${kept}.`);
+    throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${advice}.`);
   const before = record.exact && isOurs(record, file.text) ? textBefore(record) : undefined;
   if (before !== undefined) return { file, text: before, exact: true };
   const [mark, unmarked = ""] = withoutMark(file.text);
   const text = editor.takeOut(unmarked, record, where);
   if (text !== undefined) return { file, text: text === null ? null : mark + text, exact: false };
   const reason = "has been changed since, and what was set up is not in it any more, so there is nothing to undo";
-  throw new SkillsError("UNREADABLE", `${record.place} ${reason}${kept}.`);
+  throw new SkillsError("UNREADABLE", `${record.place} ${reason}${advice}.`);
 }

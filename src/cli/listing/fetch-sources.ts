@@ -16,12 +16,12 @@ export interface FetchedSources {
 }
 
 const patienceMs = 20_000;
-const problemsTold = 3;
+const shownProblems = 3;
 
 /** Looks at sources once, and says where what is listed is a copy of earlier. */
 export async function fetchSources(
   { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
-  terminal: Pick<Terminal, "tell" | "progress" | "home">,
+  terminal: Pick<Terminal, "note" | "progress" | "home">,
 ): Promise<FetchedSources> {
   const place = dataDirectory(terminal);
   const sources = texts.map(parseSource);
@@ -35,21 +35,21 @@ export async function fetchSources(
     const outcomes = await withinTime(copies.refresh(signal), systemClock, patienceMs);
     if (outcomes === undefined) {
       const names = sources.map(({ label }) => safeText(label)).join(", ");
-      terminal.tell(`${names}: not read within ${patienceMs / 1_000} s; the last good copies are used`);
+      terminal.note(`${names}: not read within ${patienceMs / 1_000} s; the last good copies are used`);
     }
     for (const { state, failure } of outcomes ?? []) {
-      if (failure !== undefined) terminal.tell(`${safeText(state.label)}: ${safeText(sayFailure(state))}`);
+      if (failure !== undefined) terminal.note(`${safeText(state.label)}: ${safeText(sayFailure(state))}`);
       if (failure !== undefined && state.lastGood === undefined) complete = false;
       const { problems } = state;
       if (failure !== undefined) continue;
-      for (const problem of problems.slice(0, problemsTold))
-        terminal.tell(`${safeText(state.label)}: ${safeText(problem)}`);
-      if (problems.length > problemsTold)
-        terminal.tell(`${safeText(state.label)}: … and ${problems.length - problemsTold} more problems`);
+      for (const problem of problems.slice(0, shownProblems))
+        terminal.note(`${safeText(state.label)}: ${safeText(problem)}`);
+      if (problems.length > shownProblems)
+        terminal.note(`${safeText(state.label)}: … and ${problems.length - shownProblems} more problems`);
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    terminal.tell(`skills of others cannot be fetched: ${reasonOf(error)}`);
+    terminal.note(`skills of others cannot be fetched: ${reasonOf(error)}`);
     complete = false;
   } finally {
     terminal.progress.done();

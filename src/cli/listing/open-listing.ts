@@ -39,7 +39,7 @@ export async function createListing(
     ...(options.cwd === undefined ? [] : directoryFault("--cwd", cwd)),
     ...explicit.flatMap((directory) => directoryFault("--skills", directory)),
   ];
-  for (const fault of faults) terminal.tell(fault);
+  for (const fault of faults) terminal.note(fault);
   const { source: sources, "allow-private": allowPrivate = [] } = options;
   const fetched = sources === undefined ? undefined : await fetchLazily({ sources, allowPrivate }, terminal);
   const { roots: searched } = sessionRoots({
@@ -49,7 +49,7 @@ export async function createListing(
     useDefaults: options["no-default-roots"] !== true,
     remote: [...(fetched?.roots ?? []), ...copies],
   });
-  const log: Log = (_level, message) => terminal.tell(message);
+  const log: Log = (_level, message) => terminal.note(message);
   const files = showReads(diskSkillFiles(), terminal.progress);
   const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;

@@ -6,7 +6,7 @@ import type { ChangedFile } from "../../skills/copied-files.ts";
 import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 
-/** Of more files only the number is shown. */
+/** Further files are only counted. */
 const mostFiles = 20;
 
 /**

@@ -76,7 +76,7 @@ function clusterWidth(cluster: string): number {
 
 function shorten(fitting: string, columns: number): string {
   if (columns < 1) return "";
-  let kept = fitting;
-  while (displayWidth(kept) > columns - 1) kept = Array.from(graphemes(kept)).slice(0, -1).join("");
-  return `${kept.trimEnd()}…`;
+  let rest = fitting;
+  while (displayWidth(rest) > columns - 1) rest = Array.from(graphemes(rest)).slice(0, -1).join("");
+  return `${rest.trimEnd()}…`;
 }

@@ -53,20 +53,20 @@ function outputLines(output: unknown, isScript: boolean): string[] {
   if (isScript && typeof output === "object")
     return Object.entries(output).flatMap(([stream, text]) => {
       const cut = toCut(text);
-      return cut === undefined ? [] : [`${stream}: ${cut.told}`];
+      return cut === undefined ? [] : [`${stream}: ${cut.notice}`];
     });
   if (typeof output === "string") return [output];
   const cut = toCut(output);
-  return cut === undefined ? [jsonText(output, 2)] : [cut.preview, cut.told];
+  return cut === undefined ? [jsonText(output, 2)] : [cut.preview, cut.notice];
 }
 
-/** An output that is too long for a result and stored as a blob (CONTRACT C-5.1). */
-function toCut(output: unknown): { readonly preview: string; readonly told: string } | undefined {
+/** An output that is too long for a result and stored as a blob. */
+function toCut(output: unknown): { readonly preview: string; readonly notice: string } | undefined {
   if (typeof output !== "object" || output === null || !("truncated" in output) || output.truncated !== true)
     return undefined;
   const { size_bytes, blob_id, preview } = output as Record<string, unknown>;
   const rest = typeof blob_id === "string" ? `all of it: ${readCommand(blob_id)}` : "it could not be stored";
-  return { preview: String(preview), told: `${String(size_bytes)} bytes; ${rest}` };
+  return { preview: String(preview), notice: `${String(size_bytes)} bytes; ${rest}` };
 }
 
 /** Fields that are already in the message, or were printed while the code ran. */
@@ -89,16 +89,16 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
 export function reportRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
-  terminal: Pick<Terminal, "log" | "echo" | "tell">,
+  terminal: Pick<Terminal, "log" | "echo" | "note">,
 ): void {
-  const told = toWireError(error, { log: terminal.log });
-  const { hint = "", available = [] } = told.data;
+  const shown = toWireError(error, { log: terminal.log });
+  const { hint = "", available = [] } = shown.data;
   // Some messages already end with their hint.
-  const advice = told.message.endsWith(hint) ? [] : [hint];
+  const advice = shown.message.endsWith(hint) ? [] : [hint];
   const names =
     available.length === 0 || hint.startsWith("Did you mean") ? [] : [`Available: ${available.join(", ")}.`];
-  if (json === true) terminal.echo(`${jsonText(told)}\n`);
-  else terminal.tell([told.message, ...advice, ...names].join(" "));
+  if (json === true) terminal.echo(`${jsonText(shown)}\n`);
+  else terminal.note([shown.message, ...advice, ...names].join(" "));
 }
 
 /** Rewrites an error of the tool behind `acp-skills run NAME` to name options instead of parameters, and commands instead of tools. */
@@ -108,7 +108,9 @@ export function inWordsOfRun(error: unknown, name: string, catalog: Catalog): un
     return new SkillsError(error.code, noSuchSkill(name, catalog.snapshot), { cause: error });
   const { violations, hint } = error.facts;
   const own = (text: string): string =>
-    toPerson(words.reduce((told, [pattern, word]) => told.replace(pattern, () => word.replace("NAME", name)), text));
+    toPerson(
+      words.reduce((reworded, [pattern, word]) => reworded.replace(pattern, () => word.replace("NAME", name)), text),
+    );
   const message = Array.isArray(violations)
     ? toSentences(violations as Violation[], toOption).join(" ")
     : error.message;
@@ -142,7 +144,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
 ];
 
-/** The same for what is said of the user: at the command line, that is the reader. */
+/** Sentences about the user, who is the reader at the command line. */
 const personal: readonly (readonly [RegExp, string])[] = [
   [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
   [/\bthe user has\b/, "you have"],
@@ -154,5 +156,5 @@ const personal: readonly (readonly [RegExp, string])[] = [
 
 /** A text about the user, for the user. */
 export function toPerson(text: string): string {
-  return personal.reduce((told, [pattern, words]) => told.replace(pattern, words), text);
+  return personal.reduce((reworded, [pattern, words]) => reworded.replace(pattern, words), text);
 }

@@ -18,7 +18,7 @@ function toEscape(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** The same for text of several lines; line breaks and tabs stay. */
+/** Makes untrusted text of several lines safe for a terminal; line breaks and tabs stay. */
 export function safeLines(text: string): string {
   return text
     .split(/\r\n|\n/)

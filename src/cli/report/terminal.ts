@@ -35,7 +35,7 @@ export interface Terminal {
   /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one line on stderr, with control characters escaped. */
-  tell(sentence: string): void;
+  note(sentence: string): void;
   /** Writes warnings and errors to stderr, one line each. */
   readonly log: Log;
   /** Writes text to stderr unchanged; the caller has made it safe. */
@@ -50,7 +50,7 @@ export interface Terminal {
 const writeSize = 64 * 1024;
 
 /**
- * The streams and surroundings of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
+ * The streams and the environment of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
  * exit code stays the same.
  */
 export function createTerminal(streams: Streams): Terminal {
@@ -127,7 +127,7 @@ export function createTerminal(streams: Streams): Terminal {
       progress().erase();
       stderr().write(text);
     },
-    tell(sentence) {
+    note(sentence) {
       progress().erase();
       stderr().write(`acp-skills: ${safeText(sentence)}\n`);
     },

@@ -82,8 +82,8 @@ export const command = defineCommand({
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);
       await terminal.print(reporter(report, { cwd, paint, columns, maxProblems, version, sourceLine }));
-      for (const complaint of report.complaints) terminal.tell(complaint);
-      if (name !== "json") terminal.tell(sayCounts(report.counts));
+      for (const complaint of report.complaints) terminal.note(complaint);
+      if (name !== "json") terminal.note(sayCounts(report.counts));
     };
     let report: CheckReport;
     if (watch) {

@@ -20,7 +20,7 @@ export const command = defineCommand({
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: {
     action: { type: "boolean", help: "An action: code with typed inputs, described by a skill.toml." },
-    script: { type: "boolean", help: "Instructions, and a Python script that they tell the model to run." },
+    script: { type: "boolean", help: "Instructions, and a Python script for the model to run." },
     directory: { type: "string", value: "DIR", help: `Create the skill in DIR. Default: ${usualDirectory}.` },
   },
   examples: ["init commit-message", "init csv-report --script", "init rows.sort --action"],

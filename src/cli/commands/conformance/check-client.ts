@@ -11,7 +11,7 @@ interface CheckClientOptions {
   readonly record: ((text: string) => void) | undefined;
   readonly profiles: readonly RuleOrigin[] | undefined;
   readonly print: (report: ConformanceReport) => Promise<void>;
-  /** Without a report file, everything is told on stderr; stdout belongs to the protocol. */
+  /** Without a report file, the report is printed on stderr; stdout belongs to the protocol. */
   readonly hasReport: boolean;
   readonly terminal: Terminal;
 }
@@ -28,8 +28,8 @@ export async function checkClient({
   const write = (played: PlayedClient): ConformanceReport => {
     record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
     const { survived, notes, ...rest } = played;
-    const told = survived.map((step) => `survived ${step}`);
-    const report = makeReport("client", [{ name: "client", ...rest, notes: [...told, ...notes] }], profiles);
+    const steps = survived.map((step) => `survived ${step}`);
+    const report = makeReport("client", [{ name: "client", ...rest, notes: [...steps, ...notes] }], profiles);
     if (hasReport) void print(report);
     return report;
   };

@@ -10,7 +10,7 @@ import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { openEnvironmentProbes } from "./env/open-surroundings.ts";
+import { openEnvironmentProbes } from "./env/environment-probes.ts";
 import { type Match, type Status, describeDemand, matchSkill, summarise } from "../../../skills/environment.ts";
 
 export const command = defineCommand({
@@ -32,12 +32,12 @@ export const command = defineCommand({
       const offered = catalog.find(name);
       if (offered !== undefined) offers.push(offered);
       else {
-        terminal.tell(noSuchSkill(name, catalog.snapshot));
+        terminal.note(noSuchSkill(name, catalog.snapshot));
         isFound = false;
       }
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const surroundings = openEnvironmentProbes({ catalog }, source, {
+    const probes = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
       cwd: path.resolve(terminal.cwd, options.cwd ?? "."),
@@ -47,10 +47,10 @@ export const command = defineCommand({
     terminal.progress.show("looking at this machine");
     try {
       for (const { skill } of names.length === 0 ? catalog.snapshot.skills : offers)
-        asked.push({ skill, matches: await matchSkill(skill, source, surroundings.of(skill)) });
+        asked.push({ skill, matches: await matchSkill(skill, source, probes.of(skill)) });
     } finally {
       terminal.progress.done();
-      await surroundings.close();
+      await probes.close();
     }
     if (options.json === true) await terminal.printJson(toShown(asked));
     else await terminal.print(describe(asked, names.length === 0, terminal));

@@ -34,7 +34,7 @@ export const command = defineCommand({
     if (options.csv === true && options.json === true) throw usageError("--csv and --json exclude each other");
     const given = paths.map((text) => toDirectory(text, terminal.cwd));
     const faults = given.flatMap((directory) => directoryFault("PATH", directory));
-    for (const fault of faults) terminal.tell(fault);
+    for (const fault of faults) terminal.note(fault);
     const readable = given.filter((directory) => directoryFault("PATH", directory).length === 0);
     const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
     const { catalog, complete } = await createListing(paths.length === 0 ? options : roots, terminal);
@@ -48,7 +48,7 @@ export const command = defineCommand({
     if (options.json === true) await terminal.print(rowsJson(rows));
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
     else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
-    terminal.tell(summarize(rows));
+    terminal.note(summarize(rows));
     const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
     return complete && faults.length === 0 && isAllowed ? 0 : 1;
   },
@@ -69,7 +69,7 @@ function toDirectory(given: string, cwd: string): string {
 }
 
 function policiesOf(terminal: Terminal): Policies {
-  const log = (_level: string, message: string): void => terminal.tell(message);
+  const log = (_level: string, message: string): void => terminal.note(message);
   return createPolicies({ given: givenPolicy(), home: terminal.home, log });
 }
 

@@ -32,19 +32,19 @@ export const command = defineCommand({
     if (options.json === true) await terminal.print(listJson(snapshot, states));
     else {
       await printTable({ ...snapshot, states }, roots, terminal);
-      await tellMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+      await reportMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
     }
     return complete ? 0 : 1;
   },
 });
 
 /** What the lock of the project names and is not there, as in a fresh clone. */
-async function tellMissing(directory: string, terminal: Terminal): Promise<void> {
+async function reportMissing(directory: string, terminal: Terminal): Promise<void> {
   if (!existsSync(path.join(directory, "skills-lock.json"))) return;
   const { missingSkills } = await import("../../../sources/installed.ts");
   const missing = missingSkills(directory, terminal.home, process.env);
   if (missing.length > 0)
-    terminal.tell(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${missing.slice(0, 10).map(safeText).join(", ")}): acp-skills add installs exactly what it names`); // prettier-ignore
+    terminal.note(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${missing.slice(0, 10).map(safeText).join(", ")}): acp-skills add installs exactly what it names`); // prettier-ignore
 }
 
 /** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
@@ -84,8 +84,8 @@ export function toListedSkill(
   });
 }
 
-/** Problems of sources that are told one by one. */
-const mostTold = 10;
+/** Problems of sources that are printed one by one. */
+const mostShown = 10;
 
 /** Prints one skill per line, and a summary of the problems on stderr. */
 async function printTable(
@@ -94,9 +94,9 @@ async function printTable(
   terminal: Terminal,
 ): Promise<void> {
   if (skills.length > 0) await terminal.print(skillTable(skills, states, terminal));
-  else if (roots.length === 0) terminal.tell("there is no directory to search; give one with --skills");
+  else if (roots.length === 0) terminal.note("there is no directory to search; give one with --skills");
   else
-    terminal.tell(
+    terminal.note(
       `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
     );
   // What a source published is not here to be checked by path: it is in the store of copies.
@@ -107,11 +107,11 @@ async function printTable(
   const from = labels.length === 0 ? [] : problems.filter((problem) => !isOwn(problem));
   const theirs = from.map(({ message }) => `${labels.length === 1 ? (labels[0] ?? "") : "of a source"}: ${message}`);
   const advised = labels.length === 0 ? problems : own;
-  if (advised.length > 0) terminal.tell(sayProblems({ skills, problems: advised }, roots, terminal));
-  for (const line of theirs.slice(0, mostTold)) terminal.tell(safeText(line));
-  if (theirs.length > mostTold)
-    terminal.tell(`and ${theirs.length - mostTold} more problems of sources; list --json has all`);
-  if (counts !== undefined) terminal.tell(sayCounts(counts));
+  if (advised.length > 0) terminal.note(sayProblems({ skills, problems: advised }, roots, terminal));
+  for (const line of theirs.slice(0, mostShown)) terminal.note(safeText(line));
+  if (theirs.length > mostShown)
+    terminal.note(`and ${theirs.length - mostShown} more problems of sources; list --json has all`);
+  if (counts !== undefined) terminal.note(sayCounts(counts));
 }
 
 /** How many problems there are, and the command that shows them, with the roots of skills that shadow others. */

@@ -19,7 +19,7 @@ import { safeLines } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { sayEnvironment } from "../../report/environment-line.ts";
-import { openEnvironmentProbes } from "./env/open-surroundings.ts";
+import { openEnvironmentProbes } from "./env/environment-probes.ts";
 import { toListedSkill } from "./list.ts";
 import type { DeclaredArgument } from "../../../skills/manifest.ts";
 import { type Match, matchSkill, summarise } from "../../../skills/environment.ts";
@@ -42,23 +42,21 @@ export const command = defineCommand({
     const { catalog, complete } = await createListing(options, terminal);
     const offered = catalog.find(name);
     if (offered === undefined) {
-      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      terminal.note(noSuchSkill(name, catalog.snapshot));
       return 1;
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const surroundings = openEnvironmentProbes({ catalog }, source, {
+    const probes = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
       cwd: directory,
       secretsFile: undefined,
     });
-    const { machine, findSandbox } = surroundings.of(offered.skill);
+    const { machine, findSandbox } = probes.of(offered.skill);
     const facts: Facts = {
       offered,
-      environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() =>
-        surroundings.close(),
-      ),
+      environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() => probes.close()),
       hashed: await createSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       license: await runInSlices(

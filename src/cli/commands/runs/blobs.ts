@@ -55,7 +55,7 @@ export const command = defineCommand({
       if (!isSkillsError(error)) throw error;
       const { limit, hint } = error.facts;
       const disk = limit === "disk" ? ` ${String(hint)} The directory is ${directory}` : "";
-      terminal.tell(`${error.message}${disk}`);
+      terminal.note(`${error.message}${disk}`);
       return 1;
     } finally {
       await blobs.close();
@@ -66,7 +66,7 @@ export const command = defineCommand({
 async function list({ blobs, asJson, terminal }: Asked): Promise<number> {
   const all = (await collect(blobs.list())).sort((a, b) => a.createdAt - b.createdAt);
   if (asJson) await terminal.printJson({ blobs: all.map(toShown) });
-  else if (all.length === 0) terminal.tell("no blobs stored");
+  else if (all.length === 0) terminal.note("no blobs stored");
   else await terminal.print(table(["ID", "BYTES", "EXPIRES", "OWNER", "KIND"], all.map(toRow), terminal));
   return 0;
 }
@@ -99,7 +99,7 @@ async function read({ id, owner, kind, size }: ListedBlob, { blobs, terminal }: 
   }
   const { content, encoding } = toContent(await buffer(bytes), { end: false });
   if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
-  else terminal.tell(`${id} is not text (${kind}, ${size} bytes); write it to a file with > FILE`);
+  else terminal.note(`${id} is not text (${kind}, ${size} bytes); write it to a file with > FILE`);
   return encoding === "utf-8" ? 0 : 1;
 }
 
@@ -128,7 +128,7 @@ async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => P
   const { blobs, ids, terminal } = asked;
   const [id = ""] = ids;
   for await (const blob of blobs.list()) if (blob.id === id) return await act(blob, asked);
-  terminal.tell(`no such blob: ${id}; acp-skills blobs list shows all`);
+  terminal.note(`no such blob: ${id}; acp-skills blobs list shows all`);
   return 1;
 }
 

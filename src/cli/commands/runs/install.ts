@@ -36,10 +36,10 @@ export const command = defineCommand({
     if (!complete) return 2;
     const skill = catalog.find(name)?.skill;
     if (skill === undefined) {
-      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      terminal.note(noSuchSkill(name, catalog.snapshot));
       return 1;
     }
-    const tell = async (python: string | null, directory: string | null): Promise<number> => {
+    const report = async (python: string | null, directory: string | null): Promise<number> => {
       if (given.json === true) await terminal.printJson({ skill: skill.name, python, directory });
       else if (python !== null) await terminal.print([`${skill.name} has its packages, for Python ${python}\n`]);
       return 0;
@@ -48,16 +48,16 @@ export const command = defineCommand({
     const file = locateSkillFile(source, skill, requirementsFile);
     const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
     if (part === undefined) {
-      terminal.tell(`${skill.name} has no ${requirementsFile}; nothing to install`);
-      return await tell(null, null);
+      terminal.note(`${skill.name} has no ${requirementsFile}; nothing to install`);
+      return await report(null, null);
     }
     if (part.bytes.length < part.size) {
-      terminal.tell(`${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`);
+      terminal.note(`${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`);
       return 1;
     }
     const python = await findPython();
     if ("reason" in python) {
-      terminal.tell(python.reason);
+      terminal.note(python.reason);
       return 1;
     }
     const { signal, stop } = onInterruption();
@@ -73,10 +73,10 @@ export const command = defineCommand({
         ...(wheels !== undefined && { wheels }),
         signal,
       });
-      return await tell(python.version, directory);
+      return await report(python.version, directory);
     } catch (error) {
       if (signal.aborted) {
-        terminal.tell("interrupted; nothing was installed");
+        terminal.note("interrupted; nothing was installed");
         return 130;
       }
       if (!isSkillsError(error)) throw error;

@@ -13,7 +13,7 @@ export const command = defineCommand({
   examples: ["replay run_0123456789abcdef", "replay run_0123456789abcdef --cwd ~/project --json"],
   notes: [
     "Runs a run of the last 24 hours again, on exactly the same files of the skills, blobs, packages and arguments, and says whether its status, output and files are the same. What it prints, its summary and messages may differ.",
-    "Refused if any of these bytes are gone or changed, and for runs that work on a project or run without a sandbox, because what those read is not recorded. Secrets and the network may differ from then; that is told.",
+    "Refused if any of these bytes are gone or changed, and for runs that work on a project or run without a sandbox, because what those read is not recorded. Secrets and the network may differ from then, which the result notes.",
     "acp-skills runs list shows the runs. The new run is one of them, and needs the same approvals as any other.",
     notes.sandbox,
     notes.secrets,

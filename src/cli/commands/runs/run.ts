@@ -66,7 +66,7 @@ export const command = defineCommand({
       const input = {
         name,
         args: withBlobs(args, blobs, (place) =>
-          terminal.tell(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
+          terminal.note(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
         ),
         ...(blobs.length > 0 && { input_blobs: blobs }),
         ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
@@ -80,7 +80,7 @@ export const command = defineCommand({
       const { clamped, timeout_ms } = result.limits_applied;
       if (timeoutMs !== undefined && clamped === true) {
         const whose = timeoutMs > maxTimeoutMs ? "the limit" : "the limit of the skill";
-        terminal.tell(`--timeout ${timeout} is above ${whose}; the run had ${timeout_ms} ms`);
+        terminal.note(`--timeout ${timeout} is above ${whose}; the run had ${timeout_ms} ms`);
       }
       const places = { catalog: tools.catalog, cwd: terminal.cwd };
       if (asJson) await terminal.printJson(result);

@@ -24,13 +24,13 @@ export const command = defineCommand({
     if (id === undefined) {
       const runs = await collect(store.list());
       if (options.json === true) await terminal.printJson({ runs });
-      else if (runs.length === 0) terminal.tell("no runs in the last 24 hours");
+      else if (runs.length === 0) terminal.note("no runs in the last 24 hours");
       else await terminal.print(table(["WHEN", "RUN", "STATUS", "DOOR", "WHAT"], runs.map(toRow), terminal));
       return 0;
     }
     const run = await store.read(id);
     if (run === undefined) {
-      terminal.tell(`there is no run ${id} in the last 24 hours; acp-skills runs list shows all`);
+      terminal.note(`there is no run ${id} in the last 24 hours; acp-skills runs list shows all`);
       return 1;
     }
     if (options.json === true) await terminal.printJson(run);

@@ -76,8 +76,8 @@ export const command = defineCommand({
         },
       });
       const address = server.newAddress();
-      terminal.tell(`open ${address}`);
-      stopReading = onEnter(() => terminal.tell(`open ${server.newAddress()}`));
+      terminal.note(`open ${address}`);
+      stopReading = onEnter(() => terminal.note(`open ${server.newAddress()}`));
       // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
       const redirect =
         options["no-open"] === true || canIdentifyPeerUsers()
@@ -86,11 +86,11 @@ export const command = defineCommand({
       removeRedirect = redirect?.remove;
       if (options["no-open"] !== true) {
         const fault = await openInBrowser(redirect?.url ?? address);
-        if (fault !== undefined) terminal.tell(fault);
+        if (fault !== undefined) terminal.note(fault);
       }
       const ended = AbortSignal.any([signal, idle.signal]);
       if (!ended.aborted) await once(ended, "abort");
-      if (idle.signal.aborted) terminal.tell(`stopped: no page was open for ${idleMinutes} minutes`);
+      if (idle.signal.aborted) terminal.note(`stopped: no page was open for ${idleMinutes} minutes`);
       await server.close();
       session.close();
     } finally {

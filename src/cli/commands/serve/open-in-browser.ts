@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { systemCode } from "../../../base/failures/system-code.ts";
 
-interface Surroundings {
+interface BrowserEnvironment {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
 }
@@ -14,7 +14,7 @@ const patienceMs = 2_000;
  */
 export async function openInBrowser(
   address: string,
-  { env = process.env, platform = process.platform }: Surroundings = {},
+  { env = process.env, platform = process.platform }: BrowserEnvironment = {},
 ): Promise<string | undefined> {
   const command = browserCommand(address, env, platform);
   if (command === undefined) return "no browser was opened, because there is no display; open the address yourself";

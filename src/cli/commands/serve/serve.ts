@@ -93,8 +93,8 @@ export const command = defineCommand({
       logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../serve/serve-http.ts");
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
-      terminal.tell(`listening on ${server.url}`);
-      if (tokens !== undefined) tellTokens(tokens, server.url, terminal);
+      terminal.note(`listening on ${server.url}`);
+      if (tokens !== undefined) noteTokens(tokens, server.url, terminal);
       if (options.config !== undefined)
         stopFollowing = followFile(toAbsolute(options.config), app.clock, () => {
           const file = toAbsolute(options.config ?? "");
@@ -104,7 +104,7 @@ export const command = defineCommand({
         });
       if (!signal.aborted) await once(signal, "abort");
       const cancelled = await server.close();
-      if (cancelled > 0) terminal.tell(`cancelled ${cancelled} requests that still ran`);
+      if (cancelled > 0) terminal.note(`cancelled ${cancelled} requests that still ran`);
     } finally {
       stop();
       stopFollowing();
@@ -144,10 +144,10 @@ async function reload(
 }
 
 /** Only for this process: a server for others has callers in its configuration. */
-function tellTokens({ bearer, share }: LocalTokens, url: string, { tell }: Pick<Terminal, "tell">): void {
-  tell(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
-  tell(`install its skills:   npx skills add ${url}/s/${share}/`);
-  tell("both secrets are for you only and valid until this process ends; for lasting tokens, use --config FILE");
+function noteTokens({ bearer, share }: LocalTokens, url: string, { note }: Pick<Terminal, "note">): void {
+  note(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
+  note(`install its skills:   npx skills add ${url}/s/${share}/`);
+  note("both secrets are for you only and valid until this process ends; for lasting tokens, use --config FILE");
 }
 
 /** A token for a caller, and what of it stands in the configuration. */
@@ -196,6 +196,6 @@ async function loadServeConfig(given: string | undefined, terminal: Terminal): P
   for (const problem of problems)
     terminal.echo(prettyProblem(problem, { cwd, paint, columns, sourceLine: (_file, line) => sourceLine(line) }));
   if (config !== undefined) return { config, skills };
-  terminal.tell(`${safeText(shownPath(file, cwd))} has ${counted(problems.length, "error")}; nothing is served`);
+  terminal.note(`${safeText(shownPath(file, cwd))} has ${counted(problems.length, "error")}; nothing is served`);
   return undefined;
 }

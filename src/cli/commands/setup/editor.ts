@@ -6,7 +6,7 @@ export interface SetupEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exists: (path: string) => boolean;
-  /** The text of a file that tells where an editor has its files; undefined if it cannot be read. */
+  /** The text of a file that says where an editor has its files; undefined if it cannot be read. */
   readonly read: (path: string) => string | undefined;
   /** The absolute path of a program on `PATH`. */
   readonly find: (program: string) => string | undefined;
@@ -54,7 +54,7 @@ export interface Editor {
   readonly hasDefaults?: boolean;
   /** The change of one file, whose text is undefined if it does not exist. Throws UNREADABLE if the text cannot be understood. */
   plan(text: string | undefined, where: SetupEnvironment): Plan;
-  /** The same with one more agent. Absent where agents are configured by a program, which is not for us to write. */
+  /** Plans the change with one more agent. Absent where agents are configured by a program, which is not for us to write. */
   add?(text: string | undefined, agent: NewAgent, where: SetupEnvironment): Plan;
   /** An entry to paste for an agent. */
   sample?(agent: NewAgent, where: SetupEnvironment): string;

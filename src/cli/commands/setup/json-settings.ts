@@ -61,7 +61,7 @@ export function refuseTwins(text: string, names: readonly string[]): void {
   for (const [, holder] of holders) for (const [, entry] of valuesIn(text, holder)) valuesIn(text, entry);
 }
 
-/** The properties of an object, or the items of a list. Of keys that are not to be looked at, two may be the same. */
+/** The properties of an object, or the items of a list. Throws for a key that is there twice, if it is one of `names` or these are absent. */
 function valuesIn(
   text: string,
   node: Node | undefined,

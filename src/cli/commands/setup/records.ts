@@ -95,8 +95,8 @@ export function createBackup(
   const before = found?.exact === true && isUntouched(found, file.text) ? undefined : found;
   const continues = before !== undefined && isOurs(before, file.text);
   makeOwnDirectories(directory, 0o700);
-  const kept = path.join(directory, recordName);
-  const earlier = [kept, backup].map((one) => [one, existsSync(one) ? readFileSync(one) : undefined] as const);
+  const recordFile = path.join(directory, recordName);
+  const earlier = [recordFile, backup].map((one) => [one, existsSync(one) ? readFileSync(one) : undefined] as const);
   if (!continues && file.text !== undefined) replaceOwn(backup, file.text);
   const keys = (...outcomes: readonly string[]): string[] =>
     agents.filter(({ outcome }) => outcomes.includes(outcome)).map(({ key }) => key);
@@ -113,7 +113,7 @@ export function createBackup(
     wrapped: [...new Set([...(before?.wrapped ?? []), ...keys("wrap", "repair")])],
     added: [...new Set([...(before?.added ?? []), ...keys("add")])],
   };
-  replaceOwn(kept, `${JSON.stringify(record, null, 2)}\n`);
+  replaceOwn(recordFile, `${JSON.stringify(record, null, 2)}\n`);
   const revert = (): void => {
     for (const [one, bytes] of earlier)
       if (bytes === undefined) rmSync(one, { force: true });

@@ -21,7 +21,7 @@ export interface SettingsFile {
 /** Larger files are not settings. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** The same of an editor's place. A link in the directory at hand came with the project: it may lead to any file of the person. */
+/** Reads an editor's settings. Refuses a link below the current directory: it came with the project and may lead to any file of the person. */
 export function readPlace(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
   const real = whereItLies(place);
   if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))

@@ -64,13 +64,13 @@ export const command = defineCommand({
   async run({ options: given, positionals: [text, ...names] }, terminal) {
     const where = skillsPlaceFromOptions(given, terminal);
     const others = text === undefined ? (["all", "replace", "level"] as const) : (["frozen", "source"] as const);
-    const stray = others.find((name) => given[name] !== undefined);
-    if (stray !== undefined)
-      throw usageError(`--${stray} is for add ${text === undefined ? "with a SOURCE" : "without a SOURCE"}`);
+    const misplaced = others.find((name) => given[name] !== undefined);
+    if (misplaced !== undefined)
+      throw usageError(`--${misplaced} is for add ${text === undefined ? "with a SOURCE" : "without a SOURCE"}`);
     if (text === undefined) return await restoreLocked(given, where, terminal);
     const source = parseSource(text);
     // Before anything is asked: a damaged lock is the first to repair.
-    await recoverSkillsDirectory(where, (note) => terminal.tell(note));
+    await recoverSkillsDirectory(where, (note) => terminal.note(note));
     return await withReader(
       {
         allowPrivate: given["allow-private"],
@@ -82,7 +82,7 @@ export const command = defineCommand({
       async (reader, signal) => {
         terminal.progress.show(`reading ${source.label}`);
         const index = await readNow(reader, source, signal);
-        tellProblems(index, terminal);
+        reportProblems(index, terminal);
         const chosen = await choose(index, names, { given, terminal });
         if (chosen === undefined) return 1;
         terminal.progress.show(`downloading from ${source.label}`);
@@ -96,11 +96,11 @@ export const command = defineCommand({
 
 type Given = OptionValues<typeof options>;
 
-const mostTold = 10;
+const mostShown = 10;
 
-function tellProblems({ problems }: RemoteIndex, terminal: Terminal): void {
-  for (const problem of problems.slice(0, mostTold)) terminal.tell(`warning: ${problem}`);
-  if (problems.length > mostTold) terminal.tell(`and ${problems.length - mostTold} more problems`);
+function reportProblems({ problems }: RemoteIndex, terminal: Terminal): void {
+  for (const problem of problems.slice(0, mostShown)) terminal.note(`warning: ${problem}`);
+  if (problems.length > mostShown) terminal.note(`and ${problems.length - mostShown} more problems`);
 }
 
 /** The named skills, the only one, or with `--all` every one; undefined if the person has to say which. */
@@ -122,9 +122,9 @@ async function choose(
       refused: [],
       offered,
     });
-  terminal.tell(`${source.label} offers ${skills.length} skills: name those that you want, or add --all:`);
-  for (const name of offered.slice(0, 200)) terminal.tell(`  ${name}`);
-  if (offered.length > 200) terminal.tell(`  and ${offered.length - 200} more; acp-skills discover shows all`);
+  terminal.note(`${source.label} offers ${skills.length} skills: name those that you want, or add --all:`);
+  for (const name of offered.slice(0, 200)) terminal.note(`  ${name}`);
+  if (offered.length > 200) terminal.note(`  and ${offered.length - 200} more; acp-skills discover shows all`);
   return undefined;
 }
 
@@ -152,7 +152,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing")
       await terminal.print(describeDownload(downloaded.inspected, toWords(downloaded, plan), terminal.paint));
-  for (const line of reasonLines(refusals, " cannot be installed")) terminal.tell(line);
+  for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
   const isDry = given["dry-run"] === true;
   const isWanted = !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
@@ -166,9 +166,9 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     recordInstalls(where, rows, terminal);
     await carryOut(where, lock, decidedOf(todo, index));
   }
-  if (isWanted) tellInstalled(todo, { index, where, terminal });
+  if (isWanted) reportInstalled(todo, { index, where, terminal });
   const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
-  terminal.tell(
+  terminal.note(
     `${isWanted ? todo.length : 0} installed, ${refusals.length} refused, ${unchanged} unchanged${isDry ? " (dry run)" : ""}`,
   );
   if (isJson) {
@@ -204,20 +204,20 @@ function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonl
   });
 }
 
-function tellInstalled(
+function reportInstalled(
   todo: readonly PlannedInstall[],
   { index, where, terminal }: Pick<Found, "index" | "where" | "terminal">,
 ): void {
   if (todo.length === 0) return;
   for (const { downloaded, plan } of todo) {
     const skill = `${downloaded.inspected.key} ${downloaded.inspected.version}`;
-    terminal.tell(
+    terminal.note(
       plan.act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`,
     );
   }
   const isSecret = readLock(where).entries.get(todo[0]?.downloaded.inspected.key ?? "")?.sourceUrl;
   if (isSecret !== undefined && isCut(isSecret))
-    terminal.tell(
+    terminal.note(
       `the secret part of the URL of ${index.source.label} is not in the lock: update and outdated need it with --source URL`,
     );
   const wanting = todo.find(({ downloaded }) => !isNothing(downloaded.inspected.wants));
@@ -227,7 +227,7 @@ function tellInstalled(
       : `; to approve what it requests now: acp-skills approvals grant ${wanting.downloaded.inspected.slug}`;
   const project =
     where.form === "project" ? "; models may read a project's skills after: acp-skills approvals grant --project" : "";
-  terminal.tell(`installing granted nothing${grant}${project}`);
+  terminal.note(`installing granted nothing${grant}${project}`);
 }
 
 function toWords({ inspected }: Downloaded, plan: InstallPlan): string {

@@ -104,9 +104,9 @@ async function printTable(
     return [name, version, capabilityType, access, use, last].map(safeText);
   });
   if (rows.length > 0) await terminal.print(table(heading, rows, terminal));
-  for (const problem of problems.slice(0, shownProblems)) terminal.tell(problem);
+  for (const problem of problems.slice(0, shownProblems)) terminal.note(problem);
   if (problems.length > shownProblems)
-    terminal.tell(`${counted(problems.length - shownProblems, "more problem")}; show all with --json`);
+    terminal.note(`${counted(problems.length - shownProblems, "more problem")}; show all with --json`);
   const uses = skills.map((skill) => useOfSkill(skill).use);
   const count = (use: string): number => uses.filter((one) => one === use).length;
   const parts = [
@@ -117,6 +117,6 @@ async function printTable(
   ];
   const what =
     type === undefined ? counted(skills.length, "skill") : `${counted(skills.length, "skill")} of type ${type}`;
-  if (skills.length > 0) terminal.tell(`${what} at ${source.label} (${form}): ${parts.join(", ")}`);
-  else terminal.tell(`${what} at ${source.label} (${form})${emptyHint(form, type)}`);
+  if (skills.length > 0) terminal.note(`${what} at ${source.label} (${form}): ${parts.join(", ")}`);
+  else terminal.note(`${what} at ${source.label} (${form})${emptyHint(form, type)}`);
 }

@@ -59,7 +59,7 @@ export const command = defineCommand({
           } catch (error) {
             signal.throwIfAborted();
             if (!isSkillsError(error)) throw error;
-            terminal.tell(error.message);
+            terminal.note(error.message);
             return undefined;
           }
         }),
@@ -123,5 +123,5 @@ async function print(
     [name, version, from, description].map(safeText),
   );
   if (rows.length > 0) await terminal.print(table(["NAME", "VERSION", "FROM", "DESCRIPTION"], rows, terminal));
-  else terminal.tell("no skill matches; try fewer or other words, or further sources with --source");
+  else terminal.note("no skill matches; try fewer or other words, or further sources with --source");
 }

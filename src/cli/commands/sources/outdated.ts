@@ -36,10 +36,10 @@ export const command = defineCommand({
           const rows = outdated.map(toRow);
           await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
         }
-        for (const failure of failuresOf(found)) terminal.tell(failure);
+        for (const failure of failuresOf(found)) terminal.note(failure);
         const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
-        if (found.length === 0) terminal.tell(emptyWords(where));
-        else if (isCurrent) terminal.tell("no skill is outdated");
+        if (found.length === 0) terminal.note(emptyWords(where));
+        else if (isCurrent) terminal.note("no skill is outdated");
         return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
       },
     );

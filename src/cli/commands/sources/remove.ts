@@ -26,7 +26,7 @@ export const command = defineCommand({
   ],
   async run({ options, positionals }, terminal) {
     const where = skillsPlaceFromOptions(options, terminal);
-    const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
+    const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
     const refusals: string[] = [];
     const removals: Removal[] = [];
@@ -47,7 +47,7 @@ export const command = defineCommand({
       const loss = discards ? undefined : lossWords(found, "removes");
       if (loss !== undefined) refusals.push(`${key}: ${loss}`);
     }
-    for (const refusal of refusals) terminal.tell(refusal);
+    for (const refusal of refusals) terminal.note(refusal);
     const keys = removals.map(({ key }) => key);
     const isWanted = refusals.length === 0 && keys.length > 0 && (await isConfirmed(keys, options.yes, terminal));
     const removed = isWanted ? keys : [];
@@ -55,7 +55,7 @@ export const command = defineCommand({
       recordInstalls(where, rows, terminal);
       await removeSkills(where, lock, removals);
     }
-    for (const key of removed) terminal.tell(`removed ${key}`);
+    for (const key of removed) terminal.note(`removed ${key}`);
     if (options.json === true) await terminal.printJson({ removed, refused: refusals });
     return refusals.length === 0 && isWanted ? 0 : 1;
   },

@@ -47,7 +47,7 @@ export const command = defineCommand({
   async run({ options: given, positionals }, terminal) {
     const where = skillsPlaceFromOptions(given, terminal);
     // What was interrupted before is finished first.
-    const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
+    const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
     const keys =
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
@@ -72,22 +72,22 @@ export const command = defineCommand({
           signal,
         });
         terminal.progress.done();
-        for (const failure of failuresOf(found)) terminal.tell(failure);
+        for (const failure of failuresOf(found)) terminal.note(failure);
         const results: Result[] = [];
-        for (const one of found) results.push(await settle(one, { where, given, terminal, signal }));
+        for (const one of found) results.push(await update(one, { where, given, terminal, signal }));
         if (given.json === true) await terminal.printJson(results);
-        if (results.length === 0) terminal.tell(emptyWords(where));
-        else if (given.json !== true && results.every(isUpToDate)) terminal.tell("everything is up to date");
+        if (results.length === 0) terminal.note(emptyWords(where));
+        else if (given.json !== true && results.every(isUpToDate)) terminal.note("everything is up to date");
         return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
       },
     );
   },
 });
 
-/** Of a skill that declares none. */
+/** The version of a skill that declares none. */
 const undeclaredVersion = "0.0.0";
 
-interface Settling {
+interface Updating {
   readonly where: SkillsPlace;
   readonly given: OptionValues<typeof options>;
   readonly terminal: Terminal;
@@ -99,7 +99,7 @@ interface Result {
   readonly name: string;
   readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], Restorable>;
   readonly why?: string;
-  /** Of a skill that is current. */
+  /** How the files of a current skill differ from the lock. */
   readonly local_changes?: LockDifference;
   readonly from?: object;
   readonly to?: object;
@@ -117,27 +117,27 @@ function keyOf(lock: Lock, name: string): string {
   return key;
 }
 
-async function settle(found: UpdateLookup, settling: Settling): Promise<Result> {
+async function update(found: UpdateLookup, updating: Updating): Promise<Result> {
   const { key, latest, installed } = found;
   if ("why" in latest) return { name: key, state: latest.state, why: latest.why };
-  if (latest.state !== "current") return await settleUpdate(found, latest, settling);
+  if (latest.state !== "current") return await replaceInstalled(found, latest, updating);
   if (installed.state !== "changed") return { name: key, state: "current" };
-  settling.terminal.tell(`${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}`);
+  updating.terminal.note(`${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}`);
   return { name: key, state: "current", local_changes: installed.difference };
 }
 
-async function settleUpdate(
+async function replaceInstalled(
   { key, entry, installed, source }: UpdateLookup,
   found: Extract<Latest, { downloaded: unknown }>,
-  { where, given, terminal, signal }: Settling,
+  { where, given, terminal, signal }: Updating,
 ): Promise<Result> {
   const { downloaded, state } = found;
   const { inspected, files } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
-  const update = await compareUpdate(key, seen?.files ?? [], files, inspected);
+  const diff = await compareUpdate(key, seen?.files ?? [], files, inspected);
   const isSameVersion =
     state === "updated" && entry.version === inspected.version && inspected.version !== undeclaredVersion;
-  const { renamed, widened, added, removed, changed } = update;
+  const { renamed, widened, added, removed, changed } = diff;
   const about = {
     name: key,
     from: { version: entry.version ?? null, digest: entry.digest ?? null },
@@ -151,14 +151,14 @@ async function settleUpdate(
   if (given.json !== true) {
     await terminal.print([`${terminal.paint("bold", safeText(heading))} from ${safeText(source)}\n`]);
     if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
-    await terminal.print(describeUpdate(update, terminal.paint));
+    await terminal.print(describeUpdate(diff, terminal.paint));
   }
   const decided = planUpdate({ key, installed }, found, {
     renamed,
     discardsChanges: given["discard-changes"] === true,
   });
   if ("why" in decided) {
-    terminal.tell(`${key}: ${decided.why}`);
+    terminal.note(`${key}: ${decided.why}`);
     return { ...about, state: "refused", why: decided.why };
   }
   if (given.check === true) return { ...about, state: "available" };
@@ -170,7 +170,7 @@ async function settleUpdate(
   const { name: skill, version, digest } = inspected;
   recordInstalls(where, [{ event: "update", skill, version, digest, about: from }], terminal);
   await carryOut(where, readLock(where), [decided]);
-  terminal.tell(done);
+  terminal.note(done);
   return { ...about, state: "updated" };
 }
 

@@ -30,13 +30,13 @@ export const command = defineCommand({
     const isOk = bad.length === 0 && unfinished === undefined;
     if (options.json === true) await terminal.printJson({ ok: isOk, skills: results.map(toJson), unlocked });
     else await terminal.print(results.flatMap(toLines));
-    for (const name of unlocked) terminal.tell(`note: ${name} is not in the lock`);
-    if (lock.entries.size === 0) terminal.tell(emptyWords(where));
+    for (const name of unlocked) terminal.note(`note: ${name} is not in the lock`);
+    if (lock.entries.size === 0) terminal.note(emptyWords(where));
     else
-      terminal.tell(
+      terminal.note(
         `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked, or unknown`}`,
       );
-    if (unfinished !== undefined) terminal.tell(unfinished);
+    if (unfinished !== undefined) terminal.note(unfinished);
     return isOk ? 0 : 1;
   },
 });

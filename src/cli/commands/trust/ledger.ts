@@ -31,7 +31,7 @@ export const command = defineCommand({
   examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied", "ledger --caller ci", "ledger verify"],
   notes: [
     "Every use of a tool or skill, every question about a skill with its answer, every change of approvals and of installed skills, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
-    "Decisions and runs are kept for 90 days ($ACP_SKILLS_LEDGER_DAYS), of each at most 64 MiB ($ACP_SKILLS_LEDGER_MIB); of reads and refusals the last 2 MiB. Refusals of one caller that follow each other are counted in one row a minute.",
+    "Decisions and runs are stored for 90 days ($ACP_SKILLS_LEDGER_DAYS), of each at most 64 MiB ($ACP_SKILLS_LEDGER_MIB); of reads and refusals the last 2 MiB. Refusals of one caller that follow each other are counted in one row a minute.",
     "verify: each row has a digest of all rows before it. Names the first row that is missing or was changed, and exits with 1 then.",
     notes.data,
   ],
@@ -49,8 +49,8 @@ export const command = defineCommand({
     opened.close();
     const uses = all.filter(isMeant).sort((a, b) => a.at - b.at);
     if (asJson === true) await terminal.printJson({ uses: uses.map(toShown) });
-    else if (all.length === 0) terminal.tell("the ledger is empty");
-    else if (uses.length === 0) terminal.tell("nothing in the ledger matches");
+    else if (all.length === 0) terminal.note("the ledger is empty");
+    else if (uses.length === 0) terminal.note("nothing in the ledger matches");
     else {
       const rows = uses.map(toRow);
       const isShown = heading.map((_, column) => rows.some((row) => row[column] !== ""));

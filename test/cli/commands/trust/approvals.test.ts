@@ -260,7 +260,7 @@ describe("acp-skills approvals", () => {
     [["grant"], "missing NAME"],
     [["grant", "deploi"], "unknown skill deploi; did you mean deploy?"],
     [["grant", "deploy@abc"], "a digest has 64 hexadecimal digits"],
-    [["grant", "deploy", "--expires", "2020-01-01"], "--expires 2020-01-01 is past"],
+    [["grant", "deploy", "--expires", "2020-01-01"], "--expires 2020-01-01 is in the past"],
     [["revoke"], "missing NAME"],
     [["revoke", "deploy"], "no approval of deploy"],
     [["show", "deploy"], "no approval of deploy"],

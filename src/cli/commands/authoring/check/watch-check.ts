@@ -13,7 +13,7 @@ export interface WatchCheckOptions {
   readonly clock: Clock;
   /** The time that is shown; default: that of this machine. */
   readonly now?: () => Date;
-  readonly terminal: Pick<Terminal, "tell" | "readerGone">;
+  readonly terminal: Pick<Terminal, "note" | "readerGone">;
   readonly openWatcher?: OpenSkillWatcher;
   /** Calls back when the person interrupts. */
   readonly onInterrupt?: (stop: () => void) => void;
@@ -26,24 +26,24 @@ export interface WatchCheckOptions {
 export async function watchCheck(options: WatchCheckOptions): Promise<CheckReport> {
   const { check, print, clock, terminal, openWatcher = openNativeWatcher, onInterrupt = onSignals } = options;
   const { now = () => new Date() } = options;
-  const news = openNews();
+  const events = openEvents();
   let cancelTimer = (): void => undefined;
   const watcher = openWatcher(
     () => {
       cancelTimer();
       cancelTimer = clock.after(quietMs, () => {
-        news.post("changed");
+        events.post("changed");
       });
     },
     (message) => {
-      terminal.tell(message);
+      terminal.note(message);
     },
   );
   onInterrupt(() => {
-    news.post("stopped");
+    events.post("stopped");
   });
   terminal.readerGone.addEventListener("abort", () => {
-    news.post("stopped");
+    events.post("stopped");
   });
   // The clock's timers and a watcher's handles do not keep the process alive; this does.
   const alive = setInterval(() => undefined, 2 ** 30);
@@ -58,12 +58,12 @@ export async function watchCheck(options: WatchCheckOptions): Promise<CheckRepor
       const shown = JSON.stringify([report.problems, report.complaints, report.stamp]);
       const isFirst = before === "";
       if (shown !== before || report.fixed.length > 0) {
-        if (!isFirst) terminal.tell(`---- ${now().toTimeString().slice(0, 8)} ----`);
+        if (!isFirst) terminal.note(`---- ${now().toTimeString().slice(0, 8)} ----`);
         await print(report);
       }
-      if (isFirst) terminal.tell(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
+      if (isFirst) terminal.note(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
       before = shown;
-    } while ((await news.next()) === "changed");
+    } while ((await events.next()) === "changed");
   } finally {
     clearInterval(alive);
     cancelTimer();
@@ -72,22 +72,22 @@ export async function watchCheck(options: WatchCheckOptions): Promise<CheckRepor
   return report;
 }
 
-type News = "changed" | "stopped";
+type WatchEvent = "changed" | "stopped";
 
-/** The latest news, kept until it is read; after "stopped" there is none. */
-function openNews(): { post(what: News): void; next(): Promise<News> } {
-  let latest: News | undefined;
-  let tell = (): void => undefined;
+/** The latest event, held until it is read. Nothing follows "stopped". */
+function openEvents(): { post(what: WatchEvent): void; next(): Promise<WatchEvent> } {
+  let latest: WatchEvent | undefined;
+  let wake = (): void => undefined;
   return {
     post(what) {
       if (latest !== "stopped") latest = what;
-      tell();
+      wake();
     },
     async next() {
-      while (latest === undefined) await new Promise<void>((resolve) => (tell = resolve));
-      const news = latest;
-      if (news === "changed") latest = undefined;
-      return news;
+      while (latest === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      const event = latest;
+      if (event === "changed") latest = undefined;
+      return event;
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Listing } from "../../../listing/open-listing.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { type EnvironmentProbes, type FoundSandbox, hostMachine } from "../../../../skills/environment.ts";
 
-interface SurroundingsOptions extends Pick<Terminal, "home" | "log"> {
+interface ProbeOptions extends Pick<Terminal, "home" | "log"> {
   readonly cwd: string;
   readonly secretsFile: string | undefined;
 }
@@ -20,7 +20,7 @@ const longestFile = 1024 * 1024;
 export function openEnvironmentProbes(
   { catalog }: Pick<Listing, "catalog">,
   source: SkillSource,
-  { home, log, cwd, secretsFile }: SurroundingsOptions,
+  { home, log, cwd, secretsFile }: ProbeOptions,
 ): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
   const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
   const environment = openRunEnvironment(settings);

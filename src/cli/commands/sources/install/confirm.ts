@@ -18,7 +18,7 @@ export async function confirm(
   if (yes === true) return true;
   const { ask } = terminal;
   if (ask === undefined) {
-    terminal.tell(`${title} Nobody can be asked here: add --yes. Nothing was changed.`);
+    terminal.note(`${title} Nobody can be asked here: add --yes. Nothing was changed.`);
     return false;
   }
   const options: Question["options"] = [

@@ -4,7 +4,7 @@ import { safeText } from "../../../report/safe-text.ts";
 import type { Paint } from "../../../report/terminal.ts";
 import { type InspectedSkill, wantedWords } from "../../../../sources/install.ts";
 
-/** Of more, only the number is shown. */
+/** Further entries are only counted. */
 const most = 20;
 
 /** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */

@@ -23,11 +23,11 @@ interface Restoring {
 
 /** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
 export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<number> {
-  const skills = await recoverSkillsDirectory(where, (note) => terminal.tell(note));
+  const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
   const lock = readLock(where);
   const entries = [...lock.entries];
   if (entries.length === 0) {
-    terminal.tell(emptyWords(where));
+    terminal.note(emptyWords(where));
     return 1;
   }
   const { "allow-private": allowPrivate, "discard-changes": discards, token, frozen: isFrozen = isInCi() } = given;
@@ -40,7 +40,7 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
     const looking = { where, entries, skills, reader, named, allowPrivate, restored, isExact: true, signal };
     const found = await findUpdates(looking);
     terminal.progress.done();
-    for (const failure of failuresOf(found)) terminal.tell(failure);
+    for (const failure of failuresOf(found)) terminal.note(failure);
     const failed = found.filter(({ latest }) => "why" in latest);
     const todo = found.flatMap((one) => toInstall(one) ?? []);
     const isMeant = given["dry-run"] !== true && todo.length > 0 && !(isFrozen && failed.length > 0);
@@ -55,11 +55,11 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
       });
       recordInstalls(where, rows, terminal);
       await carryOut(where, lock, todo, "as locked");
-      for (const { key, downloaded } of todo) terminal.tell(`installed ${key} ${latestWords(downloaded)}`);
+      for (const { key, downloaded } of todo) terminal.note(`installed ${key} ${latestWords(downloaded)}`);
     }
     const done = isWanted ? todo.length : 0;
     const why = isFrozen && failed.length > 0 && todo.length > 0 ? "; --frozen installs all or nothing" : "";
-    terminal.tell(
+    terminal.note(
       `${done} installed, ${found.length - todo.length - failed.length} there already, ${failed.length} not possible${why}`,
     );
     if (given.json === true)

@@ -40,7 +40,7 @@ export const installing = {
   },
 } as const satisfies OptionTable;
 
-/** Of a lock without skills, or of none: which one, because a person may be in another directory than they think. */
+/** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
 export function emptyWords({ lockFile }: SkillsPlace): string {
   return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add SOURCE writes it"}`;
 }

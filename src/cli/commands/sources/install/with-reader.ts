@@ -7,9 +7,9 @@ import { describeSkillText } from "../../../../skills/document.ts";
 
 interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
-  /** The sources that a person named now, which may be on this machine; a lock names none of these. */
+  /** The sources that a person named now. They may be on this machine; sources of a lock may not. */
   readonly typed: readonly Source[];
-  /** Of `--token`: for what the person named, unless it names another origin. */
+  /** The values of `--token`: each is for what the person named, unless it names another origin. */
   readonly token: readonly string[] | undefined;
   /** Whose policies count. */
   readonly directory: string;
@@ -30,7 +30,7 @@ export async function withReader(
     return await work(reader, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    terminal.tell("interrupted");
+    terminal.note("interrupted");
     return 130;
   } finally {
     stop();

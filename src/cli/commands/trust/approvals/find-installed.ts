@@ -74,7 +74,7 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
   return { versions, snapshot };
 }
 
-/** The same; undefined if it is not installed. */
+/** A skill among those of a session in `--cwd`; undefined if it is not installed. */
 export async function findInstalled(
   name: string,
   given: Pick<Approving, "options" | "terminal">,

@@ -25,7 +25,7 @@ export async function blockSkill(given: Approving): Promise<number> {
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
     const place = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
-    if (blocks.length > 0 && isStored) return { told: `blocked ${name} ${place}`, shown: { blocked: true, blocks } };
+    if (blocks.length > 0 && isStored) return { message: `blocked ${name} ${place}`, shown: { blocked: true, blocks } };
     return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
   });
 }
@@ -45,14 +45,14 @@ async function answer(given: Approving, act: Answer): Promise<number> {
   } finally {
     await app.close();
   }
-  const { told, shown } = granted;
-  terminal.tell(told);
+  const { message, shown } = granted;
+  terminal.note(message);
   if (options.json === true) await terminal.printJson(shown);
   return shown["allowed"] === false ? 1 : 0;
 }
 
 interface Granted {
-  readonly told: string;
+  readonly message: string;
   /** What `--json` prints. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
@@ -63,8 +63,8 @@ async function grantProject(trust: Trust, asker: AtTerminal): Promise<Granted> {
   const { directory: project } = asker;
   const authorization = await trust.trustProject(project, asker);
   if (!authorization.allowed) return refused({ project }, authorization);
-  const told = `models may read the skills that came with ${project}`;
-  return { told, shown: { allowed: true, project } };
+  const message = `models may read the skills that came with ${project}`;
+  return { message, shown: { allowed: true, project } };
 }
 
 async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Promise<Granted> {
@@ -75,8 +75,8 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   const { name: skill, version, digest } = subject;
   const named = { skill, version, digest };
   if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox" && subject.origin === undefined) {
-    const told = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
-    return { told, shown: { allowed: true, id: null, ...named } };
+    const message = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
+    return { message, shown: { allowed: true, id: null, ...named } };
   }
   const expires =
     options.expires === undefined
@@ -96,13 +96,13 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   }
   const { title, expects } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
   return {
-    told: `granted ${id}: ${title}${expects === undefined ? "" : `. ${expects}`}`,
+    message: `granted ${id}: ${title}${expects === undefined ? "" : `. ${expects}`}`,
     shown: { allowed: true, id, ...named },
   };
 }
 
 function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyRefusal): Granted {
-  return { told: toPerson(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
+  return { message: toPerson(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
 }
 
 /** `NAME` or `NAME@DIGEST`. Throws INVALID_OPTIONS if the installed skill has other bytes. */

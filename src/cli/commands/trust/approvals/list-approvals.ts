@@ -12,7 +12,7 @@ import { imported } from "./record-changes.ts";
 export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {
   const approvals = await readApprovals(store);
   if (options.json === true) await terminal.printJson({ approvals });
-  else if (approvals.length === 0) terminal.tell("nothing is approved or blocked");
+  else if (approvals.length === 0) terminal.note("nothing is approved or blocked");
   else await terminal.print(table(heading, approvals.map(toRow), terminal));
   return 0;
 }
@@ -45,7 +45,7 @@ export async function showApproval(given: Approving): Promise<number> {
   const all = await readApprovals(store);
   const found = all.filter((approval) => isNamedApproval(approval, target));
   if (found.length === 0) {
-    terminal.tell(nothingNamed(target, all));
+    terminal.note(nothingNamed(target, all));
     return 1;
   }
   const shown = [];

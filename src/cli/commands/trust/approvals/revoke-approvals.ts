@@ -36,13 +36,13 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
   for (const target of missing) {
     const others = all.filter((approval) => isNamedApproval(approval, target));
     const places = [...new Set(others.map(({ project }) => project))].join(", ");
-    terminal.tell(
+    terminal.note(
       others.length === 0
         ? nothingNamed(target, all)
         : `${target} is approved or blocked in other projects only (${places}): name the ID, or add --all`,
     );
   }
-  if (options.project === true && found.length === 0) terminal.tell(`${directory} is not trusted`);
+  if (options.project === true && found.length === 0) terminal.note(`${directory} is not trusted`);
   for (const project of new Set(found.map((approval) => approval.project))) {
     const scope: ApprovalScope = project === null ? "everywhere" : { project };
     const here = found.filter((approval) => approval.project === project);
@@ -57,7 +57,7 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
   }
   for (const { id, skill, type, project } of found) {
     const what = skill ?? project ?? "";
-    terminal.tell(
+    terminal.note(
       type === "trusted-project"
         ? `models may no longer read the skills that came with ${what}`
         : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}, ${project === null ? "everywhere" : `in ${project}`}`,

@@ -53,7 +53,7 @@ export async function exportApprovals({ store, terminal }: Approving): Promise<n
 
 const maxBytes = 32 * 1024 * 1024;
 
-/** Adds what another machine exported. What expired, and projects that are not here, are left out, and that is told. */
+/** Adds what another machine exported. What expired, and projects that are not here, are left out and reported. */
 export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<number> {
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
@@ -72,15 +72,15 @@ export async function importApprovals({ targets, options, store, terminal }: App
     expired += grants.length - current.length;
     const scope: ApprovalScope = project === undefined ? "everywhere" : { project };
     const count = await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
-    if (count > 0) terminal.tell(`${counted(count, "answer")} for ${project ?? "everywhere"}`);
+    if (count > 0) terminal.note(`${counted(count, "answer")} for ${project ?? "everywhere"}`);
     added += count;
   }
   for (const project of absent)
-    terminal.tell(
+    terminal.note(
       `${project} does not exist here; its approvals were not imported: --for-project DIR imports them for the project of DIR`,
     );
-  if (expired > 0) terminal.tell(`${counted(expired, "answer")} expired, not imported`);
-  terminal.tell(`imported ${counted(added, "answer")}`);
+  if (expired > 0) terminal.note(`${counted(expired, "answer")} expired, not imported`);
+  terminal.note(`imported ${counted(added, "answer")}`);
   if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });
   return added === 0 && (expired > 0 || absent.length > 0) ? 1 : 0;
 }

@@ -24,13 +24,13 @@ export async function checkPolicies(
   const { cwd, home } = terminal;
   const directory = path.resolve(cwd, asked ?? ".");
   const fault = asked === undefined ? [] : directoryFault("--cwd", directory);
-  for (const sentence of fault) terminal.tell(sentence);
+  for (const sentence of fault) terminal.note(sentence);
   const layers =
     file === undefined
       ? policiesIn(directory, terminal)
       : [toLayer({ file: path.resolve(cwd, file), origin: "project" }, home)];
   if (json === true) await terminal.print(toJson(layers));
-  else if (layers.length === 0) terminal.tell(`no policy counts here; a project's is in ${policyFileName}`);
+  else if (layers.length === 0) terminal.note(`no policy counts here; a project's is in ${policyFileName}`);
   else await terminal.print(toText(layers, terminal, file === undefined));
   return fault.length > 0 || layers.some(({ policy }) => policy === undefined) ? 1 : 0;
 }

@@ -24,7 +24,7 @@ export async function explainSkill(
   const { catalog, complete } = await createListing(options, terminal);
   const offered = catalog.find(name);
   if (offered === undefined) {
-    terminal.tell(noSuchSkill(name, catalog.snapshot));
+    terminal.note(noSuchSkill(name, catalog.snapshot));
     return 1;
   }
   const { skill } = offered;
