@@ -2,7 +2,6 @@ import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
-  "skills/licenses/license-texts.json",
   "runtime/caller/guide/SKILL.md",
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",

@@ -1,143 +1,189 @@
-import { hash } from "node:crypto";
-import path from "node:path";
-import { LimitedMap } from "../base/limited-map.ts";
-import type { Steps } from "../base/promises/slices.ts";
-import { isSkillsError } from "../base/errors.ts";
-import type { SkillSource } from "./files.ts";
-import { locateSkillFile, orNothing, skillPathFault } from "./hash.ts";
-import type { Skill } from "./skill.ts";
+import { createRequire } from "node:module";
+import type parse from "spdx-expression-parse";
+import type { Info, LicenseInfo } from "spdx-expression-parse";
 import { byCodePoint } from "../base/text/code-point-order.ts";
-import { combineLicenses, contradicts } from "./licenses/combine-licenses.ts";
-import { type IdentifiedText, identifyText } from "./licenses/identify-text.ts";
-import { readLicense } from "./licenses/read-license.ts";
+import type { SkillSource } from "./files.ts";
+import { orNothing } from "./hash.ts";
+import type { Skill } from "./skill.ts";
 
-export { readLicense } from "./licenses/read-license.ts";
-
-/** The license of a skill, and how we know. */
+/** What a skill states about its license. The texts of license files are not read: their paths are listed for people. */
 export interface SkillLicense {
   /**
-   * `declared`: the skill states it. `detected`: only its files say it. `conflict`: its files say something else than it states.
-   * `inherited`: it has nothing of its own, but its repository has a license file. `unknown`: something is stated, or a file is there, that
-   * we do not recognize. `unspecified`: there is nothing.
+   * `declared`: the `license` field names licenses. `unknown`: it says something else, or only a license file is there.
+   * `unspecified`: there is neither.
    */
-  readonly status: "declared" | "detected" | "conflict" | "inherited" | "unknown" | "unspecified";
-  /** SPDX expression; what is stated in a conflict. Absent if it is unknown or unspecified. */
+  readonly status: "declared" | "unknown" | "unspecified";
+  /** SPDX expression; present if `declared`. */
   readonly license?: string;
-  /** What the files of a skill say that states something else. */
-  readonly contradiction?: string;
   /** The `license` field as written. */
   readonly declared?: string;
-  readonly files: readonly LicenseFile[];
-}
-
-/** The license of a skill by its own files. */
-export type OwnLicense = SkillLicense & { readonly status: Exclude<SkillLicense["status"], "inherited"> };
-
-/** A license file of a skill. Without licenses it is not recognized. */
-export interface LicenseFile extends IdentifiedText {
-  readonly path: string;
-  /** Why it could not be read, as the end of a sentence. */
-  readonly fault?: string;
+  /** The license files beside SKILL.md. */
+  readonly files: readonly string[];
 }
 
 const licenseFileName =
   /^(?:licen[cs]e|copying|unlicense)(?:[-_][\w-]{1,32})?(?:\.(?:txt|md|rst|mit|apache|bsd|gpl|lgpl|lesser))?$/i;
 const maxFiles = 8;
-const maxFileBytes = 128 * 1024;
-/** Skills of one author have the same files. */
-const identified = new LimitedMap<string, IdentifiedText>(256);
 
-/**
- * The license that a skill states in its frontmatter, and those in the files beside its SKILL.md and in files that it refers to. Reads inside the skill's directory only; never throws for what is
- * wrong there.
- */
-export function* findLicense(source: SkillSource, skill: Skill): Steps<OwnLicense> {
-  const stated = readLicense(skill.license);
-  const files: LicenseFile[] = [];
-  for (const file of licensePaths(source, skill, stated.references)) {
-    files.push(readLicenseFile(source, skill, file));
-    yield;
-  }
-  const { expression } = stated;
-  const found = combineLicenses(files.flatMap(({ licenses }) => licenses));
-  const facts = { ...(skill.license !== undefined && { declared: skill.license }), files };
-  if (expression !== undefined && found !== undefined && contradicts(expression, found))
-    return { status: "conflict", license: expression, contradiction: found, ...facts };
-  if (expression !== undefined) return { status: "declared", license: expression, ...facts };
-  if (found !== undefined) return { status: "detected", license: found, ...facts };
-  return { status: stated.saysNothing && files.length === 0 ? "unspecified" : "unknown", ...facts };
-}
-
-/** The same; for a skill that has nothing of its own, what the license files in the root of its repository say. */
-export function* findLicenseAround(
-  source: SkillSource,
-  skill: Skill,
-  repository: string | undefined,
-): Steps<SkillLicense> {
-  const own = yield* findLicense(source, skill);
-  if (own.status !== "unspecified" || repository === undefined) return own;
-  const root = { directory: repository };
-  const files = licensePaths(source, root, []).map((name) => {
-    const shown = path.relative(skill.directory, path.join(repository, name)).replaceAll(path.sep, "/");
-    return { ...readLicenseFile(source, root, name), path: shown };
-  });
-  if (files.length === 0) return own;
-  const license = combineLicenses(files.flatMap(({ licenses }) => licenses));
-  return { ...own, status: "inherited", ...(license !== undefined && { license }), files };
-}
-
-/** The license of a skill for a policy, which an inherited one does not satisfy, read at once: an SPDX expression (in a conflict both, joined by AND), `unknown` or `unspecified`. */
-export function licenseForPolicy(source: SkillSource, skill: Skill): string {
-  const steps = findLicense(source, skill);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return toPolicyWord(step.value);
-  }
-}
-
-export function toPolicyWord({ status, license, contradiction }: SkillLicense): string {
-  if (status === "inherited") return "unspecified";
-  if (license === undefined) return status === "unspecified" ? "unspecified" : "unknown";
-  return contradiction === undefined ? license : `(${license}) AND (${contradiction})`;
-}
-
-/** The license files of the skill's own directory, and the files that its `license` field names. */
-function licensePaths(
-  { files }: SkillSource,
-  { directory }: Pick<Skill, "directory">,
-  references: readonly string[],
-): readonly string[] {
-  const named = references.map((reference) => reference.replace(/^(?:\.\/)+/, ""));
-  const beside = orNothing(() => files.list(directory)) ?? [];
-  const names = beside
+/** The license that a skill states in its frontmatter, and the license files in its directory. Never throws for what is wrong there. */
+export function findLicense({ files: disk }: Pick<SkillSource, "files">, skill: Skill): SkillLicense {
+  const license = readLicense(skill.license);
+  const files = (orNothing(() => disk.list(skill.directory)) ?? [])
     .filter(({ name, kind }) => kind === "file" && licenseFileName.test(name))
-    .map(({ name }) => name);
-  return [...new Set([...named, ...names.sort(byCodePoint)])].slice(0, maxFiles);
+    .map(({ name }) => name)
+    .sort(byCodePoint)
+    .slice(0, maxFiles);
+  const facts = { ...(skill.license !== undefined && { declared: skill.license }), files };
+  if (license !== undefined) return { status: "declared", license, ...facts };
+  return { status: statesNothing(skill.license) && files.length === 0 ? "unspecified" : "unknown", ...facts };
 }
 
-function readLicenseFile(source: SkillSource, skill: Pick<Skill, "directory">, file: string): LicenseFile {
-  const fault = skillPathFault(file);
-  if (fault !== undefined) return { path: file, licenses: [], fault: `is not read: its path ${fault}` };
+/** The license of a skill as policies judge it: an SPDX expression, `unknown` or `unspecified`. */
+export function licenseForPolicy(source: Pick<SkillSource, "files">, skill: Skill): string {
+  const { license, status } = findLicense(source, skill);
+  return license ?? status;
+}
+
+/** The SPDX expression that a `license` field stands for; undefined if it names none. Never guesses a version, nor whether later versions may be chosen. */
+export function readLicense(text = ""): string | undefined {
+  const words = text.trim().replace(/[.;,(\s]+(?:see|full text in) [\w./ -]{1,80}\)?$/i, "");
+  // Names come first, so that `GPL-2.0+` and `gpl-2.0+` are the same.
+  return readName(words) ?? readTwice(words) ?? readSeveral(words) ?? (isProprietary(words) ? proprietary : undefined);
+}
+
+function statesNothing(text = ""): boolean {
+  return /^(?:|unknown|none|n\/a|na|noassertion|unspecified|not specified|tbd|todo|-|\?)\.?$/i.test(text.trim());
+}
+
+function readName(text: string): string | undefined {
+  table ??= new Map(
+    [...identifiers.map((id): [string, string] => [id, id]), ...Object.entries(aliases)].map(([name, id]) => [
+      simplify(name),
+      id,
+    ]),
+  );
+  return table.get(simplify(text)) ?? toExpression(text);
+}
+
+/** `MIT License (MIT)`: two names of one license. */
+function readTwice(text: string): string | undefined {
+  const [, name = "", other = ""] = /^([^()]+)\(([^()]+)\)$/.exec(text) ?? [];
+  const id = readName(name);
+  return id !== undefined && id === readName(other) ? id : undefined;
+}
+
+/** `MIT or Apache 2.0`. With both words, only parentheses would say what belongs together. */
+function readSeveral(text: string): string | undefined {
+  for (const word of ["or", "and"]) {
+    const names = text.split(new RegExp(`\\s+${word}\\s+`, "i"));
+    const ids = names.map(readName);
+    if (names.length > 1 && !ids.some((id) => id === undefined || /\s/.test(id)))
+      return ids.join(` ${word.toUpperCase()} `);
+  }
+  return undefined;
+}
+
+/** Stands for a license that only its owner can grant. */
+const proprietary = "LicenseRef-Proprietary";
+
+/** `Proprietary - internal use only`, `© 2025 Example. All rights reserved.` */
+function isProprietary(text: string): boolean {
+  return (
+    !/\bor\b/i.test(text) &&
+    (/^(?:proprietary|confidential)\b|^(?:all rights reserved|unlicensed|closed source)\.?$/i.test(text) ||
+      /^(?:copyright|\(c\)|©).*\ball rights reserved\.?$/i.test(text))
+  );
+}
+
+/** Identifiers that are recognised whatever their case and punctuation. */
+const identifiers = (
+  "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 MPL-2.0 GPL-2.0 GPL-2.0-only GPL-2.0-or-later GPL-3.0 GPL-3.0-only " +
+  "GPL-3.0-or-later LGPL-2.1 LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0 LGPL-3.0-only LGPL-3.0-or-later AGPL-3.0 AGPL-3.0-only " +
+  "AGPL-3.0-or-later EPL-1.0 EPL-2.0 EUPL-1.2 BSL-1.0 BUSL-1.1 Unlicense CC0-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC-BY-NC-4.0 " +
+  "CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-NC-ND-4.0 Zlib WTFPL Artistic-2.0 Python-2.0 OFL-1.1 Elastic-2.0"
+).split(" ");
+
+/** Other names that people write. Names without a version, where versions differ, are absent: they would be a guess. */
+const aliases: Readonly<Record<string, string>> = {
+  Expat: "MIT",
+  "opensource.org/license/mit": "MIT",
+  "opensource.org/licenses/MIT": "MIT",
+  "MIT No Attribution": "MIT-0",
+  "Simplified BSD": "BSD-2-Clause",
+  "2-clause BSD": "BSD-2-Clause",
+  "New BSD": "BSD-3-Clause",
+  "Modified BSD": "BSD-3-Clause",
+  "3-clause BSD": "BSD-3-Clause",
+  "Apache Software 2.0": "Apache-2.0",
+  "www.apache.org/licenses/LICENSE-2.0": "Apache-2.0",
+  GPL2: "GPL-2.0",
+  GPL3: "GPL-3.0",
+  LGPL3: "LGPL-3.0",
+  AGPL3: "AGPL-3.0",
+  "Mozilla Public License 2.0": "MPL-2.0",
+  "Boost Software License 1.0": "BSL-1.0",
+  CC0: "CC0-1.0",
+  "CC0 1.0 Universal": "CC0-1.0",
+  "Creative Commons Attribution 4.0": "CC-BY-4.0",
+  "Creative Commons Attribution 4.0 International": "CC-BY-4.0",
+};
+
+let table: ReadonlyMap<string, string> | undefined;
+
+/** A name without case, punctuation, "the", "license", "version" and `.0`, and with the short names of GNU licenses. */
+function simplify(name: string): string {
+  return name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/^\s*(?:(?:dual[- ])?(?:licensed|released|available|distributed|provided) under\s+)?(?:the\s+)?/, "")
+    .replace(/\bhttps?:\/\//g, "")
+    .replace(/(?:\.html|\.txt|\.php|\/)$/g, "")
+    .replace(/["'“”‘’`()[\],]/g, " ")
+    .replace(/\+/g, " or later ")
+    .replace(/[-_]/g, " ")
+    .replace(/\b(?:licen[cs]ed?|version|ver)\b/g, " ")
+    .replace(/\bv\.?\s*(?=\d)|(?<=[a-z])v(?=\d)/g, " ")
+    .replace(/(\d)\.0\b/g, "$1")
+    .replace(/\.(?=\s|$)/g, " ")
+    .replace(/\s+/g, " ")
+    .replace(/\b(lesser |affero )?general public\b/, (_whole, kind = "") => `${String(kind).charAt(0)}gpl`)
+    .replace(/^gnu /, "")
+    .trim();
+}
+
+/** Longer texts are not parsed: the parser is recursive. */
+const longestExpression = 2_000;
+/** Loaded for the first license that is parsed: skills and policies are read where every millisecond of starting counts. */
+let parser: typeof parse | undefined;
+
+/** The tree of an SPDX license expression; undefined if the text is none. */
+export function parseLicense(text: string): Info | undefined {
+  // The parser skips other characters in places.
+  if (text.length > longestExpression || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
+  parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
   try {
-    const real = locateSkillFile(source, skill, file);
-    const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
-    if (part === undefined) return { path: file, licenses: [], fault: "does not exist" };
-    if (part.size > part.bytes.length) {
-      return { path: file, licenses: [], fault: `is ${part.size} bytes long; the limit is ${maxFileBytes} bytes` };
-    }
-    return { path: file, ...identifyOnce(part.bytes) };
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    const leaves = error.code === "INVALID_PATH";
-    return { path: file, licenses: [], fault: leaves ? "leads outside the skill's directory" : "cannot be read" };
+    return parser(text);
+  } catch {
+    return undefined; // Not an expression.
   }
 }
 
-function identifyOnce(bytes: Uint8Array): IdentifiedText {
-  const key = hash("sha256", bytes, "hex");
-  const known = identified.get(key);
-  if (known !== undefined) return known;
-  const found = identifyText(new TextDecoder().decode(bytes));
-  identified.set(key, found);
-  return found;
+/** An expression in one spelling, such as `MIT OR Apache-2.0`. */
+function toExpression(text: string): string | undefined {
+  const tree = parseLicense(text.trim().replace(/\s+/g, " "));
+  return tree === undefined ? undefined : print(tree);
+}
+
+function print(tree: Info): string {
+  if (!("conjunction" in tree)) return printTerm(tree);
+  const side = (inner: Info): string =>
+    tree.conjunction === "and" && "conjunction" in inner && inner.conjunction === "or"
+      ? `(${print(inner)})`
+      : print(inner);
+  return `${side(tree.left)} ${tree.conjunction.toUpperCase()} ${side(tree.right)}`;
+}
+
+function printTerm({ license, plus, exception }: LicenseInfo): string {
+  const suffix = plus !== true ? "" : /^(?:A|L)?GPL-\d/.test(license) ? "-or-later" : "+";
+  return `${license}${suffix}${exception === undefined ? "" : ` WITH ${exception}`}`;
 }

@@ -176,9 +176,9 @@ export interface SkillDetail {
   readonly permissions: SkillPermissions;
   readonly environment: readonly EnvironmentMatch[];
   readonly license: {
-    readonly status: "declared" | "detected" | "conflict" | "unknown" | "unspecified";
+    readonly status: "declared" | "unknown" | "unspecified";
     readonly license?: string;
-    readonly contradiction?: string;
+    readonly declared?: string;
     readonly files: readonly string[];
   };
   /** Present if it was installed from elsewhere. */

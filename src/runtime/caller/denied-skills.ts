@@ -11,7 +11,7 @@ const known = new WeakMap<Snapshot, { readonly policy: Policy; readonly denied: 
 
 /**
  * The versions of skills that a policy denies as such, which models do not see. Of licenses, only what skills state is considered; a skill
- * that states none is judged by its files when it is used.
+ * that states none is judged when it is used, by whether it has license files.
  */
 export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
   const { hides } = policy;
@@ -30,10 +30,7 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
         directory,
         origin: remote && { source: remote.label },
       };
-      const refusal = hides(
-        subject,
-        license === undefined ? undefined : (readLicense(license).expression ?? "unknown"),
-      );
+      const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
       if (refusal !== undefined) denied.set(skill, refusal);
     }
   }

@@ -36,7 +36,7 @@ export interface Subject {
   /** Of a skill that others publish. */
   readonly origin?: PublishedOrigin | undefined;
   /**
-   * SPDX expression, `unknown` or `unspecified`; a function, because it reads the skill's license files: called only where a policy has
+   * SPDX expression, `unknown` or `unspecified`; a function, because it lists the skill's license files: called only where a policy has
    * rules about licenses. Without it: `unspecified`.
    */
   readonly license?: (() => string) | undefined;

@@ -122,7 +122,7 @@ async function showOffered(
   const { skill, sources, remote, versions } = offered;
   const walked = await runInSlices(walkSkill(source.files, skill.directory));
   const detected = await runInSlices(findMentions(walked.files, source));
-  const license = await runInSlices(findLicense(source, skill));
+  const license = findLicense(source, skill);
   const installed = await findInstallation(skill.directory, door);
   const matches = await matchSkill(skill, source, {
     machine: machine(),
@@ -156,12 +156,7 @@ async function showOffered(
       evidence,
       ...(advice !== undefined && { advice }),
     })),
-    license: {
-      status: license.status,
-      ...(license.license !== undefined && { license: license.license }),
-      ...(license.contradiction !== undefined && { contradiction: license.contradiction }),
-      files: license.files.map(({ path }) => path),
-    },
+    license,
   };
 }
 

@@ -1,9 +1,8 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
-import { licenseRepository } from "./license-repository.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
-import { type SkillLicense, findLicenseAround, toPolicyWord } from "../../../skills/licenses.ts";
+import { diskSkillFiles } from "../../../skills/files.ts";
+import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
 import { type Policies, type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
@@ -13,7 +12,6 @@ import { createListing } from "../../listing/open-listing.ts";
 import { table } from "../../report/columns.ts";
 import { counted } from "../../../base/text/counted.ts";
 import { csv } from "../../report/csv.ts";
-import { licenseEvidence } from "./license-evidence.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
@@ -25,9 +23,8 @@ export const command = defineCommand({
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
     notes.roots,
-    "declared: stated in the frontmatter; detected: found in a license file beside SKILL.md; conflict: the file says something else;",
-    "  inherited: only the repository around it has a license file, which policies do not count; unknown: not recognized;",
-    "  unspecified: neither stated nor found.",
+    "declared: the license field names it; unknown: the field says something else, or only a license file is there;",
+    "  unspecified: there is neither. The texts of license files are not read: FILES lists them.",
     "Exits with 1 if a policy denies a license or cannot be used, or a directory cannot be read.",
   ],
   async run({ positionals: paths, options }, terminal) {
@@ -76,14 +73,14 @@ function policiesOf(terminal: Terminal): Policies {
 function* readRows(
   skills: readonly OfferedSkill[],
   denies: (license: string) => PolicyRefusal | undefined,
-  { progress, home }: Pick<Terminal, "progress" | "home">,
+  { progress }: Pick<Terminal, "progress">,
 ): Steps<readonly Row[]> {
-  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const source = { files: diskSkillFiles() };
   const rows: Row[] = [];
   for (const offered of skills) {
     progress.show(`reading the license of ${offered.skill.slug}`);
-    const found = yield* findLicenseAround(source, offered.skill, licenseRepository(offered.skill.directory, home));
-    rows.push({ offered, found, denied: denies(toPolicyWord(found)) });
+    const found = findLicense(source, offered.skill);
+    rows.push({ offered, found, denied: denies(found.license ?? found.status) });
     yield;
   }
   return rows;
@@ -107,15 +104,15 @@ function* rowsJson(rows: readonly Row[]): Iterable<string> {
   yield "\n]}\n";
 }
 
-const csvHeading = ["name", "version", "license", "status", "declared", "found", "denied", "path"];
+const csvHeading = ["name", "version", "license", "status", "declared", "files", "denied", "path"];
 
 function toCsvCells({ offered: { skill }, found, denied }: Row): readonly string[] {
-  const { license = "", status, declared = "" } = found;
-  return [skill.slug, skill.version, license, status, declared, licenseEvidence(found), denied?.why ?? "", skill.file];
+  const { license = "", status, declared = "", files } = found;
+  return [skill.slug, skill.version, license, status, declared, files.join(", "), denied?.why ?? "", skill.file];
 }
 
 function heading(rows: readonly Row[]): readonly string[] {
-  return ["NAME", "LICENSE", "STATUS", ...(isJudged(rows) ? ["POLICY"] : []), "FOUND"];
+  return ["NAME", "LICENSE", "STATUS", ...(isJudged(rows) ? ["POLICY"] : []), "FILES"];
 }
 
 function toCells(rows: readonly Row[]): (row: Row) => readonly string[] {
@@ -125,12 +122,13 @@ function toCells(rows: readonly Row[]): (row: Row) => readonly string[] {
     safeText(found.license ?? ""),
     found.status,
     ...(withPolicy ? [denied === undefined ? "" : "denied"] : []),
-    safeText(
-      denied === undefined
-        ? licenseEvidence(found)
-        : [denied.why, licenseEvidence(found)].filter((part) => part !== "").join(" "),
-    ),
+    safeText([...(denied === undefined ? [] : [denied.why]), ...describeEvidence(found)].join("; ")),
   ];
+}
+
+/** The license files, after the text of a field that names no license. */
+function describeEvidence({ license, declared, files }: SkillLicense): readonly string[] {
+  return [...(declared !== undefined && license === undefined ? [`"${declared}" is stated`] : []), ...files];
 }
 
 function isJudged(rows: readonly Row[]): boolean {

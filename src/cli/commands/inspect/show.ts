@@ -1,9 +1,7 @@
 import path from "node:path";
-import { licenseRepository } from "./license-repository.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
 import { type CalledSkill, callsOf } from "../../../runtime/runs.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
-import { type SkillLicense, findLicenseAround } from "../../../skills/licenses.ts";
+import { findLicense } from "../../../skills/licenses.ts";
 import { type HashedSkill, createSkillHasher } from "../../../skills/hash.ts";
 import { permissionWords, permissionsOf } from "../../../skills/permissions.ts";
 import { type OfferedSkill, type Skill, noSuchSkill } from "../../../skills/skill.ts";
@@ -14,7 +12,6 @@ import { defineCommand } from "../../command.ts";
 import { findStates } from "../../listing/find-states.ts";
 import { createListing } from "../../listing/open-listing.ts";
 import { labelled, padToWidth } from "../../report/columns.ts";
-import { licenseEvidence } from "./license-evidence.ts";
 import { safeLines } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -59,9 +56,7 @@ export const command = defineCommand({
       environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() => probes.close()),
       hashed: await createSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
-      license: await runInSlices(
-        findLicenseAround(source, offered.skill, licenseRepository(offered.skill.directory, terminal.home)),
-      ),
+      licenseFiles: findLicense(source, offered.skill).files,
       state: (await findStates([offered], directory, terminal)).get(offered.skill),
     };
     if (options.json === true) await terminal.printJson(toShownSkill(facts));
@@ -78,7 +73,7 @@ interface Facts {
   readonly hashed: HashedSkill;
   /** Skills with permissions that its code can call. */
   readonly calls: readonly CalledSkill[];
-  readonly license: SkillLicense;
+  readonly licenseFiles: readonly string[];
   /** Undefined if it can be used. */
   readonly state: string | undefined;
 }
@@ -109,7 +104,7 @@ function readBody({ file }: Skill): string {
 
 /** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
 function* describe(
-  { offered, environment, hashed, calls, license, state }: Facts,
+  { offered, environment, hashed, calls, licenseFiles, state }: Facts,
   { cwd, paint }: Terminal,
 ): Iterable<string> {
   const { skill, sources, remote, versions, problems } = offered;
@@ -123,7 +118,7 @@ function* describe(
   yield field("namespace", skill.namespace);
   yield field("description", skill.description);
   yield field("license", skill.license);
-  yield field("license files", licenseEvidence(license));
+  yield field("license files", licenseFiles.join(", "));
   yield field("compatibility", skill.compatibility);
   yield field("environment", sayEnvironment(environment));
   yield field("allowed tools", skill.allowedTools?.join(", "));

@@ -1,6 +1,5 @@
-import { createRequire } from "node:module";
-import type parse from "spdx-expression-parse";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
+import { parseLicense } from "../../../skills/licenses.ts";
 
 /**
  * Which licenses a policy allows and denies: SPDX identifiers, also with `WITH` an exception; `LicenseRef-…`; `unknown` for what nobody
@@ -18,7 +17,7 @@ export interface LicenseLists {
  */
 export function judgeLicense(license: string, lists: LicenseLists): string | undefined {
   if (license === "unknown" || license === "unspecified") return judgeWord(license, lists);
-  const tree = parseExpression(license);
+  const tree = parseLicense(license);
   return tree === undefined ? judgeWord("unknown", lists) : judgeTree(tree, lists);
 }
 
@@ -78,17 +77,4 @@ function toKey(id: string): string {
 
 function familyOf(id: string): string {
   return id.replace(/(?:-only|-or-later|\+)$/, "");
-}
-/** Loaded for the first policy with rules about licenses: policies are read where every millisecond of starting counts. */
-let parser: typeof parse | undefined;
-
-function parseExpression(text: string): Info | undefined {
-  // The parser skips other characters in places, and is recursive.
-  if (text.length > 2000 || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
-  parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
-  try {
-    return parser(text);
-  } catch {
-    return undefined; // Not an expression.
-  }
 }

@@ -1,15 +1,9 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
-const mit = readFileSync(
-  fileURLToPath(new URL("../../../fixtures/licenses/detected-mit/LICENSE", import.meta.url)),
-  "utf8",
-);
+const terms = "Permission is granted.\n";
 
 function writeSkill(name: string, license?: string, file?: string): string {
   if (file !== undefined) project.write(`.agents/skills/${name}/LICENSE`, file);
@@ -24,61 +18,37 @@ async function licenses(args: readonly string[] = [], env: Readonly<Record<strin
   return await runCli(["licenses", ...args], { cwd: project.directory, env });
 }
 
-test("the table names the license of each skill, and what its files say", async () => {
+test("the table names the license that each skill states, and its license files", async () => {
   writeSkill("a", "Apache 2.0");
-  writeSkill("b", undefined, mit);
-  writeSkill("c", "ISC", mit);
-  writeSkill("d", "Free for friends");
+  writeSkill("b", undefined, terms);
+  writeSkill("c", "ISC", terms);
+  writeSkill("d", "Free for friends", terms);
   writeSkill("e");
   const { code, stdout, stderr } = await licenses();
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
-    ["NAME", "LICENSE", "STATUS", "FOUND"],
+    ["NAME", "LICENSE", "STATUS", "FILES"],
     ["a", "Apache-2.0", "declared"],
-    ["b", "MIT", "detected", "LICENSE is MIT"],
-    ["c", "ISC", "conflict", "LICENSE is MIT"],
-    ["d", "unknown", '"Free for friends" is stated'],
+    ["b", "unknown", "LICENSE"],
+    ["c", "ISC", "declared", "LICENSE"],
+    ["d", "unknown", '"Free for friends" is stated; LICENSE'],
     ["e", "unspecified"],
     [""],
   ]);
-  expect(stderr).toBe("acp-skills: 5 skills: 1 declared, 1 detected, 1 conflict, 1 unknown, 1 unspecified\n");
+  expect(stderr).toBe("acp-skills: 5 skills: 2 declared, 2 unknown, 1 unspecified\n");
   expect(code).toBe(0);
 });
 
-test("a license file in the root of the repository is inherited by skills that have none, unless they were installed", async () => {
-  const elsewhere = { HOME: path.dirname(project.directory) };
-  writeSkill("own", "ISC");
-  writeSkill("pdf");
-  writeSkill("foreign");
-  project.write("LICENSE", mit);
-  expect((await licenses([], elsewhere)).stderr).toContain("2 unspecified, 1 declared\n");
-  project.write(".git/HEAD", "ref: refs/heads/main\n");
-  const skills = { foreign: { source: "owner/repo", sourceType: "github" } };
-  project.write("skills-lock.json", JSON.stringify({ version: 1, skills }));
-  const { stdout, stderr } = await licenses([], elsewhere);
-  expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
-    ["NAME", "LICENSE", "STATUS", "FOUND"],
-    ["foreign", "unspecified"],
-    ["own", "ISC", "declared"],
-    ["pdf", "MIT", "inherited", "../../../LICENSE is MIT"],
-    [""],
-  ]);
-  expect(stderr).toContain("1 unspecified, 1 declared, 1 inherited\n");
-  project.write("acp-skills.policy.json", JSON.stringify({ licenses: { deny: ["unspecified"] } }));
-  expect((await licenses([], elsewhere)).stderr).toContain("2 denied by policy");
-});
-
-test("--json prints what is stated, what is found, and where", async () => {
-  const file = writeSkill("pdf", "See LICENSE", mit);
+test("--json prints what is stated, and the license files", async () => {
+  const file = writeSkill("pdf", "See LICENSE", terms);
   const { stdout } = await licenses(["--json"]);
   expect(JSON.parse(stdout)).toEqual({
     skills: [
       {
         name: "pdf",
         version: "0.0.0",
-        status: "detected",
-        license: "MIT",
+        status: "unknown",
         declared: "See LICENSE",
-        files: [{ path: "LICENSE", licenses: ["MIT"], nearest: { license: "MIT", similarity: 1 } }],
+        files: ["LICENSE"],
         path: file,
         sources: [project.at(".agents", "skills")],
       },
@@ -90,9 +60,9 @@ test("--csv prints one record a skill, and no formula", async () => {
   const file = writeSkill("pdf", `'=HYPERLINK("https://example.com", "a")'`);
   const { stdout } = await licenses(["--csv"]);
   expect(stdout).toBe(
-    "name,version,license,status,declared,found,denied,path\r\n" +
+    "name,version,license,status,declared,files,denied,path\r\n" +
       `pdf,0.0.0,,unknown,"'=HYPERLINK(""https://example.com"", ""a"")",` +
-      `"""=HYPERLINK(""https://example.com"", ""a"")"" is stated",,${file}\r\n`,
+      `,,${file}\r\n`,
   );
 });
 
@@ -100,7 +70,7 @@ test("a license that a policy denies is named, and exits with 1", async () => {
   writeSkill("a", "MIT");
   writeSkill("b", "GPL-3.0-only");
   writeSkill("c", "MIT OR GPL-3.0-only");
-  writeSkill("d", "GPL-3.0-only", mit);
+  writeSkill("d", "GPLv3", terms);
   const policy = project.write("policy.json", JSON.stringify({ licenses: { deny: ["GPL-3.0"] } }));
   const { code, stdout, stderr } = await licenses(["--json"], { ACP_SKILLS_POLICY: policy });
   const { skills } = JSON.parse(stdout) as { skills: { name: string; denied?: { why: string } }[] };
@@ -143,20 +113,20 @@ test("--csv and --json exclude each other", async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining("--csv and --json exclude each other")]);
 });
 
-test("show tells what the license file says", async () => {
-  writeSkill("pdf", "See LICENSE", mit);
+test("show names the license files", async () => {
+  writeSkill("pdf", "See LICENSE", terms);
   const { stdout } = await runCli(["show", "pdf"], { cwd: project.directory });
-  expect(stdout).toMatch(/^license +See LICENSE\nlicense files +"See LICENSE" is stated; LICENSE is MIT$/m);
+  expect(stdout).toMatch(/^license +See LICENSE\nlicense files +LICENSE$/m);
 });
 
-test("a skill does not run if a policy denies the license of its files", async () => {
-  writeSkill("tool", "MIT", "SPDX-License-Identifier: GPL-3.0-only\n");
+test("a skill does not run if a policy denies its license", async () => {
+  writeSkill("tool", "GPLv3", terms);
   project.write(".agents/skills/tool/scripts/main.sh", "echo done\n");
   const policy = project.write("policy.json", JSON.stringify({ licenses: { deny: ["GPL-3.0"] } }));
   const { code, stderr } = await runCli(["run", "tool", "--script", "scripts/main.sh"], {
     cwd: project.directory,
     env: { ACP_SKILLS_POLICY: policy },
   });
-  expect(stderr).toContain("denies the license GPL-3.0-only");
+  expect(stderr).toContain("denies the license GPL-3.0:");
   expect(code).toBe(1);
 });

@@ -24,7 +24,7 @@ export function compareManifest(detail: KnownDetail): readonly ManifestCompariso
       what: "License",
       declared: declare("license"),
       detected: toTexts(license?.license),
-      undeclared: license?.status === "detected" ? toTexts(license.license) : [],
+      undeclared: [],
     },
     { what: "Tools", declared: declare("allowed-tools"), detected: row.allowedTools ?? [], undeclared: [] },
     {

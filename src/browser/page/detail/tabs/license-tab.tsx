@@ -6,9 +6,11 @@ import type { TabProps } from "../tabs.ts";
 
 const displays: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName; tone: string; words: string }>> = {
   declared: { icon: "check", tone: "good", words: "Declared in its frontmatter or manifest." },
-  detected: { icon: "check", tone: "good", words: "Detected in its files; not declared." },
-  conflict: { icon: "alert", tone: "warning", words: "What it declares and what its files say differ." },
-  unknown: { icon: "question", tone: "warning", words: "It names a license that cannot be recognised." },
+  unknown: {
+    icon: "question",
+    tone: "warning",
+    words: "It has terms that are not recognised: read what it states and its license files.",
+  },
   unspecified: {
     icon: "question",
     tone: "muted",
@@ -18,7 +20,7 @@ const displays: Readonly<Record<SkillDetail["license"]["status"], { icon: IconNa
 
 /** The license, and where it is stated. */
 export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Element {
-  const { status, license: name, contradiction, files } = license ?? { status: "unspecified", files: [] };
+  const { status, license: name, declared, files } = license ?? { status: "unspecified", files: [] };
   const { icon, tone, words } = displays[status];
   return (
     <>
@@ -30,14 +32,14 @@ export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Elem
             <Icon name={icon} />
             {words}
           </p>
-          {contradiction !== undefined && (
+          {name === undefined && declared !== undefined && (
             <p>
-              <ForeignText text={contradiction} limit={1_000} />
+              <ForeignText text={declared} limit={1_000} />
             </p>
           )}
           {files.length > 0 && (
             <p>
-              Stated in{" "}
+              License files:{" "}
               {files.map((path, index) => (
                 <>
                   {index > 0 && ", "}
