@@ -1,9 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { ConnectionLine } from "./shell/connection-line.tsx";
-import { Masthead, projectName } from "./shell/masthead.tsx";
-import { ShortcutSheet } from "./shell/shortcut-sheet.tsx";
-import { useShortcuts } from "./shell/use-shortcuts.ts";
+import { ConnectionLine, Masthead, projectName } from "./shell/masthead.tsx";
+import { ShortcutSheet, useShortcuts } from "./shell/shortcuts.tsx";
 import { SkillsView } from "./list/skills-view.tsx";
 import { useBrowser } from "./state/browser.ts";
 import { otherViews } from "./views.tsx";

@@ -3,7 +3,7 @@ import { BudgetView } from "./views/budget-view.tsx";
 import type { IconName } from "./parts/icon.tsx";
 import { SessionsView } from "./views/sessions-view.tsx";
 import { SourcesView } from "./views/sources-view.tsx";
-import type { View } from "./state/place.ts";
+import type { View } from "./state/location.ts";
 
 /** A view beside the list of skills: what its link says, and what it shows. All of them need a server. */
 export interface OtherView {

@@ -4,7 +4,7 @@ import type { App } from "../../runtime/app.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { CachedResponse } from "../../serve/cached-response.ts";
-import type { AllowedNext } from "./decide/allowed-next.ts";
+import type { AllowedNext } from "./decide.ts";
 import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";

@@ -13,13 +13,13 @@ import { type PageSessions, createPageSessions } from "./admission/page-sessions
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
 import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
-import { createAllowedNext } from "./decide/allowed-next.ts";
-import { watchIdle } from "./live/idle.ts";
+import { createAllowedNext } from "./decide.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
 import { readPageFiles } from "./answer/page-files.ts";
 import { openShownSkills } from "./rows/shown-skills.ts";
 import { defaultConfig } from "../../serve/config.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Loopback is not an option: whoever has the cookie can approve and run code as this person. */
 const host = "127.0.0.1";
@@ -157,5 +157,40 @@ function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): (
   return () => {
     if (cached === undefined || clock.now() - cached.at >= ms) cached = { value: open(), at: clock.now() };
     return cached.value;
+  };
+}
+
+/** Notices that nobody uses the page any more. */
+interface Idle {
+  /** Something was asked, or a page went. */
+  readonly touch: () => void;
+  readonly stop: () => void;
+}
+
+/** Calls `ended` once, when for `ms` nothing was asked and `isUsed` says that no page is connected. */
+function watchIdle({
+  clock,
+  ms,
+  isUsed,
+  ended,
+}: {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly isUsed: () => boolean;
+  readonly ended: () => void;
+}): Idle {
+  let lastUse = clock.now();
+  let cancel = (): void => undefined;
+  function check(): void {
+    const left = isUsed() ? ms : lastUse + ms - clock.now();
+    if (left <= 0) ended();
+    else cancel = clock.after(left, check);
+  }
+  check();
+  return {
+    touch() {
+      lastUse = clock.now();
+    },
+    stop: () => cancel(),
   };
 }

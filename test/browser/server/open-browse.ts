@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import type { BrowseOptions } from "../../../src/browser/server.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
-import { sessionHeader } from "../../../src/browser/wire/session.ts";
+import { sessionHeader } from "../../../src/browser/wire/sessions.ts";
 import type { SkillListChange } from "../../../src/browser/wire/skills.ts";
 
 /** What tests read of an answer, whatever it is. */

@@ -8,7 +8,7 @@ import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import type { RunNews, RunRequest, RunStarted, ShownRun } from "../../../src/browser/wire/runs.ts";
 import type { SkillDetail } from "../../../src/browser/wire/skills.ts";
-import { type BrowseSessionResponse, sessionHeader } from "../../../src/browser/wire/session.ts";
+import { type BrowseSessionResponse, sessionHeader } from "../../../src/browser/wire/sessions.ts";
 import { action } from "../../serve/open-served.ts";
 
 interface Sent {

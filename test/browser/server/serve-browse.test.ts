@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sessionHeader } from "../../../src/browser/wire/session.ts";
+import { sessionHeader } from "../../../src/browser/wire/sessions.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { type OpenBrowse, openBrowse } from "./open-browse.ts";
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { OpenFile } from "../../wire/skills.ts";
-import { SourceError } from "../source/source-error.ts";
+import { SourceError } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 
 /** Opens a place in the person's editor; nothing where the source cannot. */

@@ -1,16 +1,13 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Empty } from "../parts/empty.tsx";
-import { toVisible } from "../parts/visible-text.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Empty, Icon } from "../parts/icon.tsx";
+import { toVisible, ForeignName, ForeignText } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
-import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
 import type { SkillRow } from "../../wire/skills.ts";
-import { isStated } from "../parts/skill-states.ts";
-import { StateMark } from "../parts/state-mark.tsx";
+import { isStated, StateMark } from "../parts/state-mark.tsx";
 import type { KnownDetail } from "../source/skill-source.ts";
 
 export interface SkillViewProps {

@@ -1,7 +1,6 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SourceError } from "../source/source-error.ts";
-import type { KnownDetail } from "../source/skill-source.ts";
+import { SourceError, type KnownDetail } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
 export type DetailState =

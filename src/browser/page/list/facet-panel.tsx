@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { stateDisplays, type StateDisplay } from "../parts/skill-states.ts";
+import { stateDisplays, type StateDisplay } from "../parts/state-mark.tsx";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const debounceMilliseconds = 150;

@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
-import { Icon } from "../parts/icon.tsx";
+import { Icon, Empty } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { noFilter } from "../state/place.ts";
-import { EmptyList } from "./empty-list.tsx";
+import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
-import { SearchBox } from "./search-box.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import type { SkillRow } from "../../wire/skills.ts";
 import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { toShortNumber } from "../parts/short-number.ts";
+import { toShortNumber } from "../parts/formats.tsx";
+import { useEffect, useRef } from "preact/hooks";
 
 /** Search, filters, and the skills that are left. */
 export function ListPane({
@@ -145,4 +144,90 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
       </span>
     </>
   );
+}
+
+/** Narrows the list at every key. Arrow down goes into the list, Enter opens its first skill, Escape clears. */
+function SearchBox({
+  list,
+  onOpenFirst,
+}: {
+  readonly list: RefObject<HTMLDivElement | null>;
+  readonly onOpenFirst: () => void;
+}): JSX.Element {
+  const { places, isPage } = useBrowser();
+  const { filter, route } = places.current.value;
+  const input = useRef<HTMLInputElement>(null);
+  // A page of its own opens ready to search; inside another page, the focus is not ours to take.
+  useEffect(() => {
+    if (isPage && !(route.view === "skills" && route.skill !== undefined))
+      input.current?.focus({ preventScroll: true });
+  }, []);
+  const press = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown") list.current?.focus();
+    else if (event.key === "Enter") onOpenFirst();
+    else if (event.key === "Escape" && filter.query !== "") places.narrow({ ...filter, query: "" });
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <label class="search">
+      <span class="unseen">Search skills</span>
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        placeholder="Search skills"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={500}
+        value={filter.query}
+        onInput={(event) => {
+          places.narrow({ ...filter, query: event.currentTarget.value });
+        }}
+        onKeyDown={press}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </label>
+  );
+}
+
+/** Why there is nothing in the list. */
+function EmptyList(): JSX.Element {
+  const { source, places } = useBrowser();
+  const list = source.list.value;
+  if (list === undefined) return <Unread />;
+  if (list.skills.length > 0)
+    return (
+      <Empty icon="search" title="No skill matches">
+        <p>Fewer words or filters find more.</p>
+        <button type="button" class="button" onClick={() => places.narrow(noFilter)}>
+          Show all {list.skills.length} skills
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty icon="book" title="There are no skills yet">
+      <p>
+        A directory with a <code>SKILL.md</code> in <code>.agents/skills</code> of the project, or in{" "}
+        <code>~/.agents/skills</code>, appears here as soon as it is saved.
+      </p>
+    </Empty>
+  );
+}
+
+function Unread(): JSX.Element {
+  switch (useBrowser().source.connection.value.status) {
+    case "refused":
+      return <Empty icon="ban" title="This page has no access to the server" />;
+    case "lost":
+      return <Empty icon="plug" title="The server does not answer" />;
+    case "connecting":
+    case "live":
+      return (
+        <div class="late">
+          <Empty icon="book" title="Reading skills…" />
+        </div>
+      );
+  }
 }

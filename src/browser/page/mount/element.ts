@@ -3,7 +3,7 @@ import type { ReadableStore, SkillBrowserElement, SkillEventDetail } from "../el
 import { mount } from "./mount.tsx";
 import { createHttpSource } from "../source/http-source.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
-import { themes } from "../state/theme.ts";
+import { themes } from "../state/browser.ts";
 import { createStoreSource } from "../source/store-source.ts";
 
 const name = "acp-skill-browser";

@@ -3,10 +3,9 @@ import { render, type JSX } from "preact";
 import { BrowserApp } from "../app.tsx";
 import styles from "../look/browser.css?url";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
-import { BrowserProvider, type Browser } from "../state/browser.ts";
-import { createMemoryNavigation, createUrlNavigation } from "../state/places.ts";
+import { BrowserProvider, type Browser, type ThemeChoice, createTheme } from "../state/browser.ts";
+import { createMemoryNavigation, createUrlNavigation } from "../state/location.ts";
 import { createSkillListState } from "../state/shown-skills.ts";
-import { type ThemeChoice, createTheme } from "../state/theme.ts";
 
 interface Around {
   /** What the page around it says; null: nothing. */

@@ -1,6 +1,6 @@
 import "./element.ts";
 import "../look/page.css";
-import { exchangeCode } from "../source/exchange-code.ts";
+import { exchangeCode } from "../source/http-request.ts";
 
 await exchangeCode(window);
 const element = document.createElement("acp-skill-browser");

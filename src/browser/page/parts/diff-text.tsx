@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "./foreign-text.tsx";
 
 const mostLines = 1_000;
 const longestLine = 1_000;

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { JSX, ComponentChildren } from "preact";
 
 /** Paths on a grid of 16, drawn with a stroke of 1.5. */
 const paths = {
@@ -37,5 +37,24 @@ export function Icon({ name }: { readonly name: IconName }): JSX.Element {
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={paths[name]} />
     </svg>
+  );
+}
+
+/** What stands where there is nothing to show: one sentence why, and what to do. */
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <p class="title">{title}</p>
+      {children}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useBrowser } from "../state/browser.ts";
-import { formatRoute, type Route } from "../state/place.ts";
+import { formatRoute, type Route } from "../state/location.ts";
 
 /** A link inside the browser. It works where the URL is not ours, too; a modified click opens a tab where it is. */
 export function RouteLink({

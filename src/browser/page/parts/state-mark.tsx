@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { SkillState } from "../../wire/skills.ts";
-import { Icon } from "./icon.tsx";
-import { stateDisplays } from "./skill-states.ts";
+import { Icon, type IconName } from "./icon.tsx";
 
 /** The state of a skill: an icon and its words. */
 export function StateMark({ state }: { readonly state: SkillState }): JSX.Element {
@@ -12,4 +11,27 @@ export function StateMark({ state }: { readonly state: SkillState }): JSX.Elemen
       {words}
     </span>
   );
+}
+
+/** The words, icon and tone of a state. Colour only repeats what icon and words say. */
+export interface StateDisplay {
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: "good" | "notice" | "warning" | "danger" | "muted";
+}
+
+export const stateDisplays: Readonly<Record<SkillState, StateDisplay>> = {
+  ok: { words: "OK", icon: "check", tone: "muted" },
+  warnings: { words: "Warnings", icon: "alert", tone: "warning" },
+  "needs-approval": { words: "Needs approval", icon: "shield", tone: "notice" },
+  changed: { words: "Changed since approval", icon: "diff", tone: "notice" },
+  blocked: { words: "Blocked", icon: "ban", tone: "danger" },
+  denied: { words: "Denied by policy", icon: "ban", tone: "danger" },
+  shadowed: { words: "Shadowed", icon: "layers", tone: "muted" },
+  invalid: { words: "Invalid", icon: "cross", tone: "danger" },
+};
+
+/** Whether a skill says a version: one that does not has 0.0.0. */
+export function isStated(version: string): boolean {
+  return version !== "" && version !== "0.0.0";
 }

@@ -1,10 +1,8 @@
 import type { JSX } from "preact";
 import { Icon } from "../parts/icon.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
-import { toVisible } from "../parts/visible-text.ts";
+import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
-import { useBrowser } from "../state/browser.ts";
-import { themes } from "../state/theme.ts";
+import { useBrowser, themes } from "../state/browser.ts";
 import { otherViews } from "../views.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
@@ -79,4 +77,28 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
 /** The last part of the path of a project. */
 export function projectName(directory: string): string {
   return /[^\\/]+(?=[\\/]*$)/.exec(directory)?.[0] ?? directory;
+}
+
+/** Says when what is shown may not be up to date, and why. Empty while all is well. */
+export function ConnectionLine(): JSX.Element {
+  const { status } = useBrowser().source.connection.value;
+  return (
+    <div class="connection" role="status">
+      {status === "lost" && (
+        <>
+          <Icon name="alert" />
+          <span>The server does not answer. This page shows the last it heard, and keeps trying.</span>
+        </>
+      )}
+      {status === "refused" && (
+        <>
+          <Icon name="ban" />
+          <span>
+            This address is no longer valid. Run <code>acp-skills browse</code> in a terminal and open the address that
+            it prints.
+          </span>
+        </>
+      )}
+    </div>
+  );
 }

@@ -1,6 +1,6 @@
-import { sessionHeader } from "../../wire/session.ts";
+import { sessionHeader, type BrowseSessionResponse } from "../../wire/sessions.ts";
 import type { BrowseError } from "../../wire/skills.ts";
-import { SourceError } from "./source-error.ts";
+import { SourceError } from "./skill-source.ts";
 
 /** What `fetch` takes. */
 export interface ServerFetchInit extends RequestInit {
@@ -26,7 +26,7 @@ export function createServerFetch(base: string, fetch: typeof globalThis.fetch, 
 }
 
 /** Stores the key for as long as this tab is open; another tab signs in with a code of its own. */
-export function storeSessionKey(key: string): void {
+function storeSessionKey(key: string): void {
   sessionStorage.setItem(sessionHeader, key);
 }
 
@@ -51,5 +51,21 @@ async function errorOf(response: Response): Promise<SourceError> {
     return new SourceError(error.code, error.message, error.hint);
   } catch {
     return new SourceError("INTERNAL", `The server answered ${response.status}, without a reason.`);
+  }
+}
+
+/**
+ * Exchanges the one-time code in the fragment of the page's address for a session, and removes it from the address and the history. A code
+ * that the server refuses changes nothing: an earlier session may still be valid, and if not, the list says what to do.
+ */
+export async function exchangeCode(window: Window & Pick<typeof globalThis, "fetch">): Promise<void> {
+  const [, code] = /^#code=([\w-]{1,200})$/.exec(window.location.hash) ?? [];
+  if (code === undefined) return;
+  window.history.replaceState(null, "", `${window.location.pathname}${window.location.search}`);
+  try {
+    const response = await window.fetch("/api/session", { ...jsonBody({ code }), credentials: "same-origin" });
+    if (response.ok) storeSessionKey(((await response.json()) as BrowseSessionResponse).key);
+  } catch {
+    // The list fails likewise.
   }
 }

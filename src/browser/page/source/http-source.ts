@@ -1,14 +1,16 @@
-import { signal } from "@preact/signals";
-import type { About, SkillDetail, SkillList, SkillListChange } from "../../wire/skills.ts";
-import { applyChange } from "./apply-change.ts";
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { About, SkillDetail, SkillList, SkillListChange, SkillRow } from "../../wire/skills.ts";
 import { readEvents, type ServerSentEvent } from "./event-stream.ts";
-import { createServerFetch } from "./http-request.ts";
-import { createHttpServer, skillPath } from "./http-server.ts";
-import type { ServerEvents } from "./skill-server.ts";
-import type { ConnectionState, BrowserSkillSource } from "./skill-source.ts";
-import { SourceError } from "./source-error.ts";
+import { createServerFetch, jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
+import {
+  type ServerEvents,
+  type ConnectionState,
+  type BrowserSkillSource,
+  SourceError,
+  type SkillServer,
+} from "./skill-source.ts";
 
-export interface HttpSourceOptions {
+interface HttpSourceOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Waits before the next attempt. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -137,4 +139,87 @@ async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promis
     const timer = setTimeout(done, milliseconds);
     aborted.addEventListener("abort", done);
   });
+}
+
+/** The functions of the server, each one request. */
+function createHttpServer(
+  exchange: ServerFetch,
+  about: ReadonlySignal<About | undefined>,
+  on: SkillServer["on"],
+): SkillServer {
+  const read = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
+    (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
+  const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
+    (await (await exchange(path, { ...jsonBody(value), ...(signal !== undefined && { signal }) })).json()) as Answer;
+  const act = async (path: string, init: ServerFetchInit): Promise<void> => {
+    const response = await exchange(path, init);
+    await response.body?.cancel();
+  };
+
+  return {
+    about,
+    on,
+    file: (skill, path, signal) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, signal),
+    history: (skill, signal) => read(`${skillPath(skill)}/history`, signal),
+    decide: (skill, decision) => act(`${skillPath(skill)}/decision`, jsonBody(decision)),
+    open: (skill, file) => act(`${skillPath(skill)}/open`, jsonBody(file)),
+    startRun: (request) => send("/api/runs", request),
+    run: (run, signal) => read(`/api/runs/${encodeURIComponent(run)}`, signal),
+    cancelRun: (run) => act(`/api/runs/${encodeURIComponent(run)}`, { method: "DELETE" }),
+    storeBlob: async (bytes) =>
+      (await (
+        await exchange("/api/blobs", {
+          method: "POST",
+          headers: { "content-type": bytes.type === "" ? "application/octet-stream" : bytes.type },
+          body: bytes,
+        })
+      ).json()) as Awaited<ReturnType<SkillServer["storeBlob"]>>,
+    readBlob: async (blob, signal) =>
+      await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`, signal === undefined ? {} : { signal })).blob(),
+    sessions: (signal) => read("/api/sessions", signal),
+    budget: (signal) => read("/api/budget", signal),
+    sources: (signal) => read("/api/sources", signal),
+    discover: (source, signal) => send("/api/sources/discover", { source }, signal),
+    plan: (request, signal) => send("/api/sources/plan", request, signal),
+    apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
+  };
+}
+
+function skillPath(id: string): string {
+  return `/api/skills/${encodeURIComponent(id)}`;
+}
+
+/** The list after a change, with untouched rows as they were; undefined if a change in between was missed. */
+export function applyChange(list: SkillList, change: SkillListChange): SkillList | undefined {
+  if (change.revision <= list.revision) return list;
+  if (change.revision !== list.revision + 1) return undefined;
+  const put = new Map(change.put.map((row) => [row.id, row]));
+  const removed = new Set(change.removed);
+  const unchanged: SkillRow[] = [];
+  for (const row of list.skills) {
+    if (removed.has(row.id)) continue;
+    const newer = put.get(row.id);
+    if (newer === undefined) unchanged.push(row);
+    else if (newer.name === row.name) {
+      unchanged.push(newer);
+      put.delete(row.id);
+    }
+  }
+  return { ...list, revision: change.revision, skills: merge(unchanged, [...put.values()].sort(byName)) };
+}
+
+function merge(skills: readonly SkillRow[], added: readonly SkillRow[]): readonly SkillRow[] {
+  if (added.length === 0) return skills;
+  const merged: SkillRow[] = [];
+  let next = 0;
+  for (const row of skills) {
+    for (let one = added[next]; one !== undefined && byName(one, row) < 0; one = added[++next]) merged.push(one);
+    merged.push(row);
+  }
+  return [...merged, ...added.slice(next)];
+}
+
+function byName(one: SkillRow, other: SkillRow): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
 }

@@ -1,12 +1,11 @@
 import type { SkillRow } from "../../wire/skills.ts";
-import type { Signal } from "@preact/signals";
+import { type Signal, effect, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { SkillEventDetail } from "../element-types.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
-import type { PageNavigation } from "./places.ts";
+import type { PageNavigation } from "./location.ts";
 import type { SkillListState } from "./shown-skills.ts";
-import type { ThemeChoice } from "./theme.ts";
 
 /** What every part of one mounted browser may use. */
 export interface Browser {
@@ -43,4 +42,34 @@ export function canAct({ server }: BrowserSkillSource): boolean {
 /** The detail of an event about a skill. */
 export function toEventDetail({ name, agent, command }: SkillRow): SkillEventDetail {
   return { name, ...(agent !== undefined && { agent }), ...(command !== undefined && { command }) };
+}
+
+/** `system` follows the machine. */
+export type ThemeChoice = "system" | "light" | "dark";
+
+export const themes: readonly ThemeChoice[] = ["system", "light", "dark"];
+
+const key = "acp-skills-theme";
+
+/** The theme that a person chose in this browser; `storage` remembers it if it can. */
+export function createTheme(storage: () => Storage): Signal<ThemeChoice | null> {
+  const theme = signal<ThemeChoice | null>(readTheme(storage));
+  effect(() => {
+    try {
+      if (theme.value === "system" || theme.value === null) storage().removeItem(key);
+      else storage().setItem(key, theme.value);
+    } catch {
+      // Some browsers refuse storage; the choice then lasts as long as the page.
+    }
+  });
+  return theme;
+}
+
+function readTheme(storage: () => Storage): ThemeChoice {
+  try {
+    const stored = storage().getItem(key);
+    return themes.find((theme) => theme === stored) ?? "system";
+  } catch {
+    return "system";
+  }
 }

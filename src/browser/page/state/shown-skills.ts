@@ -2,7 +2,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 import { type Facets, facetsOf, matcherOf, openSearch } from "../../../client/select.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
-import type { PageNavigation } from "./places.ts";
+import type { PageNavigation } from "./location.ts";
 
 /** The list as it is narrowed by search and facets, and where a person is in it. */
 export interface SkillListState {

@@ -1,11 +1,10 @@
 import type { JSX } from "preact";
 import type { AgentBudget, Budget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import { SourceErrorAlert } from "../answers/failure.tsx";
-import { useAnswer } from "../answers/use-answer.ts";
+import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
-import type { SkillServer } from "../source/skill-server.ts";
+import type { SkillServer } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
 const readBudget = (server: SkillServer, signal: AbortSignal): Promise<Budget> => server.budget(signal);

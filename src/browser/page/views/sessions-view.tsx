@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
-import type { SessionList } from "../../wire/sessions.ts";
-import { SourceErrorAlert } from "../answers/failure.tsx";
-import { useAnswer } from "../answers/use-answer.ts";
-import { Empty } from "../parts/empty.tsx";
-import type { SkillServer } from "../source/skill-server.ts";
-import { SessionCard } from "./sessions/session-card.tsx";
+import type { SessionList, ShownSession } from "../../wire/sessions.ts";
+import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
+import { Empty, Icon } from "../parts/icon.tsx";
+import type { SkillServer } from "../source/skill-source.ts";
+import { Time } from "../parts/formats.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { RouteLink } from "../parts/route-link.tsx";
 
 const readSessions = (server: SkillServer, signal: AbortSignal): Promise<SessionList> => server.sessions(signal);
 
@@ -46,5 +47,115 @@ function Cards({ title, of }: { readonly title: string; readonly of: SessionList
         ))}
       </ul>
     </section>
+  );
+}
+
+/** One session: who is connected, which skills were announced, which were used. */
+function SessionCard({ session }: { readonly session: ShownSession }): JSX.Element {
+  const { id, agent, editor, directory, openedAt, closedAt, forms, tools, announced, used } = session;
+  return (
+    <article class="tile" aria-label={`Session ${id}`}>
+      <header>
+        <h4>
+          <ForeignText text={editor || "An editor"} /> → <ForeignText text={agent || "an agent"} />
+        </h4>
+        <span class={closedAt === undefined ? "mark good" : "mark muted"}>
+          <Icon name={closedAt === undefined ? "plug" : "close"} />
+          {closedAt === undefined ? "open" : "closed"}
+        </span>
+      </header>
+      <dl class="facts">
+        <dt>Session</dt>
+        <dd class="mono">
+          <ForeignText text={id} />
+        </dd>
+        {directory !== undefined && (
+          <>
+            <dt>Directory</dt>
+            <dd class="mono">
+              <ForeignText text={directory} />
+            </dd>
+          </>
+        )}
+        <dt>Opened</dt>
+        <dd>
+          <Time at={openedAt} />
+          {closedAt !== undefined && (
+            <>
+              , closed <Time at={closedAt} />
+            </>
+          )}
+        </dd>
+        <dt>Model</dt>
+        <dd>{tools ? "has the skill tools" : "did not get the skill tools"}</dd>
+        <dt>Announced</dt>
+        <dd>
+          {announced === undefined ? (
+            "nothing yet"
+          ) : (
+            <>
+              {announced.skills} {announced.skills === 1 ? "skill" : "skills"} at <Time at={announced.at} />
+            </>
+          )}
+          {forms.length > 0 && (
+            <>
+              {" "}
+              as <ForeignText text={forms.join(", ")} />
+            </>
+          )}
+        </dd>
+      </dl>
+      {announced !== undefined && announced.names.length > 0 && (
+        <details>
+          <summary>Which skills</summary>
+          <p class="names">
+            {announced.names.map((name) => (
+              <SkillLink key={name} name={name} />
+            ))}
+            {announced.skills > announced.names.length && (
+              <span class="muted">and {announced.skills - announced.names.length} more</span>
+            )}
+          </p>
+        </details>
+      )}
+      {used.length > 0 && (
+        <details>
+          <summary>
+            {used.length} {used.length === 1 ? "use" : "uses"}
+          </summary>
+          <table class="uses">
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">Tool</th>
+                <th scope="col">Skill</th>
+                <th scope="col">Outcome</th>
+              </tr>
+            </thead>
+            <tbody>
+              {used.map(({ at, tool, skill, outcome }, place) => (
+                <tr key={`${at} ${place}`}>
+                  <td>
+                    <Time at={at} />
+                  </td>
+                  <td class="mono">{tool}</td>
+                  <td>{skill !== undefined && <SkillLink name={skill} />}</td>
+                  <td>{outcome}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </article>
+  );
+}
+
+/** The ledger has canonical names, the list has slugs. */
+function SkillLink({ name }: { readonly name: string }): JSX.Element {
+  return (
+    <RouteLink to={{ view: "skills", skill: name.replaceAll(".", "-") }}>
+      <ForeignText text={name} limit={128} />
+    </RouteLink>
   );
 }

@@ -1,17 +1,14 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import type { SourceList } from "../../wire/sources.ts";
-import { SourceErrorAlert } from "../answers/failure.tsx";
-import { useAnswer } from "../answers/use-answer.ts";
-import { ForeignText } from "../parts/foreign-text.tsx";
-import { Icon } from "../parts/icon.tsx";
-import type { SkillServer } from "../source/skill-server.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SourceList, InstalledSkill, InstallPlace } from "../../wire/sources.ts";
+import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
+import { ForeignText, ForeignName } from "../parts/foreign-text.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import type { SkillServer } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
-import { DiscoverForm } from "./sources/discover-form.tsx";
-import { InstalledSkills } from "./sources/installed-skills.tsx";
 import { OfferedSkills } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
-import { appliedWords, useInstalling } from "./sources/use-installing.ts";
+import { appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
 const readSources = (server: SkillServer, signal: AbortSignal): Promise<SourceList> => server.sources(signal);
 
@@ -58,5 +55,136 @@ export function SourcesView(): JSX.Element {
       {isAllowed && <DiscoverForm installing={installing} />}
       {found !== undefined && <OfferedSkills key={found.offer.source} found={found} installing={installing} />}
     </div>
+  );
+}
+
+/** Asks for a source, and reads it. */
+function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX.Element {
+  const [text, setText] = useState("");
+  const { doing, failed, discover, stop } = installing;
+  const isReading = doing === "discover";
+  return (
+    <section aria-labelledby="add-title">
+      <h3 id="add-title">Add skills from a source</h3>
+      <form
+        class="discover"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== "") discover(text);
+        }}
+      >
+        <label for="source">Source</label>
+        <input
+          id="source"
+          class="typed"
+          type="text"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          maxLength={2_048}
+          required
+          aria-describedby="source-forms"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <button type="submit" class="button primary" aria-disabled={doing !== undefined}>
+          {isReading ? "Reading …" : "Discover"}
+        </button>
+        {isReading && (
+          <button type="button" class="button" onClick={stop}>
+            Stop
+          </button>
+        )}
+      </form>
+      <p id="source-forms" class="muted">
+        A domain or URL, <code>OWNER/REPO</code> of GitHub, <code>git:URL</code> or <code>registry:URL</code>. Its
+        server is asked what it offers; nothing is installed before you have reviewed it.
+      </p>
+      {failed?.doing === "discover" && <SourceErrorAlert error={failed.error} />}
+    </section>
+  );
+}
+
+export const placeTitles: Readonly<Record<InstallPlace, string>> = {
+  project: "In this project",
+  global: "For you, in every project",
+};
+
+const displays: Readonly<Record<InstalledSkill["state"], { words: string; icon: IconName; tone: string }>> = {
+  verified: { words: "verified", icon: "check", tone: "good" },
+  modified: { words: "changed here", icon: "diff", tone: "warning" },
+  missing: { words: "missing", icon: "cross", tone: "danger" },
+  unknown: { words: "cannot be verified", icon: "question", tone: "muted" },
+};
+
+interface Properties {
+  readonly of: SourceList["places"][number];
+  /** Absent where nothing can be changed. */
+  readonly onUpdate: (() => void) | undefined;
+  readonly isBusy: boolean;
+}
+
+/** What one lock names, and whether its files are as they were installed. */
+function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Element {
+  const { place, directory, fault, skills, more } = of;
+  return (
+    <section aria-label={placeTitles[place]}>
+      <div class="bar">
+        <h3>
+          {placeTitles[place]} <span class="muted">{skills.length + more}</span>
+        </h3>
+        <code class="muted">
+          <ForeignText text={directory} />
+        </code>
+        {onUpdate !== undefined && skills.length > 0 && (
+          <button type="button" class="button" aria-disabled={isBusy} onClick={onUpdate}>
+            Check for updates
+          </button>
+        )}
+      </div>
+      {fault !== undefined && (
+        <p class="failure">
+          <Icon name="alert" /> <ForeignText text={fault} limit={1_000} />
+        </p>
+      )}
+      {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
+      <ul class="installed">
+        {skills.map((skill) => (
+          <li key={skill.name}>
+            <Installed skill={skill} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="muted">and {more} more</p>}
+    </section>
+  );
+}
+
+function Installed({ skill }: { readonly skill: InstalledSkill }): JSX.Element {
+  const { name, version, source, state, changes = [] } = skill;
+  const { words, icon, tone } = displays[state];
+  return (
+    <>
+      <strong>
+        <ForeignName name={name} />
+      </strong>{" "}
+      {version !== undefined && <ForeignText text={version} limit={80} />}
+      <span class={`mark ${tone}`}>
+        <Icon name={icon} />
+        {words}
+      </span>
+      <span class="muted from">
+        from <ForeignText text={source} limit={300} />
+      </span>
+      {changes.length > 0 && (
+        <ul class="changes">
+          {changes.map((change) => (
+            <li key={change}>
+              <ForeignText text={change} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }

@@ -2,15 +2,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import * as z from "zod";
 import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
-import { type BrowseSessionResponse, sessionHeader } from "../../wire/session.ts";
+import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
 import { findRoute } from "./find-route.ts";
-import { sendAnswer, sendJson, sendRefusal } from "./send-answer.ts";
-import { toErrorAnswer } from "./to-error-answer.ts";
+import { sendAnswer, sendJson, sendRefusal, toErrorAnswer } from "./send-answer.ts";
 
 /** What requests of the page are answered with. */
 export interface AnsweringPage {

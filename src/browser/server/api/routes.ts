@@ -1,10 +1,8 @@
 import type { MountBrowse } from "../browse-door.ts";
-import { mountBlobs } from "../runs/mount-blobs.ts";
+import { mountBlobs, mountRuns } from "../runs/mount-runs.ts";
 import { mountHistory } from "../runs/mount-history.ts";
-import { mountRuns } from "../runs/mount-runs.ts";
-import { mountAbout } from "./about.ts";
+import { mountAbout, mountLiveEvents } from "./about.ts";
 import { mountBudget } from "./budget.ts";
-import { mountLiveEvents } from "./events.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSkills } from "./skills.ts";
 import { mountSources } from "./sources.ts";

@@ -3,7 +3,8 @@ import { homePath } from "../../../base/paths/shown-path.ts";
 import type { KnownSession, LedgerEntry } from "../../../runtime/ledger.ts";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
-import { watchDirectories } from "../live/watch-directories.ts";
+import { type FSWatcher, watch } from "node:fs";
+import type { Clock } from "../../../base/clock.ts";
 
 const mostSessions = 100;
 /** The uses shown of one session. */
@@ -79,4 +80,38 @@ function toShown(session: KnownSession, uses: readonly LedgerEntry[], home: stri
         ...(outcome !== undefined && { outcome }),
       })),
   };
+}
+
+/** Changes within this time are reported once. */
+const debounceMs = 150;
+
+/**
+ * Calls back after something changed in directories, which need not exist. Directories that cannot be watched are skipped, because pages can also
+ * be reloaded. The returned function stops watching.
+ */
+function watchDirectories(directories: readonly string[], clock: Clock, changed: () => void): () => void {
+  let stopTimer: (() => void) | undefined;
+  const noticed = (): void => {
+    stopTimer ??= clock.after(debounceMs, () => {
+      stopTimer = undefined;
+      changed();
+    });
+  };
+  const watchers = directories.flatMap((directory) => watchOne(directory, noticed) ?? []);
+  return () => {
+    stopTimer?.();
+    for (const watcher of watchers) watcher.close();
+  };
+}
+
+function watchOne(directory: string, noticed: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, { persistent: false }, noticed);
+    watcher.on("error", () => {
+      watcher.close();
+    });
+    return watcher;
+  } catch {
+    return undefined; // It does not exist yet, or the system has no watches left.
+  }
 }

@@ -6,12 +6,11 @@ import { toContent } from "../../../base/text/content.ts";
 import { reaches } from "../../../runtime/trust.ts";
 import type { FileContent } from "../../wire/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
-import { decide } from "../decide/decide.ts";
-import { shownVersion } from "../decide/shown-version.ts";
-import { locateFile } from "../detail/locate-file.ts";
+import { decide } from "../decide.ts";
+import { shownVersion, findShown } from "../shown-version.ts";
+import { locateFile } from "../detail/installation.ts";
 import { readSkillDetail } from "../detail/show-skill.ts";
 import { openInEditor } from "./open-in-editor.ts";
-import { findShown } from "../find-shown.ts";
 import { maxReplyBytes } from "../../../wire/tools.ts";
 
 const digest = z.string().regex(digestForm);

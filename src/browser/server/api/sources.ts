@@ -1,10 +1,9 @@
 import * as z from "zod";
 import type { AppliedPlan, PlanRequest, SourcePlan } from "../../wire/sources.ts";
 import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
-import { discover } from "../sources/discover.ts";
+import { discover, installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
 import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
-import { installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
 import { createLimitedSourceReader } from "../sources/limited-source-reader.ts";
 import { whoAndWhere } from "../../../runtime/ledger.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";

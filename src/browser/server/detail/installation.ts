@@ -1,11 +1,14 @@
 import path from "node:path";
 import { stateOf } from "../../../sources/installed.ts";
-import { isSkillsError } from "../../../base/errors.ts";
+import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { installPlaces, toSkillsPlace } from "../sources/places.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash.ts";
+import type { ShownSkill } from "../rows/row-texts.ts";
 
 /** Where the skill in a directory was installed from, by the lock; undefined if no lock names it, or can be read. */
 export async function findInstallation(
@@ -27,4 +30,17 @@ export async function findInstallation(
     }
   }
   return undefined;
+}
+
+/** The real path of a file of a skill, by the rules of `read_skill_file`. Throws INVALID_PATH or FILE_NOT_FOUND. */
+export function locateFile({ offered, file, row }: ShownSkill, relative: string, source: SkillSource): string {
+  const fault = skillPathFault(relative);
+  if (fault !== undefined) throw invalidPath(fault);
+  const directory = offered?.skill.directory ?? source.files.resolve(path.dirname(file));
+  // Of what is not offered, only what its problems are about.
+  const isServed = offered !== undefined || [path.basename(file), "skill.toml"].includes(relative);
+  const skill = offered?.skill ?? { directory: directory ?? "" };
+  const real = directory === undefined || !isServed ? undefined : locateSkillFile(source, skill, relative);
+  if (real !== undefined) return real;
+  throw new SkillsError("FILE_NOT_FOUND", `Unknown file ${JSON.stringify(relative)} in the skill ${row.name}.`);
 }

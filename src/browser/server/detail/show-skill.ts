@@ -13,13 +13,11 @@ import type { FullTrustRequest } from "../../../runtime/trust.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import { projectSkill } from "../../../wire/command-facts.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import type { ShownSkill } from "../rows/shown-skill.ts";
-import { withFrames } from "./code-frames.ts";
-import { findMentions } from "./find-mentions.ts";
-import { findHidden } from "./hidden-text.ts";
+import type { ShownSkill } from "../rows/row-texts.ts";
+import { withFrames } from "./problems.ts";
+import { findMentions, showPermissions, toWants } from "./permissions.ts";
+import { findHidden, type ShownDocument, readDocument } from "./overview.ts";
 import { findInstallation } from "./installation.ts";
-import { type ShownDocument, readDocument } from "./read-document.ts";
-import { showPermissions, toWants } from "./show-permissions.ts";
 
 const mostFiles = 4_096;
 

@@ -6,7 +6,7 @@ import { isSkillsError } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { type OpenSkillWatcher, nativeWatchers } from "../../../skills/skillset.ts";
 import { hashShown } from "../detail/show-skill.ts";
-import type { ShownSkill } from "../rows/shown-skill.ts";
+import type { ShownSkill } from "../rows/row-texts.ts";
 import type { ShownSkills } from "../rows/shown-skills.ts";
 
 /** The skills that were read last: the catalog notices changes of what it lists, this the changes of all their files. */

@@ -1,6 +1,7 @@
 import type { Steps } from "../../../base/promises/slices.ts";
 import type { SkillRow, SkillListChange } from "../../wire/skills.ts";
-import type { ShownSkill } from "./shown-skill.ts";
+import type { Problem } from "../../../skills/rules.ts";
+import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** All rows of a moment, in their order, by id. */
 export interface Rows {
@@ -51,4 +52,14 @@ export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uin
   }
   pieces.push(Buffer.from(`],"unread":${JSON.stringify(unread)}}`));
   return new Uint8Array(Buffer.concat(pieces));
+}
+
+/** A skill as the page lists it. */
+export interface ShownSkill {
+  readonly row: SkillRow;
+  /** The path of SKILL.md, as its directory spells it. */
+  readonly file: string;
+  /** Absent for what is not offered. */
+  readonly offered?: OfferedSkill;
+  readonly problems: readonly Problem[];
 }

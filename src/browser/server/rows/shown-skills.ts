@@ -9,10 +9,8 @@ import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Approvals, Asker } from "../../../runtime/trust.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
-import { createRowMaker } from "./make-rows.ts";
-import { type Rows, compareRows, encodeRows } from "./row-texts.ts";
-import type { ShownSkill } from "./shown-skill.ts";
-import type { DisplayDirectories } from "./to-row.ts";
+import { createRowMaker, type DisplayDirectories } from "./make-rows.ts";
+import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
 import { type Standings, findStandings } from "../../../runtime/runs.ts";
 
 /** The skills as the page lists them, always up to date. */

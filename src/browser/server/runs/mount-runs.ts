@@ -2,11 +2,11 @@ import * as z from "zod";
 import { isJsonContentType } from "../../../base/network/content-type.ts";
 import { hasTooManyValues, maxJsonValues } from "../../../base/network/json-values.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunRequest, RunStarted, ShownRun } from "../../wire/runs.ts";
+import type { RunRequest, RunStarted, ShownRun, UploadedBlob } from "../../wire/runs.ts";
 import type { BrowseAnswer, BrowseRefusal, BrowseRequest, MountBrowse } from "../browse-door.ts";
 import { createPageRuns } from "./page-runs.ts";
-import { toRunError } from "./run-error.ts";
-import { toShownRun } from "./shown-run.ts";
+import { toRunError, toShownRun } from "./shown-run.ts";
+import { localOwner } from "../../../runtime/caller.ts";
 
 /** Larger contents are passed as blobs. */
 const maxRequestBytes = 1024 * 1024;
@@ -97,3 +97,41 @@ const gone: BrowseRefusal = { status: 404, code: "SKILL_NOT_FOUND", message: "Th
 function absent(): SkillsError {
   return new SkillsError("FILE_NOT_FOUND", "There is no such run; runs are stored for 24 hours.");
 }
+
+const maxBlobBytes = 10 * 1024 * 1024;
+/** The number of uploads at once: each is in memory until it is stored. */
+const mostUploads = 4;
+
+/** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the person at this machine, for runs and from runs. */
+export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
+  let uploads = 0;
+  return [
+    {
+      method: "POST",
+      path: "/api/blobs",
+      async answer({ incoming, bytes, signal }) {
+        if (uploads >= mostUploads)
+          throw new SkillsError("RATE_LIMITED", `${mostUploads} files are being sent already; wait for one.`);
+        uploads += 1;
+        try {
+          const kind = incoming.headers["content-type"] ?? "application/octet-stream";
+          const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBlobBytes), { signal });
+          const stored: UploadedBlob = { id, sizeBytes: size };
+          return { json: stored };
+        } finally {
+          uploads -= 1;
+        }
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/blobs/:id",
+      async answer({ param, query }) {
+        const id = param("id");
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of blobs.read(localOwner, id)) chunks.push(chunk.slice());
+        return { download: Buffer.concat(chunks), name: query.get("name") ?? id };
+      },
+    },
+  ];
+};

@@ -5,10 +5,9 @@ import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../wire/runs.ts";
-import { type AllowedNext, askForRun } from "../decide/allowed-next.ts";
+import { type AllowedNext, askForRun } from "../decide.ts";
 import { type PrintedTail, createPrintedTail } from "./printed-tail.ts";
-import { toRunError } from "./run-error.ts";
-import { toShownResult } from "./shown-run.ts";
+import { toRunError, toShownResult } from "./shown-run.ts";
 
 export interface PageRunsOptions {
   readonly app: Pick<App, "toolbox" | "clock" | "log">;

@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type BrowseSessionResponse, sessionHeader } from "../../../../src/browser/wire/session.ts";
+import { type BrowseSessionResponse, sessionHeader } from "../../../../src/browser/wire/sessions.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 

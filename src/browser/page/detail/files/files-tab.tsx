@@ -1,9 +1,16 @@
 import type { JSX } from "preact";
-import { Empty } from "../../parts/empty.tsx";
-import { toVisible } from "../../parts/visible-text.ts";
+import { Empty } from "../../parts/icon.tsx";
+import { toVisible, ForeignText } from "../../parts/foreign-text.tsx";
 import type { TabProps } from "../tabs.ts";
 import { FileTreeView } from "./file-tree.tsx";
-import { FileView } from "./file-view.tsx";
+import { useEffect, useState } from "preact/hooks";
+import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
+import { SourceText } from "../markdown/source-text.tsx";
+import { CopyButton, Digest } from "../../parts/digest.tsx";
+import { SourceError } from "../../source/skill-source.ts";
+import { useBrowser } from "../../state/browser.ts";
+import { OpenInEditor } from "../open-in-editor.tsx";
+import { sizeInWords } from "../../parts/formats.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
@@ -26,4 +33,96 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
       )}
     </div>
   );
+}
+
+/** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
+function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
+  const { server } = useBrowser().source;
+  const { path, sizeBytes, sha256 } = file;
+  const [content, setContent] = useState<FileContent | SourceError>();
+  useEffect(() => {
+    const reading = new AbortController();
+    server?.file(skill, path, reading.signal).then(setContent, (error: unknown) => {
+      if (!reading.signal.aborted)
+        setContent(error instanceof SourceError ? error : new SourceError("INTERNAL", String(error)));
+    });
+    return () => reading.abort();
+  }, [server, skill, path, sha256]);
+
+  const isText = content !== undefined && "content" in content && content.encoding === "utf-8";
+  return (
+    <section class="file" aria-label="File">
+      <div class="bar">
+        <h3 dir="ltr">
+          <ForeignText text={path} />
+        </h3>
+        <span class="muted">{sizeInWords(sizeBytes)}</span>
+        <Digest digest={sha256} what="SHA-256 of the file" />
+        <span class="actions">
+          {isText && <CopyButton text={content.content} what="text of the file" />}
+          <OpenInEditor skill={skill} path={path} />
+        </span>
+      </div>
+      {content === undefined ? (
+        <p class="muted">{server === undefined ? "Only a server can read files." : "Reading the file …"}</p>
+      ) : (
+        <Content content={content} />
+      )}
+    </section>
+  );
+}
+
+function Content({ content }: { readonly content: FileContent | SourceError }): JSX.Element {
+  if (content instanceof SourceError)
+    return (
+      <p class="caution" role="alert">
+        {content.message} {content.hint}
+      </p>
+    );
+  if (content.encoding === "base64") {
+    const { lines, shown } = hexLines(content.content);
+    return (
+      <>
+        <p class="muted">
+          This file is not text. {shown < content.sizeBytes ? `Its first ${String(shown)} bytes:` : "Its bytes:"}
+        </p>
+        <pre class="hex" tabIndex={0} dir="ltr">
+          {lines.join("\n")}
+        </pre>
+      </>
+    );
+  }
+  return (
+    <>
+      {content.truncated && (
+        <p class="caution">
+          Only the first {sizeInWords(new TextEncoder().encode(content.content).length)} of{" "}
+          {sizeInWords(content.sizeBytes)} are shown.
+        </p>
+      )}
+      {content.content === "" ? (
+        <p class="muted">The file is empty.</p>
+      ) : (
+        <SourceText text={content.content} label="Text of the file" />
+      )}
+    </>
+  );
+}
+
+const mostBytes = 512;
+const bytesOfLine = 16;
+
+/** The first bytes of a file as a hex dump: `00000000  89 50 4e 47 …  .PNG`. */
+function hexLines(base64: string): { readonly lines: readonly string[]; readonly shown: number } {
+  const bytes = Array.from(atob(base64.slice(0, Math.ceil(mostBytes / 3) * 4)), (character) =>
+    character.charCodeAt(0),
+  ).slice(0, mostBytes);
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += bytesOfLine) {
+    const line = bytes.slice(at, at + bytesOfLine);
+    const hex = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
+    lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(bytesOfLine * 3 - 1)}  ${text}`);
+  }
+  return { lines, shown: bytes.length };
 }

@@ -1,8 +1,6 @@
 import type { Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
-import { visibleText } from "../../parts/visible-text.ts";
-import { linkTarget } from "./link-target.ts";
-import { plainText } from "./plain-text.ts";
+import { visibleText } from "../../parts/foreign-text.tsx";
 
 interface Files {
   readonly files: ReadonlySet<string>;
@@ -60,4 +58,53 @@ function Address({ address }: { readonly address: string }): JSX.Element {
 /** Whether a text is, letter by letter, the address that it leads to. */
 function isItself(text: string, href: string): boolean {
   return text === href || `${text}/` === href;
+}
+
+/** Where a link of a skill leads. `shown`: nowhere that we take people; its address is text. */
+type LinkTarget =
+  | { readonly kind: "web"; readonly href: string; readonly host: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "shown"; readonly address: string };
+
+/** Judges an address as browsers read it, so that a host is the one that would be asked (punycode, without the name of a user before `@`). */
+export function linkTarget(address: string, files: ReadonlySet<string>): LinkTarget {
+  const isAbsolute = /^\s*[a-z][a-z0-9+.-]*:/i.test(address);
+  const url = isAbsolute && URL.canParse(address) ? new URL(address) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "")
+    return { kind: "web", href: url.href, host: url.host };
+  const path = isAbsolute ? undefined : pathOf(address);
+  return path !== undefined && files.has(path) ? { kind: "file", path } : { kind: "shown", address };
+}
+
+/** The file of a skill that a relative address names, if it stays inside. */
+function pathOf(address: string): string | undefined {
+  const [written = ""] = address.split(/[?#]/, 1);
+  if (/^[\\/]/.test(written) || written.includes("\\")) return undefined;
+  const names: string[] = [];
+  for (const name of decoded(written)?.split("/") ?? []) {
+    if (name === "..") {
+      if (names.pop() === undefined) return undefined;
+    } else if (name !== "." && name !== "") names.push(name);
+  }
+  return names.join("/");
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // Not valid percent-encoding: it names no file.
+  }
+}
+
+const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+
+/** A text of Markdown without its character references: numbers, and the few names that texts about code need. Others stay as they are written. */
+export function plainText(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (whole, decimal, hexadecimal, name) => {
+    if (typeof name === "string") return named[name] ?? whole;
+    const code = typeof decimal === "string" ? Number(decimal) : Number.parseInt(String(hexadecimal), 16);
+    const isCharacter = code > 0 && code <= 0x10_ffff && (code < 0xd800 || code > 0xdfff);
+    return isCharacter ? String.fromCodePoint(code) : "\ufffd";
+  });
 }

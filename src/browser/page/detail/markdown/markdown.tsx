@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { visibleText } from "../../parts/visible-text.ts";
-import { markdownNodes, type MarkdownContext } from "./markdown-nodes.tsx";
+import { visibleText } from "../../parts/foreign-text.tsx";
 import { parseMarkdown } from "./parse-markdown.ts";
 import { SourceText } from "./source-text.tsx";
+import type { MarkedToken, Token, Tokens } from "marked";
+import { markdownImage, markdownLink, plainText } from "./markdown-link.tsx";
 
 /** What is rendered; the rest of a longer text is shown as it is written. */
 const renderedCharacters = 128 * 1024;
@@ -53,4 +54,150 @@ function render(
   const parsed = parseMarkdown(visibleText(text));
   if ("unparsed" in parsed) return { why: parsed.unparsed };
   return { nodes: markdownNodes(parsed.tokens, around) };
+}
+
+interface MarkdownContext {
+  /** Paths that relative links may lead to. */
+  readonly files: ReadonlySet<string>;
+  readonly openFile: (path: string) => void;
+  /** The level of the heading that the text stands under. */
+  readonly under: number;
+}
+
+/** Tags without attributes that only shape the text inside a line. */
+const shaping = /^<(kbd|sub|sup)>$/i;
+
+/**
+ * What parsed Markdown looks like. No HTML is made or parsed: nothing of the skill but text, a checked address and a number reaches the
+ * page, and HTML is shown as the text that a model reads. Headings keep their order, and none is above the page's own.
+ */
+function markdownNodes(tokens: readonly Token[], around: MarkdownContext): ComponentChildren {
+  let level = around.under;
+  return all(tokens);
+
+  function all(some: readonly Token[] = []): ComponentChildren[] {
+    const nodes: ComponentChildren[] = [];
+    for (let at = 0; at < some.length; at++) {
+      const token = some[at] as MarkedToken;
+      const [, name] = (token.type === "html" && shaping.exec(token.raw)) || [];
+      const end = name === undefined ? -1 : some.findIndex(({ raw }, place) => place > at && isEnd(raw, name));
+      if (name === undefined || end === -1) nodes.push(one(token));
+      else {
+        const Name = name.toLowerCase() as "kbd";
+        nodes.push(<Name>{all(some.slice(at + 1, end))}</Name>);
+        at = end;
+      }
+    }
+    return nodes;
+  }
+
+  function one(token: MarkedToken): ComponentChildren {
+    switch (token.type) {
+      case "space":
+      case "def":
+        return null;
+      case "text":
+        return token.tokens === undefined ? shown(token.text) : all(token.tokens);
+      case "escape":
+        return shown(token.text);
+      case "br":
+        return <br />;
+      case "hr":
+        return <hr />;
+      case "paragraph":
+        return <p dir="auto">{all(token.tokens)}</p>;
+      case "heading":
+        return heading(token);
+      case "blockquote":
+        return <blockquote dir="auto">{all(token.tokens)}</blockquote>;
+      case "strong":
+        return <strong>{all(token.tokens)}</strong>;
+      case "em":
+        return <em>{all(token.tokens)}</em>;
+      case "del":
+        return <del>{all(token.tokens)}</del>;
+      case "codespan":
+        return <code>{unbroken(token.text)}</code>;
+      case "code":
+        return block(token.text, true);
+      case "html":
+        return token.block ? block(token.text.trimEnd(), false) : inline(token.text);
+      case "checkbox":
+        return token.checked ? "☑ " : "☐ ";
+      case "list":
+        return list(token);
+      case "list_item":
+        return <li dir="auto">{all(token.tokens)}</li>;
+      case "table":
+        return table(token);
+      case "image":
+        return markdownImage(token);
+      case "link":
+        return markdownLink(token, all(token.tokens), around);
+    }
+  }
+
+  function heading({ depth, text, tokens: inside }: Tokens.Heading): ComponentChildren {
+    if (text.trim() === "") return null;
+    level = Math.min(around.under + depth, level + 1, 6);
+    const Heading = `h${String(level)}` as "h2";
+    return (
+      <Heading dir="auto" data-level={depth}>
+        {all(inside)}
+      </Heading>
+    );
+  }
+
+  function list({ ordered, start, items }: Tokens.List): JSX.Element {
+    return ordered ? <ol start={Number(start) || 1}>{all(items)}</ol> : <ul>{all(items)}</ul>;
+  }
+
+  function table({ header, rows }: Tokens.Table): JSX.Element {
+    return (
+      <div class="table" role="group" aria-label="Table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {header.map(({ text, tokens: inside }) =>
+                text.trim() === "" ? <td /> : <th scope="col">{all(inside)}</th>,
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((cells) => (
+              <tr>
+                {cells.map(({ tokens: inside }) => (
+                  <td dir="auto">{all(inside)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    );
+  }
+}
+
+function isEnd(raw: string, name: string): boolean {
+  return raw.toLowerCase() === `</${name.toLowerCase()}>`;
+}
+
+function block(text: string, isCode: boolean): JSX.Element {
+  return <pre tabIndex={0}>{isCode ? <code>{unbroken(text)}</code> : text}</pre>;
+}
+
+const option = /(?<=^|\s)(--?[\w-]{1,60})(?=$|[\s=])/;
+
+/** Options of commands stay whole: lines may break at hyphens otherwise, also between the two of `--`. */
+function unbroken(text: string): (string | JSX.Element)[] {
+  return text.split(option).map((part, place) => (place % 2 === 1 ? <span class="unbroken">{part}</span> : part));
+}
+
+function inline(tag: string): JSX.Element {
+  return /^<br\s*\/?>$/i.test(tag) ? <br /> : <code>{tag}</code>;
+}
+
+/** What a character reference stands for must not hide either. */
+function shown(text: string): string {
+  return visibleText(plainText(text));
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
-import { isStated } from "../../parts/skill-states.ts";
+import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
 

@@ -1,17 +1,15 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import type { SkillPermissions } from "../../../wire/skills.ts";
+import type { SkillPermissions, SkillGrant } from "../../../wire/skills.ts";
 import { Digest } from "../../parts/digest.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
-import { RequestedCapabilities } from "./capabilities.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
-import { Grants } from "./grants.tsx";
-import { standingDisplayOf } from "./standing-of.ts";
-import { useDecision } from "./use-decision.ts";
+import { standingDisplayOf, useDecision } from "./use-decision.ts";
+import { Time } from "../../parts/formats.tsx";
 
 /** What the skill may do, who allowed it, what changed since, and the decisions a person can take. */
 export function PermissionsTab(props: TabProps): JSX.Element | null {
@@ -119,6 +117,126 @@ function Changes({
           )}
         </details>
       ))}
+    </>
+  );
+}
+
+/** What a skill asks for in words, then exactly. */
+function RequestedCapabilities({
+  permissions: { wants },
+  expects,
+}: {
+  readonly permissions: SkillPermissions;
+  /** Tools of the agent that its author lists. */
+  readonly expects: readonly string[];
+}): JSX.Element {
+  const exact: readonly (readonly [string, readonly string[]])[] = [
+    ["Network", wants.network],
+    ["Secrets", wants.secrets],
+    ["Project", wants.project === "none" ? [] : [wants.project]],
+    ["Isolation", wants.isolation === undefined ? [] : [wants.isolation]],
+  ];
+  const given = exact.filter(([, values]) => values.length > 0);
+  return (
+    <>
+      <h3>What it wants</h3>
+      {wants.words.length === 0 ? (
+        <p class="muted">Nothing beyond its sandbox.</p>
+      ) : (
+        <ul class="requested">
+          {wants.words.map((words) => (
+            <li key={words}>
+              <ForeignText text={words} limit={Infinity} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {expects.length > 0 && (
+        <p class="muted">
+          Its author expects the agent's tools: <ForeignText text={expects.join(", ")} limit={Infinity} />
+        </p>
+      )}
+      {given.length > 0 && (
+        <dl class="fields">
+          {given.map(([name, values]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <ul class="values">
+                  {values.map((value) => (
+                    <li key={value}>
+                      <code>
+                        <ForeignText text={value} limit={Infinity} />
+                      </code>
+                    </li>
+                  ))}
+                </ul>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  readonly grants: readonly SkillGrant[];
+  /** Absent where nothing can be decided. */
+  readonly onRevoke: ((grant: string) => void) | undefined;
+}
+
+/** Every approval that stands, each for exact files. */
+function Grants({ grants, onRevoke }: Properties): JSX.Element | null {
+  if (grants.length === 0) return null;
+  return (
+    <>
+      <h3>Approvals</h3>
+      <ul class="cards">
+        {grants.map((grant) => (
+          <li key={grant.id}>
+            <p class="title">
+              <span>
+                Version <ForeignText text={grant.version} limit={80} />
+              </span>
+              <span class={`mark ${grant.isCurrent ? "good" : "muted"}`}>
+                {grant.isCurrent ? "as installed now" : "other files than those installed now"}
+              </span>
+            </p>
+            <p class="facts">
+              <span>
+                by <ForeignText text={grant.who} limit={80} />
+              </span>
+              <span>
+                <Time at={Date.parse(grant.when)} />
+              </span>
+              <span>
+                {grant.project === undefined ? "everywhere" : <ForeignText text={`in ${grant.project}`} limit={200} />}
+              </span>
+              {grant.expires !== undefined && (
+                <span>
+                  until <Time at={Date.parse(grant.expires)} />
+                </span>
+              )}
+            </p>
+            <ul class="requested">
+              {grant.words.map((words) => (
+                <li key={words}>
+                  <ForeignText text={words} limit={Infinity} />
+                </li>
+              ))}
+            </ul>
+            <div class="bar">
+              <Digest digest={grant.digest} what="digest of the approved files" />
+              {onRevoke !== undefined && (
+                <button type="button" class="button danger" onClick={() => onRevoke(grant.id)}>
+                  Revoke …
+                </button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { DecisionRequest } from "../../../wire/skills.ts";
-import type { KnownDetail } from "../../source/skill-source.ts";
-import { SourceError } from "../../source/source-error.ts";
+import type { DecisionRequest, SkillPermissions } from "../../../wire/skills.ts";
+import { type KnownDetail, SourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
+import type { IconName } from "../../parts/icon.tsx";
 
 export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 
@@ -122,4 +122,56 @@ function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[]
   ];
   if (sentences.length === 0 && before.digest !== after.digest) return ["Its digest changed."];
   return sentences;
+}
+
+interface StandingDisplay {
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: "good" | "notice" | "danger";
+  /** What a person can decide now, the likeliest first. */
+  readonly choices: readonly {
+    readonly decision: Exclude<DecisionRequest["decision"], "revoke">;
+    readonly title: string;
+    readonly style: "primary" | "danger" | "";
+  }[];
+}
+
+const block = { decision: "block", title: "Block", style: "danger" } as const;
+
+/** Whether the skill may run as it is installed now, and what can be decided about that. */
+export function standingDisplayOf({
+  isBlocked,
+  denied,
+  isFree,
+  grants,
+  changedFiles,
+}: SkillPermissions): StandingDisplay {
+  if (isBlocked)
+    return {
+      words: "Blocked: no version of it runs",
+      icon: "ban",
+      tone: "danger",
+      choices: [{ decision: "unblock", title: "Unblock", style: "" }],
+    };
+  if (denied !== undefined) return { words: "Denied by a policy", icon: "ban", tone: "danger", choices: [block] };
+  if (grants.some(({ isCurrent }) => isCurrent))
+    return { words: "Approved as it is now", icon: "check", tone: "good", choices: [block] };
+  if (isFree)
+    return {
+      words: "Needs no approval: it wants nothing beyond its sandbox",
+      icon: "check",
+      tone: "good",
+      choices: [block],
+    };
+  return {
+    words:
+      changedFiles.length > 0 || grants.length > 0 ? "Changed since it was approved" : "Needs approval before it runs",
+    icon: changedFiles.length > 0 || grants.length > 0 ? "diff" : "shield",
+    tone: "notice",
+    choices: [
+      { decision: "approve", title: "Approve …", style: "primary" },
+      { decision: "once", title: "Approve once …", style: "" },
+      block,
+    ],
+  };
 }

@@ -1,15 +1,15 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Empty } from "../../parts/empty.tsx";
-import { toVisible } from "../../parts/visible-text.ts";
-import type { SkillHistory } from "../../../wire/runs.ts";
-import { SourceError } from "../../source/source-error.ts";
-import type { KnownDetail } from "../../source/skill-source.ts";
+import { Empty } from "../../parts/icon.tsx";
+import { toVisible } from "../../parts/foreign-text.tsx";
+import type { SkillHistory, ShownRun } from "../../../wire/runs.ts";
+import { SourceError, type KnownDetail } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
-import { PastRun } from "./history/past-run.tsx";
-import { SessionLink, short } from "./history/session-link.tsx";
-import { toLedgerSentence, withChanges } from "./history/sentences.ts";
-import { Moment } from "./history/moment.tsx";
+import { toLedgerSentence, withChanges, doorInWords } from "./sentences.ts";
+import { RunOutcomeView } from "./result/run-outcome.tsx";
+import { RunStateMark } from "./result/run-panel.tsx";
+import { RouteLink } from "../../parts/route-link.tsx";
+import { Time } from "../../parts/formats.tsx";
 
 /** What was done with a skill on this machine: its runs, who was asked, what they answered, and when its files changed. */
 export function HistoryTab({ detail }: { readonly detail: KnownDetail }): JSX.Element {
@@ -95,5 +95,91 @@ function Events({ events }: Pick<SkillHistory, "events">): JSX.Element {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A run of the last day; its result is read when it is opened. */
+function PastRun({
+  run,
+  current,
+}: {
+  readonly run: SkillHistory["runs"][number];
+  readonly current: string | undefined;
+}): JSX.Element {
+  const { server } = useBrowser().source;
+  const [shown, setShown] = useState<ShownRun | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const { run: id, at, status, digest, door, session, agent } = run;
+  const read = async (): Promise<void> => {
+    try {
+      if (server !== undefined) setShown(await server.run(id));
+    } catch (error) {
+      setProblem(error instanceof SourceError ? error.message : String(error));
+    }
+  };
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => void (currentTarget.open && shown === undefined && read())}>
+        <summary>
+          <Moment at={at} />
+          <RunStateMark status={status} />
+          <span>
+            {doorInWords(door)}
+            {agent !== undefined && <bdi> ({toVisible(agent, 100)})</bdi>}
+          </span>
+          {digest !== undefined && (
+            <code class="muted">
+              {short(digest)}
+              {current !== undefined && current !== digest && " (an earlier version)"}
+            </code>
+          )}
+        </summary>
+        <div class="past-run">
+          <p>
+            <code class="muted">{id}</code> {session !== undefined && <SessionLink session={session} />}
+          </p>
+          {problem !== undefined && <p role="alert">{problem}</p>}
+          {shown !== undefined && (
+            <>
+              {shown.printed.text === "" &&
+                shown.result?.logs_preview !== undefined &&
+                shown.result.logs_preview !== "" && (
+                  <pre class="log" tabIndex={0} aria-label="What it printed">
+                    {toVisible(shown.result.logs_preview, Infinity)}
+                  </pre>
+                )}
+              {shown.printed.text !== "" && (
+                <pre class="log" tabIndex={0} aria-label="What it printed">
+                  {toVisible(shown.printed.text, Infinity)}
+                </pre>
+              )}
+              <RunOutcomeView run={shown} />
+            </>
+          )}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+/** The session that used it, among all sessions. */
+function SessionLink({ session }: { readonly session: string }): JSX.Element {
+  return (
+    <span class="muted">
+      <RouteLink to={{ view: "sessions" }}>session</RouteLink> <bdi class="mono">{toVisible(session, 40)}</bdi>
+    </span>
+  );
+}
+
+function short(digest: string): string {
+  return toVisible(digest.replace(/^sha256:/, "").slice(0, 12));
+}
+
+/** A moment in a line of the history. */
+function Moment({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <span class="moment muted">
+      <Time at={at} />
+    </span>
   );
 }

@@ -1,21 +1,15 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { toVisible } from "../../parts/visible-text.ts";
-import type { SkillServer } from "../../source/skill-server.ts";
-import { SourceError } from "../../source/source-error.ts";
+import { toVisible } from "../../parts/foreign-text.tsx";
+import { type SkillServer, SourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
-import { CopyBox } from "./copy/copy-box.tsx";
-import { DropZone } from "./form/drop-zone.tsx";
-import { FormField } from "./form/field.tsx";
-import { FileLine } from "./form/file-line.tsx";
-import { InputField } from "./form/input-field.tsx";
-import { ScriptFields } from "./form/script-fields.tsx";
-import { sendFile } from "./form/send-file.ts";
+import { CopyBox, toToolArguments } from "./copy-box.tsx";
+import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
+import { FormField, InputField, ScriptFields } from "./form/input-field.tsx";
 import { RunFailureAlert } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
-import { RunNotices } from "./run-notices.tsx";
-import { toToolArguments } from "./copy/run-draft.ts";
-import type { PageRunState } from "./state/page-run-state.ts";
+import { RunNotices } from "./run-tab.tsx";
+import { type PageRunState, isOver } from "./state/page-run-state.ts";
 import {
   readForm,
   showSkillInForm,
@@ -23,7 +17,6 @@ import {
   type RunFormState as Form,
   type RunnableSkill,
 } from "./state/run-form.ts";
-import { isOver } from "./state/run-view.ts";
 
 export interface RunFormProps {
   readonly form: Form;

@@ -3,9 +3,8 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import type { SkillDetail } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignText, toVisible } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { toVisible } from "../../parts/visible-text.ts";
 import type { TabProps } from "../tabs.ts";
 
 /** The description and the instructions, as people read them or as they are written. */

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import type { ShownProblem } from "../../../wire/skills.ts";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignText, visibleText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { visibleText } from "../../parts/visible-text.ts";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
 

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { PlannedChange } from "../../../wire/sources.ts";
-import { SourceErrorAlert } from "../../answers/failure.tsx";
+import { SourceErrorAlert } from "../../parts/server-answer.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
-import { SourceError } from "../../source/source-error.ts";
-import type { SkillServer } from "../../source/skill-server.ts";
+import { SourceError, type SkillServer } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/counted.ts";
 

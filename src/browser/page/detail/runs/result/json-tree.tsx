@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Icon } from "../../../parts/icon.tsx";
-import { toVisible } from "../../../parts/visible-text.ts";
-import { childrenAtATime, parentRowPath, toRows, type OpenTree, type TreeRow } from "./tree-rows.ts";
+import { toVisible } from "../../../parts/foreign-text.tsx";
 
 /** A JSON value as a tree: arrow keys move, open and close. */
 export function JsonTree({ value, label }: { readonly value: unknown; readonly label: string }): JSX.Element {
@@ -83,4 +82,112 @@ export function JsonTree({ value, label }: { readonly value: unknown; readonly l
       ))}
     </ul>
   );
+}
+
+/** A line of a JSON value that is shown as a tree. */
+interface TreeRow {
+  /** A JSON pointer; with `#more` behind it, the row that shows more of what is in it. */
+  readonly path: string;
+  /** 0 for the value itself. */
+  readonly depth: number;
+  /** The key or index in an object or array. */
+  readonly name?: string;
+  readonly kind: "object" | "array" | "string" | "number" | "boolean" | "null" | "more";
+  readonly text: string;
+  /** Absent if it cannot be opened. */
+  readonly isOpen?: boolean;
+  /** Its place among its siblings, from 1, and how many there are. */
+  readonly place: number;
+  readonly siblings: number;
+}
+
+/** What a person has opened, and how many children of what they asked to see. */
+interface OpenTree {
+  readonly open: ReadonlySet<string>;
+  readonly shown: ReadonlyMap<string, number>;
+}
+
+/** Children that are shown at first, and that are added each time. */
+const childrenAtATime = 100;
+const longestText = 2_000;
+
+/** The lines of what is open. Nothing of what is closed is read. */
+export function toRows(value: unknown, { open, shown }: OpenTree): readonly TreeRow[] {
+  const rows: TreeRow[] = [];
+  const add = (inner: unknown, row: Pick<TreeRow, "path" | "depth" | "name" | "place" | "siblings">): void => {
+    const { path, depth } = row;
+    const children = childrenOf(inner);
+    if (children === undefined) {
+      rows.push({ ...row, ...scalar(inner) });
+      return;
+    }
+    const isOpen = open.has(path);
+    const kind = Array.isArray(inner) ? "array" : "object";
+    rows.push({ ...row, kind, text: sizeOf(kind, children.count), ...(children.count > 0 && { isOpen }) });
+    if (!isOpen) return;
+    const most = shown.get(path) ?? childrenAtATime;
+    const siblings = children.count;
+    for (const [index, [name, child]] of children.first(most).entries())
+      add(child, { path: `${path}/${escape(name)}`, depth: depth + 1, name, place: index + 1, siblings });
+    const left = siblings - most;
+    if (left > 0)
+      rows.push({
+        path: `${path}#more`,
+        depth: depth + 1,
+        kind: "more",
+        text: `Show ${Math.min(left, childrenAtATime)} of ${left} more`,
+        place: most + 1,
+        siblings,
+      });
+  };
+  add(value, { path: "", depth: 0, place: 1, siblings: 1 });
+  return rows;
+}
+
+/** Where the row above in the tree is. */
+export function parentRowPath(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf(path.endsWith("#more") ? "#" : "/")));
+}
+
+interface Children {
+  readonly count: number;
+  readonly first: (most: number) => readonly (readonly [name: string, child: unknown])[];
+}
+
+function childrenOf(value: unknown): Children | undefined {
+  if (Array.isArray(value))
+    return {
+      count: value.length,
+      first: (most) => value.slice(0, most).map((child, index) => [String(index), child as unknown]),
+    };
+  if (typeof value !== "object" || value === null) return undefined;
+  const names = Object.keys(value);
+  return {
+    count: names.length,
+    first: (most) => names.slice(0, most).map((name) => [name, (value as Record<string, unknown>)[name]]),
+  };
+}
+
+function scalar(value: unknown): Pick<TreeRow, "kind" | "text"> {
+  if (typeof value === "string") {
+    const text = toVisible(JSON.stringify(value.slice(0, longestText)), 4 * longestText);
+    return { kind: "string", text: text + lengthOf(value) };
+  }
+  if (typeof value === "number" || typeof value === "boolean")
+    return { kind: typeof value === "number" ? "number" : "boolean", text: String(value) };
+  return { kind: "null", text: "null" };
+}
+
+function lengthOf({ length }: string): string {
+  return length > longestText ? ` … ${length.toLocaleString("en")} characters` : "";
+}
+
+function sizeOf(kind: "object" | "array", count: number): string {
+  if (count === 0) return kind === "array" ? "[ ]" : "{ }";
+  const unit = kind === "array" ? "item" : "key";
+  return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+function escape(name: string): string {
+  return name.replace(/~/g, "~0").replace(/\//g, "~1");
 }

@@ -1,11 +1,12 @@
-import type { JSX } from "preact";
+import type { JSX, ComponentChildren } from "preact";
 import { Icon } from "../../../parts/icon.tsx";
-import { toVisible } from "../../../parts/visible-text.ts";
+import { toVisible } from "../../../parts/foreign-text.tsx";
 import type { OutputBlob, ShownResult, ShownRun } from "../../../../wire/runs.ts";
 import { useBrowser } from "../../../state/browser.ts";
-import { toSize } from "../to-size.ts";
-import { BlobDownload } from "./blob-download.tsx";
-import { RunOutput } from "./run-output.tsx";
+import { toSize } from "../../../parts/formats.tsx";
+import { useState } from "preact/hooks";
+import { JsonTree } from "./json-tree.tsx";
+import type { SkillServer } from "../../../source/skill-source.ts";
 
 /** How a run ended: its error or output, and the files that it left. */
 export function RunOutcomeView({
@@ -99,5 +100,90 @@ function Blobs({ blobs, isOwn }: { readonly blobs: readonly OutputBlob[]; readon
         })}
       </ul>
     </section>
+  );
+}
+
+/** An output that is too large for the result: a part of it, and the blob that has all. */
+interface Truncated {
+  readonly blob_id: string;
+  readonly size_bytes: number;
+  readonly preview: string;
+}
+
+/** What a run returned. */
+function RunOutput({ output, isOwn }: { readonly output: unknown; readonly isOwn: boolean }): JSX.Element {
+  const { server } = useBrowser().source;
+  const [whole, setWhole] = useState<{ readonly value: unknown } | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  if (whole !== undefined) return <JsonTree value={whole.value} label="Output" />;
+  if (!isTruncated(output)) return <JsonTree value={output} label="Output" />;
+  const { blob_id: blob, size_bytes: bytes, preview } = output;
+  const load = async (): Promise<void> => {
+    try {
+      if (server !== undefined) setWhole({ value: JSON.parse(await (await server.readBlob(blob)).text()) as unknown });
+    } catch {
+      setProblem("The whole output could not be read; it is stored for 24 hours.");
+    }
+  };
+  return (
+    <>
+      <pre class="log" tabIndex={0} aria-label="The beginning of the output">
+        {preview}
+      </pre>
+      {isOwn && server !== undefined && (
+        <p class="run-actions">
+          <button type="button" class="button" onClick={() => void load()}>
+            Show all of the output ({toSize(bytes)})
+          </button>
+          <BlobDownload server={server} blob={blob} name="output.json">
+            Download it
+          </BlobDownload>
+        </p>
+      )}
+      {problem !== undefined && <p role="alert">{problem}</p>}
+    </>
+  );
+}
+
+function isTruncated(output: unknown): output is Truncated {
+  if (typeof output !== "object" || output === null) return false;
+  const { truncated, blob_id, size_bytes, preview } = output as Readonly<Record<string, unknown>>;
+  return (
+    truncated === true && typeof blob_id === "string" && typeof size_bytes === "number" && typeof preview === "string"
+  );
+}
+
+/** Saves a blob as a file. Not a link to its address: the server answers nothing without the key that the page sends. */
+function BlobDownload({
+  server,
+  blob,
+  name,
+  children,
+}: {
+  readonly server: SkillServer;
+  readonly blob: string;
+  readonly name: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const [problem, setProblem] = useState<string>();
+  const save = async (): Promise<void> => {
+    setProblem(undefined);
+    try {
+      const address = URL.createObjectURL(await server.readBlob(blob));
+      const link = Object.assign(document.createElement("a"), { href: address, download: name });
+      link.click();
+      // The browser reads it after the click.
+      setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    } catch {
+      setProblem("This file could not be read; files are stored for 24 hours.");
+    }
+  };
+  return (
+    <>
+      <button type="button" class="download" onClick={() => void save()}>
+        {children}
+      </button>
+      {problem !== undefined && <span role="alert"> {problem}</span>}
+    </>
   );
 }

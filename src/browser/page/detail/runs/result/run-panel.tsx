@@ -1,9 +1,11 @@
 import type { JSX } from "preact";
-import { LiveLog } from "../log/live-log.tsx";
-import { isOver, type RunView } from "../state/run-view.ts";
+import { isOver, type RunView } from "../state/page-run-state.ts";
 import { RunOutcomeView } from "./run-outcome.tsx";
-import { RunStateMark } from "./run-state.tsx";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
+import type { RunState } from "../../../../wire/runs.ts";
+import { Icon, type IconName } from "../../../parts/icon.tsx";
+import { toVisible } from "../../../parts/foreign-text.tsx";
+import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
 
 /** A run while it goes on, and after. */
 export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly onCancel: () => void }): JSX.Element {
@@ -53,4 +55,71 @@ function toDuration(milliseconds: number): string {
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+const displays: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>> = {
+  queued: ["layers", "muted"],
+  running: ["bolt", "notice"],
+  interrupted: ["alert", "warning"],
+  completed: ["check", "good"],
+  failed: ["cross", "danger"],
+  refused: ["shield", "warning"],
+  cancelled: ["ban", "muted"],
+};
+
+/** How far a run is: an icon and its words. */
+export function RunStateMark({ status }: { readonly status: RunState }): JSX.Element {
+  const [icon, tone] = displays[status];
+  return (
+    <span class={`mark ${tone}`}>
+      <Icon name={icon} />
+      {stateWords[status]}
+    </span>
+  );
+}
+
+const stateWords: Readonly<Record<RunState, string>> = {
+  queued: "Waiting for its turn",
+  running: "Running",
+  interrupted: "Interrupted",
+  completed: "Completed",
+  failed: "Failed",
+  refused: "Refused",
+  cancelled: "Cancelled",
+};
+
+/** What a run prints, at its end unless a person has scrolled up. */
+function LiveLog({ log }: { readonly log: PrintedLog }): JSX.Element {
+  const box = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
+  }, [log]);
+  return (
+    <pre
+      ref={box}
+      class="log"
+      role="log"
+      aria-label="What it prints"
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 4;
+      }}
+    >
+      {log.pieces.map((piece, index) => {
+        const gap = gapBefore(log, index);
+        return (
+          <span key={piece.at}>
+            {gap > 0 && (
+              <i class="gap">
+                … {gap.toLocaleString("en")} characters are not shown …{"\n"}
+              </i>
+            )}
+            {toVisible(piece.text, Infinity)}
+          </span>
+        );
+      })}
+    </pre>
+  );
 }

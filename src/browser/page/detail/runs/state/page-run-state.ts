@@ -1,8 +1,8 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { RunNews, RunRequest } from "../../../../wire/runs.ts";
-import type { SkillServer } from "../../../source/skill-server.ts";
+import type { RunNews, RunRequest, OutputBlob, RunState, ShownRun } from "../../../../wire/runs.ts";
+import type { SkillServer } from "../../../source/skill-source.ts";
 import { createRunFormState, type RunFormState } from "./run-form.ts";
-import { isOver, withNews, withShown, type RunView } from "./run-view.ts";
+import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
 export interface PageRunState {
@@ -93,4 +93,49 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
       refresh(run);
     },
   };
+}
+
+/** A run as the page knows it. */
+export interface RunView extends Pick<ShownRun, "run" | "at" | "status" | "result" | "error"> {
+  readonly log: PrintedLog;
+  readonly blobs: readonly OutputBlob[];
+  /** Runs before it, while it waits. */
+  readonly behind: number;
+  readonly isolation?: string;
+  /** When the page heard that it ended. */
+  readonly endedAt?: number;
+}
+
+export function isOver(status: RunState): boolean {
+  return status !== "queued" && status !== "running";
+}
+
+/** The view with what the server says about the whole run: what is known of its log stays. */
+function withShown(view: RunView | undefined, shown: ShownRun, now: number): RunView {
+  const { run, at, status, printed, blobs, result, error } = shown;
+  const ended = isOver(status) ? { endedAt: view?.endedAt ?? now } : {};
+  return {
+    behind: 0,
+    ...view,
+    ...{ run, at, status, blobs },
+    log: appendPrinted(view?.log ?? emptyLog, printed),
+    ...(result !== undefined && { result }),
+    ...(error !== undefined && { error }),
+    ...ended,
+  };
+}
+
+function withNews(view: RunView, news: RunNews, now: number): RunView {
+  switch (news.type) {
+    case "queued":
+      return { ...view, behind: news.behind };
+    case "started":
+      return { ...view, status: "running", isolation: news.isolation };
+    case "printed":
+      return { ...view, log: appendPrinted(view.log, news) };
+    case "blob":
+      return view.blobs.some(({ id }) => id === news.blob.id) ? view : { ...view, blobs: [...view.blobs, news.blob] };
+    case "ended":
+      return { ...view, status: news.status, endedAt: now };
+  }
 }

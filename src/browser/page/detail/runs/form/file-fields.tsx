@@ -1,0 +1,157 @@
+import type { JSX } from "preact";
+import { type SkillServer, SourceError } from "../../../source/skill-source.ts";
+import type { SentFile } from "../state/run-form.ts";
+import type { FieldIds } from "./input-field.tsx";
+import { useRef, useState } from "preact/hooks";
+import { Icon } from "../../../parts/icon.tsx";
+import { toVisible } from "../../../parts/foreign-text.tsx";
+import { toSize } from "../../../parts/formats.tsx";
+
+/** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
+export function BlobField({
+  ids,
+  draft,
+  server,
+  file,
+  onFile,
+  onChange,
+}: {
+  readonly ids: FieldIds;
+  readonly draft: string;
+  readonly server: SkillServer;
+  /** What was chosen last. */
+  readonly file: SentFile | undefined;
+  readonly onFile: (file: SentFile) => void;
+  readonly onChange: (draft: string) => void;
+}): JSX.Element {
+  const take = ([chosen]: readonly File[]): void => {
+    if (chosen === undefined) return;
+    onChange("");
+    sendFile(server, chosen, (sent) => {
+      onFile(sent);
+      if (sent.id !== undefined) onChange(sent.id);
+    });
+  };
+  // Once another id is typed, it is no longer the argument.
+  const isShown = file !== undefined && (file.id === undefined || (file.id === draft && draft !== ""));
+  return (
+    <div class="blob-field">
+      <DropZone label="Choose a file" isMany={false} onFiles={take} />
+      {isShown && (
+        <FileLine
+          file={file}
+          onRemove={() => {
+            onFile({ ...file, id: "" });
+            onChange("");
+          }}
+        />
+      )}
+      <input
+        {...ids}
+        class="mono"
+        type="text"
+        value={draft}
+        placeholder="or the id of a blob: blob:…"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+/** A place to drop files on, with a button that does the same. */
+export function DropZone({
+  label,
+  isMany,
+  onFiles,
+}: {
+  readonly label: string;
+  readonly isMany: boolean;
+  readonly onFiles: (files: readonly File[]) => void;
+}): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const [isOver, setIsOver] = useState(false);
+  const over = (event: DragEvent): void => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    setIsOver(true);
+  };
+  return (
+    <div
+      class={isOver ? "drop-zone over" : "drop-zone"}
+      onDragEnter={over}
+      onDragOver={over}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setIsOver(false);
+        onFiles([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <button type="button" class="button" onClick={() => input.current?.click()}>
+        {label}
+      </button>
+      <span class="muted">
+        or drop {isMany ? "files" : "it"} here, at most 10 MiB{isMany ? " each" : ""}
+      </span>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple={isMany}
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          currentTarget.value = "";
+        }}
+      />
+    </div>
+  );
+}
+
+/** A chosen file: being sent, stored, or why not. */
+export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly onRemove: () => void }): JSX.Element {
+  const { name, sizeBytes, id, problem } = file;
+  const shown = toVisible(name, 200);
+  return (
+    <p class="file-line">
+      <bdi class="name">{shown}</bdi>
+      <span class="muted">{toSize(sizeBytes)}</span>
+      {problem !== undefined ? (
+        <span class="danger" role="alert">
+          {problem}
+        </span>
+      ) : id === undefined ? (
+        <progress aria-label={`Sending ${shown}`} />
+      ) : (
+        <span class="mark good">
+          <Icon name="check" />
+          stored
+        </span>
+      )}
+      <button type="button" class="button plain" aria-label={`Remove ${shown}`} onClick={onRemove}>
+        <Icon name="close" />
+      </button>
+    </p>
+  );
+}
+
+/** The largest file that the server stores. */
+const maxBytes = 10 * 1024 * 1024;
+
+let keys = 0;
+
+/** Stores a file as a blob. `onChange` is called at once, and when it is stored or could not be. */
+export function sendFile(server: SkillServer, file: File, onChange: (sent: SentFile) => void): void {
+  const sent: SentFile = { key: ++keys, name: file.name, sizeBytes: file.size };
+  if (file.size > maxBytes) {
+    onChange({ ...sent, problem: "It is larger than 10 MiB." });
+    return;
+  }
+  onChange(sent);
+  server.storeBlob(file).then(
+    ({ id }) => onChange({ ...sent, id }),
+    (error: unknown) =>
+      onChange({ ...sent, problem: error instanceof SourceError ? error.message : "It could not be read." }),
+  );
+}

@@ -1,0 +1,39 @@
+/** The retained output of a run. Pieces are never changed, except that the last one grows. */
+export interface PrintedLog {
+  readonly pieces: readonly LogPiece[];
+  /** The number of characters that the run has printed, retained or not. */
+  readonly end: number;
+}
+
+interface LogPiece {
+  /** The place of its first character. */
+  readonly at: number;
+  readonly text: string;
+}
+
+export const emptyLog: PrintedLog = { pieces: [], end: 0 };
+
+const mostRetained = 256 * 1024;
+const pieceLength = 16 * 1024;
+
+/** Appends a part, which may overlap what is known or leave a gap before it. Beyond 256 KiB, the oldest pieces are dropped. */
+export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
+  const known = Math.max(0, log.end - part.at);
+  const text = part.text.slice(known);
+  if (text === "") return log;
+  const at = part.at + known;
+  const last = log.pieces.at(-1);
+  const grows =
+    last !== undefined && last.at + last.text.length === at && last.text.length + text.length <= pieceLength;
+  const pieces = grows
+    ? [...log.pieces.slice(0, -1), { at: last.at, text: last.text + text }]
+    : [...log.pieces, { at, text }];
+  const end = at + text.length;
+  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - mostRetained) };
+}
+
+/** The characters that are missing before a piece. */
+export function gapBefore({ pieces }: PrintedLog, index: number): number {
+  const before = pieces[index - 1];
+  return (pieces[index]?.at ?? 0) - (before === undefined ? 0 : before.at + before.text.length);
+}

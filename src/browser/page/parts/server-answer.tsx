@@ -1,0 +1,73 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { useBrowser } from "../state/browser.ts";
+import { type SkillServer, type ServerEvents, SourceError } from "../source/skill-source.ts";
+import type { JSX } from "preact";
+import { ForeignText } from "./foreign-text.tsx";
+import { Icon } from "./icon.tsx";
+
+/** What a server answered, as far as is known. The last answer stays while a newer one is read, and when reading fails. */
+interface Answered<Answer> {
+  readonly answer: Answer | undefined;
+  readonly error: SourceError | undefined;
+  readonly readAgain: () => void;
+}
+
+/** Reads something of the server, again after the connection was lost and after events of a kind. `read` must stay the same function. */
+export function useAnswer<Answer>(
+  read: (server: SkillServer, signal: AbortSignal) => Promise<Answer>,
+  kind?: Exclude<keyof ServerEvents, "run">,
+): Answered<Answer> {
+  const { server } = useBrowser().source;
+  const [known, setKnown] = useState<Pick<Answered<Answer>, "answer" | "error">>({
+    answer: undefined,
+    error: undefined,
+  });
+  const [round, setRound] = useState(0);
+  const readAgain = useCallback(() => {
+    setRound((last) => last + 1);
+  }, []);
+
+  useEffect(() => {
+    const ending = new AbortController();
+    if (server === undefined) return;
+    read(server, ending.signal).then(
+      (answer) => {
+        if (!ending.signal.aborted) setKnown({ answer, error: undefined });
+      },
+      (error: unknown) => {
+        if (!ending.signal.aborted) setKnown((last) => ({ ...last, error: toSourceError(error) }));
+      },
+    );
+    return () => {
+      ending.abort();
+    };
+  }, [server, read, round]);
+
+  useEffect(() => {
+    if (server === undefined) return;
+    const stops = [server.on("reconnected", readAgain), ...(kind === undefined ? [] : [server.on(kind, readAgain)])];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [server, kind, readAgain]);
+
+  return { ...known, readAgain };
+}
+
+function toSourceError(error: unknown): SourceError {
+  return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
+}
+
+/** Why something could not be read or done, and what helps. It may quote what others wrote. */
+export function SourceErrorAlert({ error }: { readonly error: SourceError | undefined }): JSX.Element | null {
+  if (error === undefined) return null;
+  return (
+    <p class="failure" role="alert">
+      <Icon name="alert" />
+      <span>
+        <ForeignText text={error.message} limit={1_000} />{" "}
+        {error.hint !== undefined && <ForeignText text={error.hint} limit={1_000} />}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,91 @@
+import type { RefObject, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useBrowser, type Browser } from "../state/browser.ts";
+import { Icon } from "../parts/icon.tsx";
+
+/** Keys that work everywhere: in the browser's own page wherever the focus is, elsewhere only while the focus is in the browser. */
+export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObject<HTMLDialogElement | null>): void {
+  const browser = useBrowser();
+  useEffect(() => {
+    const target = browser.isPage ? window : root.current;
+    const press = (event: Event): void => {
+      if (event instanceof KeyboardEvent && root.current !== null) answer(event, root.current, sheet.current, browser);
+    };
+    target?.addEventListener("keydown", press);
+    return () => target?.removeEventListener("keydown", press);
+  }, [browser, root, sheet]);
+}
+
+function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { places }: Browser): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
+  // Whatever is open in front of the page has the keys.
+  if (root.querySelector("dialog[open]") !== null) return;
+  const isTyping = isTyped(event.composedPath()[0]);
+  if (event.key === "Escape") {
+    places.back();
+    event.preventDefault();
+  } else if (isTyping) return;
+  else if (event.key === "/") {
+    focusSearch(root, places);
+    event.preventDefault();
+  } else if (event.key === "?") {
+    sheet?.showModal();
+    event.preventDefault();
+  }
+}
+
+function focusSearch(root: HTMLElement, places: Browser["places"]): void {
+  const find = (): HTMLElement | null => root.querySelector(".search input");
+  const isShown = find()?.checkVisibility() === true;
+  if (!isShown) places.open({ view: "skills" });
+  // Where the list was not shown, it is rendered only now.
+  if (isShown) find()?.focus();
+  else requestAnimationFrame(() => find()?.focus());
+}
+
+function isTyped(target: EventTarget | undefined): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  // Nobody searches for what begins with the key of a shortcut, and the search box has the focus from the start.
+  if (target instanceof HTMLInputElement)
+    return (
+      !["checkbox", "radio", "button", "submit"].includes(target.type) &&
+      !(target.type === "search" && target.value === "")
+    );
+  return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}
+
+const shortcuts: readonly (readonly [string, string])[] = [
+  ["/", "Search"],
+  ["↑ ↓", "Move in the list"],
+  ["Home End", "First, last skill"],
+  ["PgUp PgDn", "A screenful up, down"],
+  ["Enter", "Open the skill"],
+  ["Esc", "Clear the search; go back to the list"],
+  ["?", "Show these shortcuts"],
+];
+
+/** What the keyboard does. Closed with Escape. */
+export function ShortcutSheet({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null> }): JSX.Element {
+  return (
+    <dialog class="sheet" ref={dialog} aria-labelledby="shortcut-title">
+      <header>
+        <h2 id="shortcut-title">Keyboard shortcuts</h2>
+        <button type="button" class="button plain" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <dl class="keys">
+        {shortcuts.map(([keys, words]) => (
+          <>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{words}</dd>
+          </>
+        ))}
+      </dl>
+    </dialog>
+  );
+}

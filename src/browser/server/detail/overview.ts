@@ -1,0 +1,149 @@
+import { hash } from "node:crypto";
+import type { SkillFiles } from "../../../skills/files.ts";
+import { findFrontmatter, isYaml } from "../../../skills/manifest.ts";
+import { readSkillDocument } from "../../../skills/document.ts";
+import { endOfText } from "../../../base/text/whole-characters.ts";
+import { everyInvisibleIn } from "../../../base/text/invisible-characters.ts";
+import type { SkillDetail } from "../../wire/skills.ts";
+
+/** A SKILL.md as it is written: nothing is removed from its text, so that what hides in it can be shown. */
+export interface ShownDocument {
+  readonly markdown: string;
+  readonly isWhole: boolean;
+  /** The SHA-256 of all its bytes; absent for a longer file. */
+  readonly sha256?: string;
+  /** Empty if it cannot be read. */
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+}
+
+const shownBytes = 1024 * 1024;
+/** The longest frontmatter that is read, and its fences. */
+const frontmatterBytes = 256 * 1024 + 64;
+
+/** Throws UNREADABLE. */
+export function readDocument(files: Pick<SkillFiles, "head">, file: string): ShownDocument {
+  const { bytes: shared, whole } = files.head(file, shownBytes + frontmatterBytes);
+  const bytes = Buffer.from(shared);
+  const found = findFrontmatter(bytes, true);
+  const hasFrontmatter = found.kind === "found" && isYaml(found.language);
+  const body = hasFrontmatter ? bytes.subarray(found.bodyStart) : bytes;
+  const isWhole = whole && body.length <= shownBytes;
+  const shown = body.subarray(0, shownBytes);
+  return {
+    markdown: (isWhole ? shown : shown.subarray(0, endOfText(shown))).toString("utf8").replace(/^\ufeff/, ""),
+    isWhole,
+    ...(whole && { sha256: hash("sha256", bytes, "hex") }),
+    frontmatter: hasFrontmatter ? frontmatterOf(bytes.subarray(0, found.bodyStart)) : {},
+  };
+}
+
+function frontmatterOf(head: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    return readSkillDocument(head.toString("utf8")).frontmatter;
+  } catch {
+    return {}; // The problems of the skill say what is wrong with it.
+  }
+}
+
+type Hidden = SkillDetail["hidden"][number];
+
+/** The places that are listed; one is enough to inspect the source. */
+const mostHidden = 1_000;
+const longestText = 2_000;
+
+const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
+  ["tag-characters", /[\u{e0000}-\u{e007f}]+/gu, fromTags],
+  ["bidi", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, toCodes],
+  ["control", /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]+/g, toCodes],
+];
+
+/** What of a text people do not see when it is rendered as Markdown, in its order. Comments in fenced code are seen. */
+export function findHidden(markdown: string): readonly Hidden[] {
+  const found: Hidden[] = [...comments(markdown)];
+  for (const [kind, form, toText] of forms)
+    for (const { 0: text, index: start } of markdown.matchAll(form)) {
+      if (found.length >= mostHidden) break;
+      found.push({ kind, start, end: start + text.length, text: cut(toText(text)) });
+    }
+  let run: { start: number; end: number } | undefined;
+  const endRun = (): void => {
+    if (run === undefined) return;
+    found.push({ kind: "zero-width", ...run, text: cut(toCodes(markdown.slice(run.start, run.end))) });
+    run = undefined;
+  };
+  for (const { character, offset } of everyInvisibleIn(markdown)) {
+    if (found.length >= mostHidden) break;
+    if (isTag(character)) continue;
+    if (run?.end === offset) run.end += character.length;
+    else {
+      endRun();
+      run = { start: offset, end: offset + character.length };
+    }
+  }
+  endRun();
+  return found.sort((a, b) => a.start - b.start).slice(0, mostHidden);
+}
+
+/** HTML comments outside fenced code; one that is not closed ends with the text. */
+function* comments(markdown: string): Generator<Hidden, void> {
+  let fence: string | undefined;
+  let isIn: number | undefined;
+  let count = 0;
+  const nextBegin = openSearch(markdown, "<!--");
+  const nextEnd = openSearch(markdown, "-->");
+  for (let start = 0; start <= markdown.length && count < mostHidden;) {
+    const feed = markdown.indexOf("\n", start);
+    const stop = feed < 0 ? markdown.length : feed;
+    const [, mark] =
+      isIn === undefined ? (/^ {0,3}(`{3,}|~{3,})/.exec(markdown.slice(start, Math.min(stop, start + 200))) ?? []) : [];
+    if (mark !== undefined && fence === undefined) fence = mark;
+    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+    else if (fence === undefined)
+      for (let at = start; at < stop;) {
+        if (isIn === undefined) {
+          const begin = nextBegin(at);
+          if (begin >= stop) break;
+          isIn = begin;
+          at = begin + 4;
+        }
+        const end = nextEnd(at);
+        if (end >= stop) break;
+        yield { kind: "comment", start: isIn, end: end + 3, text: cut(markdown.slice(isIn, end + 3)) };
+        isIn = undefined;
+        count += 1;
+        at = end + 3;
+      }
+    start = stop + 1;
+  }
+  if (isIn !== undefined)
+    yield { kind: "comment", start: isIn, end: markdown.length, text: cut(markdown.slice(isIn, isIn + longestText)) };
+}
+
+/** Finds a text at or after a place that only grows: each part is searched once, however often it is asked. Infinity: there is none. */
+function openSearch(text: string, wanted: string): (from: number) => number {
+  let found = -1;
+  return (from) => {
+    if (found >= from) return found;
+    const at = text.indexOf(wanted, from);
+    return (found = at < 0 ? Infinity : at);
+  };
+}
+
+function isTag(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  return code >= 0xe0000 && code <= 0xe007f;
+}
+
+/** What a model can read in tag characters. */
+function fromTags(tags: string): string {
+  return Array.from(tags, (tag) => String.fromCodePoint((tag.codePointAt(0) ?? 0) - 0xe0000)).join("");
+}
+
+function toCodes(characters: string): string {
+  const shown = Array.from(characters.slice(0, longestText / 4));
+  return shown.map((one) => `U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
+}
+
+function cut(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+}

@@ -1,0 +1,163 @@
+import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import {
+  type Approvals,
+  type FullTrustRequest,
+  type Subject,
+  type Trust,
+  blocks,
+  kindOf,
+  reachOf,
+} from "../../../runtime/trust.ts";
+import type { ChangedFile } from "../../../skills/copied-files.ts";
+import { unifiedDiff } from "../../../base/text/unified-diff.ts";
+import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
+import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
+
+/** The lines shown of one file. */
+const mostDiffLines = 400;
+const mostChangedFiles = 200;
+
+interface Asked {
+  readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor" | "sessionGrants">;
+  readonly subject: Omit<Subject, "digest">;
+  readonly needs: Capabilities;
+  readonly wants: Capabilities;
+  /** Absent if not all files can be read: then nothing can be approved. */
+  readonly request: FullTrustRequest | undefined;
+  readonly owner: string;
+  readonly directory: string;
+}
+
+/** What a skill wants, what was approved, and what changed since. */
+export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissions, "detected">> {
+  const { trust, subject, needs, wants, request, owner, directory } = asked;
+  const policy = trust.policyFor(directory);
+  const approvals = await trust.approvalsFor(directory);
+  const digest = request?.subject.digest;
+  const grants = [
+    ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
+    ...grantsOf({ grants: trust.sessionGrants(owner) }, subject.name, digest).map((grant) => ({
+      ...grant,
+      isForSession: true as const,
+    })),
+  ];
+  const isBlocked = approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject)));
+  const denied = policy.denies(subject, needs);
+  const isApproved = grants.some(({ isCurrent }) => isCurrent);
+  const question =
+    request === undefined || isApproved
+      ? undefined
+      : await trust.questionFor(request, { owner, directory, door: "browser", ask: nobodyAnswers });
+  return {
+    wants: toWants(wants),
+    grants,
+    isBlocked,
+    ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
+    reach: reachOf({ subject, wants }, { directory }, policy),
+    blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
+    isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
+    widened: question?.widened ?? [],
+    changedFiles: await runInSlices(diffs(question?.changed ?? [])),
+  };
+}
+
+const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.resolve({ missing: "nobody" });
+
+/** What somebody may do, and the same in words. */
+export function toWants(capabilities: Capabilities): Wants {
+  const { network, secrets, project, isolation } = capabilities;
+  const words = inWords(capabilities);
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }), words };
+}
+
+function grantsOf(
+  { project, grants }: Pick<Approvals, "grants"> & { readonly project?: string },
+  name: string,
+  digest: string | undefined,
+): readonly SkillGrant[] {
+  return grants
+    .filter(({ skill }) => skill === name)
+    .map((grant) => ({
+      id: grant.id,
+      version: grant.version,
+      digest: grant.digest,
+      words: [
+        ...inWords({ ...noCapabilities, ...grant.capabilities }),
+        ...(grant.calledBy === undefined ? [] : [`only when ${grant.calledBy.skill} calls it`]),
+      ],
+      ...(project !== undefined && { project }),
+      when: grant.when,
+      who: grant.who,
+      ...(grant.expires !== undefined && { expires: grant.expires }),
+      isCurrent: grant.digest === digest,
+    }));
+}
+
+function* diffs(changed: readonly ChangedFile[]): Steps<SkillPermissions["changedFiles"]> {
+  const shown = [];
+  for (const { path, before, after } of changed.slice(0, mostChangedFiles)) {
+    const isText = before !== undefined || after !== undefined;
+    const diff = isText ? unifiedDiff(before ?? "", after ?? "", mostDiffLines).join("\n") : undefined;
+    shown.push({ path, ...(diff !== undefined && { diff }) });
+    yield;
+  }
+  return shown;
+}
+
+/** What code mentions: not what it does. */
+interface Mentions {
+  /** Hosts in URLs. */
+  readonly hosts: readonly string[];
+  /** Names of environment variables. */
+  readonly environment: readonly string[];
+}
+
+const mostFiles = 64;
+const mostBytes = 256 * 1024;
+const mostNames = 200;
+const piece = 16 * 1024;
+
+const code = /\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|ps1|php|go|rs)$/i;
+
+const urls = /\b(?:https?|wss?):\/\/([A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?)(?![A-Za-z0-9])/g;
+const variables = [
+  /\bos\.environ(?:\.get\(|\[)\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
+  /\b(?:os\.)?getenv\(\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
+  /\bprocess\.env\.([A-Za-z_]\w{0,127})/g,
+  /\bprocess\.env\[\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
+  /\bENV(?:\.fetch\(|\[)\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
+];
+/** Matches names in capitals in shell scripts; others are mostly variables of the script. */
+const shellVariable = /\$\{?([A-Z][A-Z0-9_]{2,127})\b/g;
+const shellOwn = /(?:^|[\s;])(?:(?:export|local|readonly|declare)\s{1,8})?([A-Z][A-Z0-9_]{2,127})=/gm;
+
+/** Reads the first code files of a skill, a limited part of each. */
+export function* findMentions(walked: readonly WalkedFile[], source: SkillSource): Steps<Mentions> {
+  const hosts = new Set<string>();
+  const environment = new Set<string>();
+  for (const { path, real } of walked.filter((file) => code.test(file.path)).slice(0, mostFiles)) {
+    const bytes = orNothing(() => source.bytes.head(real, mostBytes))?.bytes;
+    if (bytes === undefined || bytes.includes(0)) continue;
+    const text = Buffer.from(bytes).toString("utf8");
+    const isShell = /\.(?:sh|bash|zsh)$/i.test(path);
+    const own = isShell ? new Set(Array.from(text.matchAll(shellOwn), ([, name = ""]) => name)) : undefined;
+    yield;
+    // A name at the border of two pieces is found in the overlap.
+    for (let at = 0; at < text.length; at += piece) {
+      const part = text.slice(at, at + piece + 512);
+      for (const [, host = ""] of part.matchAll(urls))
+        if (host.includes(".") || host === "localhost") add(hosts, host.toLowerCase());
+      for (const form of variables) for (const [, name = ""] of part.matchAll(form)) add(environment, name);
+      if (own !== undefined)
+        for (const [, name = ""] of part.matchAll(shellVariable)) if (!own.has(name)) add(environment, name);
+      yield;
+    }
+  }
+  return { hosts: [...hosts].sort(), environment: [...environment].sort() };
+}
+
+function add(names: Set<string>, name: string): void {
+  if (names.size < mostNames) names.add(name);
+}
