@@ -11,11 +11,9 @@ import {
 import type { Requirement, System } from "./environment/requirement.ts";
 
 export { hostMachine, projectsAround } from "./environment/host-machine.ts";
-export { matchSkill } from "./environment/match-skill.ts";
 export { describeDemand } from "./environment/requirement.ts";
-export { summarise } from "./environment/match-requirement.ts";
-export { readFileRequirements } from "./environment/file-requirements.ts";
-export { statedRequirements } from "./environment/requirements-of.ts";
+export { matchSkill, summarise } from "./environment/match-requirement.ts";
+export { readFileRequirements, statedRequirements } from "./environment/requirements-of.ts";
 
 export interface SkillEnvironmentsOptions {
   /** Called when skills first require something, and again to look whether what was missing is there now. */

@@ -1,12 +1,31 @@
 import { type ProgramDemand, type Requirement, describeDemand, describeProgram, systemNames } from "./requirement.ts";
+import { codeRequirements, readFileRequirements, statedRequirements } from "./requirements-of.ts";
 import { fitOf } from "./version-range.ts";
+import type { SkillSource } from "../files.ts";
+import type { Skill } from "../skill.ts";
 import type { EnvironmentProbes, FoundSandbox, Machine, Match, Summary } from "../environment.ts";
 
 type Finding = Omit<Match, "requirement">;
 
-/** Matches one requirement. Rejects only as the functions of `surroundings` do. */
-export async function matchRequirement(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Match> {
-  const finding = await find(requirement, surroundings);
+/** Matches everything that a skill asks for, in its frontmatter, its manifest and its files. */
+export async function matchSkill(
+  skill: Skill,
+  source: SkillSource,
+  probes: EnvironmentProbes,
+): Promise<readonly Match[]> {
+  const requirements = [
+    ...statedRequirements(skill),
+    ...codeRequirements(skill),
+    ...(await readFileRequirements(skill, source)),
+  ];
+  const matches: Match[] = [];
+  for (const requirement of requirements) matches.push(await matchRequirement(requirement, probes));
+  return matches;
+}
+
+/** Matches one requirement. Rejects only if a function of `probes` does. */
+export async function matchRequirement(requirement: Requirement, probes: EnvironmentProbes): Promise<Match> {
+  const finding = await find(requirement, probes);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
   // What is only probably required is not reported as missing.
   const { evidence, advice } = finding;
@@ -14,8 +33,8 @@ export async function matchRequirement(requirement: Requirement, surroundings: E
   return { requirement, ...unknown(evidence, advice) };
 }
 
-async function find(requirement: Requirement, surroundings: EnvironmentProbes): Promise<Finding> {
-  const { machine, hasSecret, findSkill, hasPackages, findSandbox } = surroundings;
+async function find(requirement: Requirement, probes: EnvironmentProbes): Promise<Finding> {
+  const { machine, hasSecret, findSkill, hasPackages, findSandbox } = probes;
   switch (requirement.kind) {
     case "program":
       return await findAnyProgram(requirement.anyOf, machine);
@@ -30,8 +49,6 @@ async function find(requirement: Requirement, surroundings: EnvironmentProbes): 
       return unknown(
         "not tested; code that acp-skills runs has no network unless the skill requests it and it is granted",
       );
-    case "agent":
-      return unknown("depends on the agent that uses the skill");
     case "variable":
       return machine.hasVariable(requirement.variable)
         ? { status: "met", evidence: "set in this environment" }

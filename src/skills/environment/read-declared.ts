@@ -1,9 +1,8 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/control-characters.ts";
 import { isCommandName } from "./known-programs.ts";
-import { readSystem } from "./read-item.ts";
 import { type Demand, type ProgramDemand, type Requirement, type System, maxRequirements } from "./requirement.ts";
-import { readText } from "./read-text.ts";
+import { readSystem, readText } from "./read-text.ts";
 import { readRange } from "./version-range.ts";
 
 type Values = Readonly<Record<string, unknown>>;

@@ -18,8 +18,6 @@ export type Demand =
   | { readonly kind: "system"; readonly anyOf: readonly System[] }
   /** No hosts: any. */
   | { readonly kind: "network"; readonly hosts: readonly string[] }
-  /** One of these agents. */
-  | { readonly kind: "agent"; readonly anyOf: readonly string[] }
   /** An environment variable. */
   | { readonly kind: "variable"; readonly variable: string }
   /** A secret that its code declares. */
@@ -69,8 +67,6 @@ export function describeDemand(demand: Requirement): string {
       return anyOf(demand.anyOf.map((system) => systemNames[system]));
     case "network":
       return demand.hosts.length === 0 ? "network access" : `network access to ${demand.hosts.join(", ")}`;
-    case "agent":
-      return anyOf(demand.anyOf);
     case "variable":
       return `environment variable ${demand.variable}`;
     case "secret":

@@ -1,7 +1,12 @@
+import { runInSlices } from "../../base/promises/slices.ts";
+import { withoutControls } from "../../base/text/control-characters.ts";
+import type { SkillSource } from "../files.ts";
+import { orNothing, walkSkill } from "../hash.ts";
 import { permissionsOf } from "../permissions.ts";
-import type { Skill } from "../skill.ts";
+import { type Skill, requirementsFile } from "../skill.ts";
+import { isCommandName } from "./known-programs.ts";
 import { readText } from "./read-text.ts";
-import type { Requirement } from "./requirement.ts";
+import type { ProgramDemand, Requirement } from "./requirement.ts";
 
 /** What the frontmatter of a skill asks for: its `compatibility` and the keys that declare requirements. */
 export function statedRequirements({ compatibility, requires = [] }: Skill): readonly Requirement[] {
@@ -62,4 +67,114 @@ export function codeRequirements(skill: Skill): readonly Requirement[] {
     found.push({ kind: "skill", skill: skillName, certainty: "declared", where });
   }
   return found;
+}
+
+const longestFile = 64 * 1024;
+const longestFirstLine = 256;
+const maxPackages = 16;
+
+const python: ProgramDemand = { name: "Python", commands: ["python3", "python", "py"] };
+const node: ProgramDemand = { name: "Node.js", commands: ["node"] };
+const powershell = ["pwsh", "powershell"].map((command) => ({ name: command, commands: [command] }));
+
+/** What runs a script, by the end of its name. */
+const interpreters: Readonly<Record<string, readonly ProgramDemand[]>> = {
+  py: [python],
+  js: [node],
+  mjs: [node],
+  cjs: [node],
+  sh: [{ name: "Bash", commands: ["bash"] }],
+  rb: [{ name: "Ruby", commands: ["ruby"] }],
+  pl: [{ name: "Perl", commands: ["perl"] }],
+  ps1: powershell,
+};
+
+/** What not every sandbox supports. */
+const scriptNeeds = new Map([
+  ["sh", "scripts in bash"],
+  ["js", "scripts in Node"],
+  ["mjs", "scripts in Node"],
+]);
+
+/**
+ * What the files of a skill need: the interpreters of `scripts/`, by their first line or the end of their names, a sandbox for those
+ * that not every one runs (an agent may run them itself), and the packages of `code/requirements.txt`. Reads the directory; files that
+ * cannot be read are left out.
+ */
+export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
+  const walked = await runInSlices(walkSkill(source.files, skill.directory, (path) => !isSearched(path)));
+  const found = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
+  const requirements: Requirement[] = [];
+  const needs = new Map<string, string>();
+  for (const { path, real } of walked.files) {
+    const read = (limit: number): string =>
+      Buffer.from(orNothing(() => source.bytes.head(real, limit))?.bytes ?? []).toString("utf8");
+    if (path === requirementsFile) {
+      const packages = readPackages(read(longestFile));
+      const where = { file: path, field: "", text: packages.join(", ") };
+      if (packages.length > 0) requirements.push({ kind: "packages", packages, certainty: "declared", where });
+    }
+    if (!path.startsWith("scripts/")) continue;
+    const need = scriptNeeds.get(endOf(path));
+    if (need !== undefined && !needs.has(need)) needs.set(need, path);
+    const anyOf = interpreterOf(path, read(longestFirstLine));
+    if (anyOf === undefined) continue;
+    const key = anyOf.map(({ name }) => name).join(" ");
+    const same = found.get(key);
+    if (same === undefined) found.set(key, { anyOf, files: [path] });
+    else same.files.push(path);
+  }
+  const programs = Array.from(found.values(), ({ anyOf, files: [first = "", ...more] }): Requirement => {
+    const text = more.length === 0 ? first : `${first} and ${more.length} more`;
+    return {
+      kind: "program",
+      anyOf,
+      certainty: "derived",
+      where: { file: first, field: "", text: withoutControls(text) },
+    };
+  });
+  for (const [need, file] of needs) {
+    const where = { file, field: "", text: withoutControls(file) };
+    requirements.push({ kind: "sandbox", needs: [need], certainty: "likely", where });
+  }
+  return [...programs, ...requirements];
+}
+
+function endOf(path: string): string {
+  return /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
+}
+
+function isSearched(path: string): boolean {
+  return path.startsWith("scripts/") || path === "code/";
+}
+
+/** The program that runs a script; undefined if neither its first line nor its name tells. */
+export function interpreterOf(path: string, head: string): readonly ProgramDemand[] | undefined {
+  const extension = endOf(path);
+  const byName = Object.hasOwn(interpreters, extension) ? interpreters[extension] : undefined;
+  // The first line counts where the name says nothing: our own runs go by the name.
+  if (byName !== undefined || path.slice(path.lastIndexOf("/")).includes(".")) return byName;
+  const [, program = "", argument = ""] = /^#![ \t]*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?/.exec(head) ?? [];
+  const base = program.slice(program.lastIndexOf("/") + 1);
+  const command = base === "env" ? argument : base;
+  if (!isCommandName(command)) return undefined;
+  return (
+    Object.values(interpreters).find(([first]) => first?.commands.includes(command)) ?? [
+      { name: command, commands: [command] },
+    ]
+  );
+}
+
+/** The lines of a requirements.txt without comments and options; the first ones, then a count. */
+function readPackages(text: string): readonly string[] {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((line) =>
+      withoutControls(line.replace(/(^|\s)#.*$/, ""))
+        .trim()
+        .slice(0, 100),
+    )
+    .filter((line) => line !== "" && !line.startsWith("-"));
+  const more = lines.length - maxPackages;
+  return more > 0 ? [...lines.slice(0, maxPackages), `${more} more`] : lines;
 }
