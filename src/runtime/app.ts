@@ -52,9 +52,9 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly clock: Clock;
   /** Of this package. */
   readonly version: string;
-  /** Looks at the sources of skills of others now, and resolves once the copies of all of them are as they should be, or kept. */
+  /** Updates the sources of skills of others now, and resolves once the copies of all of them are as they should be, or unchanged. */
   refreshSources(): Promise<void>;
-  /** Loads what the first call needs. A failure is not kept: the next call tries again. */
+  /** Loads what the first call needs. A failure is not cached: the next call tries again. */
   load(): Promise<void>;
   /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 export { diskBlobs } from "./blobs/disk-blobs.ts";
 
-/** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists (CONTRACT C-4.1). */
+/** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists. */
 export interface StoredBlob {
   readonly id: string;
   /** In bytes. */
@@ -60,7 +60,7 @@ export interface ListedBlob extends StoredBlob {
 export interface Swept {
   readonly removed: number;
   readonly freedBytes: number;
-  /** Number of expired blobs that were kept because they are held. */
+  /** Number of expired blobs that were not removed because they are held. */
   readonly held: number;
 }
 
@@ -78,7 +78,7 @@ export interface BlobUpkeep {
 export interface BlobKind {
   /** `type/subtype[;params]`, without the `;base64` flag. */
   readonly kind: string;
-  /** Whether it ended with `;base64`: the content is decoded before it is stored (CONTRACT C-4.2). */
+  /** Whether it ended with `;base64`: the content is decoded before it is stored. */
   readonly base64: boolean;
 }
 

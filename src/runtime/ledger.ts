@@ -64,7 +64,7 @@ type Outcome = (typeof outcomes)[number];
 
 /** The port to the record of uses. Bounded: the oldest entries are removed, decisions and runs apart from reads and refusals. */
 export interface Ledger {
-  /** Keeps an entry. Never throws; returns why it could not be kept. */
+  /** Records an entry. Never throws; returns why it could not be recorded. */
   record(entry: LedgerEntry): string | undefined;
   /** The entries, oldest first where they were recorded in the order of their times; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;

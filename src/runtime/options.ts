@@ -38,7 +38,7 @@ const blobLimits = [
 ] as const;
 
 /**
- * Limits on blobs (CONTRACT C-4.1), with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
+ * Limits on blobs, with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
  * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
  * directory each enforce their own.
  */

@@ -40,14 +40,14 @@ export type Ask = (question: Question, signal: AbortSignal, shown?: () => void) 
 export interface AnswerOption {
   readonly answer: Answer;
   readonly label: string;
-  /** ACP's PermissionOptionKind; at most one option of each (A-14). */
+  /** ACP's PermissionOptionKind; at most one option of each. */
   readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
 }
 
 /** A question to a person, as plain JSON. Its texts have no control or bidirectional characters. */
 export interface Question {
   readonly about: "run" | "read";
-  /** Everything essential, in one line (A-14). */
+  /** Everything essential, in one line. */
   readonly title: string;
   /** In this order; `allow_once` first. */
   readonly options: readonly AnswerOption[];

@@ -61,9 +61,9 @@ interface CheckedRun {
   readonly spec: RunSpec;
 }
 
-/** Runs as data (CONTRACT C-5): request → plan → authorize → queue → execute → record. */
+/** Runs as data: request → plan → authorize → queue → execute → record. */
 export interface Runs {
-  /** Tells which skills there are now: grants of the configuration are for their bytes. Never rejects. */
+  /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
   notice(snapshot: Snapshot, caller: RunCaller): Promise<void>;
   /** Checks a request and writes it down. Throws what is wrong with the request itself. */
   plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
@@ -169,7 +169,7 @@ class StagedRuns implements Runs {
       const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
-        run.tell({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
+        run.notify({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
       );
       try {
         return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment);
@@ -186,13 +186,13 @@ class StagedRuns implements Runs {
     return await replayRun(runId, caller, signal, { records, newRunId, environment: this.#options, run });
   }
 
-  /** Tells how the run ended, and keeps its record; the answer does not wait for that. */
-  async #recorded(run: Omit<QueuedRun, "tell">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
+  /** Reports how the run ended and stores its record; the answer does not wait for that. */
+  async #recorded(run: Omit<QueuedRun, "notify">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records } = this.#options;
     const { spec, caller, signal } = run;
     const history = createHistory(spec, { now, records, onEvent: caller.onEvent });
     try {
-      const ended = await work({ ...run, tell: history.tell });
+      const ended = await work({ ...run, notify: history.notify });
       history.completed(ended.result);
       return ended;
     } catch (error) {
@@ -202,12 +202,12 @@ class StagedRuns implements Runs {
   }
 
   /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
-  #startOf({ spec, caller, tell }: QueuedRun, by: string): CurrentRun["starts"] {
+  #startOf({ spec, caller, notify }: QueuedRun, by: string): CurrentRun["starts"] {
     return (step) => {
       const isInside = isNothing(spec.needs) && !isRemote(spec);
       const fault = isInside ? undefined : this.#options.recordStart({ spec, caller, isolation: step.isolation, by });
       if (fault !== undefined) throw unrecorded(spec.skill?.name ?? "", fault);
-      tell({ type: "started", ...step, by });
+      notify({ type: "started", ...step, by });
     };
   }
 

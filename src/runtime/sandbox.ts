@@ -34,7 +34,7 @@ export interface MountedFile {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A skill that the code can read in `/skills/<name>/` and import (CONTRACT C-5.4). */
+/** A skill that the code can read in `/skills/<name>/` and import. */
 export interface MountedSkill {
   /** Canonical name. */
   readonly name: string;
@@ -53,11 +53,11 @@ export interface MountedBlob {
 }
 
 type Program =
-  /** Calls the entry of a mounted skill (C-5.2). */
+  /** Calls the entry of a mounted skill. */
   | { readonly type: "skill"; readonly skill: string; readonly args: Json }
-  /** Runs source code, then calls a function of it (C-5.3). */
+  /** Runs source code, then calls a function of it. */
   | { readonly type: "code"; readonly code: string; readonly entrypoint: string; readonly args: Json }
-  /** Runs a file of a mounted skill by its language (C-5.6). */
+  /** Runs a file of a mounted skill by its language. */
   | {
       readonly type: "script";
       readonly skill: string;
@@ -96,7 +96,7 @@ export interface SandboxRun {
   readonly runId: string;
   readonly program: Program;
   readonly skills: readonly MountedSkill[];
-  /** Names of skills that are imported as stubs: calling one calls `RunHost.callSkill` (C-5.5). */
+  /** Names of skills that are imported as stubs: calling one calls `RunHost.callSkill`. */
   readonly brokered: readonly string[];
   readonly blobs: readonly MountedBlob[];
   readonly secrets: Readonly<Record<string, string>>;

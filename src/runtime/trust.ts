@@ -117,10 +117,10 @@ export interface GrantTerms {
   readonly reach?: Reach | undefined;
   /** ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;
-  readonly tell?: OutcomeListener | undefined;
+  readonly notify?: OutcomeListener | undefined;
 }
 
-/** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
+/** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
 export interface Trust {
   policyFor(directory: string | undefined): Policy;
   /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
@@ -154,12 +154,12 @@ export interface Trust {
   sessionGrants(owner: string): readonly Grant[];
   /**
    * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
-   * `tell` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
+   * `notify` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
    */
   takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
     asker: Asker,
-    tell?: () => void,
+    notify?: () => void,
   ): Promise<boolean>;
   /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void;

@@ -142,7 +142,7 @@ export class ServedSession {
     this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
     this.#record({});
     this.#session = new Session(request, this.#skills, this.#context, (skills) => {
-      this.#record({ told: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools });
+      this.#record({ announced: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools });
     });
     this.#prepareIndex();
   }

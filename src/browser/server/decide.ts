@@ -44,7 +44,7 @@ export async function decide(
   };
 
   async function approve(request: FullTrustRequest): Promise<DecisionResponse> {
-    const tell = (outcome: Authorization): void => {
+    const notify = (outcome: Authorization): void => {
       if (outcome.allowed && outcome.by !== "once")
         record({
           event: "answer",
@@ -54,7 +54,7 @@ export async function decide(
           about: inShort(request.wants),
         });
     };
-    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, tell });
+    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, notify });
     refuseUnless(authorization);
     const { by } = authorization;
     if (by === "once") {
@@ -79,8 +79,8 @@ export async function decide(
   async function block(): Promise<DecisionResponse> {
     // A block is for all versions, also of a skill that cannot be read.
     const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
-    const tell = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
-    await trust.answered(request, asker, { answer: "block" }, { tell });
+    const notify = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
+    await trust.answered(request, asker, { answer: "block" }, { notify });
     const [standing] = await trust.standings(
       [{ subject: request.subject, needs: request.needs, hasCode: true, digest: () => Promise.resolve(undefined) }],
       asker,
@@ -93,9 +93,9 @@ export async function decide(
     const isUnblocking = decision === "unblock";
     if (!isUnblocking && grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
     const what = isUnblocking ? { blocksOf: subjectOfOffered(offered, app.source) } : { grant: grant ?? "" };
-    const tell = (): void =>
+    const notify = (): void =>
       record({ event: "revoke", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
-    const isFound = await trust.takeBack(what, asker, tell);
+    const isFound = await trust.takeBack(what, asker, notify);
     if (!isFound)
       return { message: isUnblocking ? `${name} was not blocked.` : `There is no grant ${grant ?? ""} any more.` };
     return { message: isUnblocking ? `${name} is no longer blocked.` : `Revoked ${grant ?? ""}.` };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import type { BlobKind, BlobOptions, BlobRange, BlobUsage, CountedUsage } from "../blobs.ts";
 
-/** Whether a text is a well-formed blob id (CONTRACT C-4.1). */
+/** Whether a text is a well-formed blob id. */
 export function isBlobId(text: string): boolean {
   return idPattern.test(text);
 }

@@ -50,7 +50,7 @@ import {
 } from "./blob-rules.ts";
 
 export interface DiskBlobOptions extends BlobOptions {
-  /** Drives the heartbeat that tells processes in other containers that this one is running. */
+  /** Drives the heartbeat that shows processes in other containers that this one is running. */
   readonly clock?: Clock;
   /** The time of the disk's clock, which all processes on all machines share, in milliseconds since 1970. Default: read from the disk. */
   readonly diskNow?: () => number;

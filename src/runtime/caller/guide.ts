@@ -45,7 +45,7 @@ const skill: Skill = Object.freeze({
   manifest,
 });
 
-/** The built-in skill (CONTRACT C-3.4). Its text depends on the caller: {@link createGuides}. */
+/** The built-in skill. Its text depends on the caller: {@link createGuides}. */
 export const guideSkill: OfferedSkill = Object.freeze({
   skill,
   sources: Object.freeze([]),

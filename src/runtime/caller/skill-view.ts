@@ -96,7 +96,7 @@ function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill 
   return newest && { skill: newest, versions: left };
 }
 
-/** Equal for names that people confuse, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII (CONTRACT C-1.2). */
+/** Equal for names that people confuse, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII. */
 function lookOf(name: string): string {
   return name
     .replaceAll(/[-.]/g, "")
@@ -178,7 +178,7 @@ export function isDoorOfModels(door: Door): boolean {
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
 /**
- * Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1), and none that the policy denies;
+ * Which versions a caller sees: models see none with `disable-model-invocation: true`, and none that the policy denies;
  * callers over HTTP, of whom nobody knows who they are, none that it denies either. Undefined: all.
  */
 export function visibleTo(

@@ -14,7 +14,7 @@ export interface DiskLedgerOptions {
   readonly maxFileBytes?: number;
   /** Decisions and runs, each: of more the oldest are removed. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Decisions and runs are kept for at least this time. Default 90 days, in milliseconds. */
+  /** Decisions and runs are retained for at least this time. Default 90 days, in milliseconds. */
   readonly maxAgeMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -41,7 +41,7 @@ function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * A ledger in a directory shared by any number of processes; see {@link LedgerRoom}. What is kept of reads and refusals is at most twice
+ * A ledger in a directory shared by any number of processes; see {@link LedgerRoom}. What is retained of reads and refusals is at most twice
  * `maxFileBytes`. The directory is created with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {

@@ -24,12 +24,12 @@ interface DiskSessionRecordsOptions {
 /** Changes that come together are written together. */
 const writeAfterMs = 250;
 const mostFiles = 100;
-const keptForMs = 7 * 24 * 60 * 60 * 1_000;
+const retentionMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** Records in a directory shared by any number of processes: one file a process, replaced as a whole. Created with the first record. */
 export function diskSessionRecords(directory: string, { clock, log }: DiskSessionRecordsOptions): SessionRecords {
   const own = path.join(directory, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
-  const records = new Map<object, SessionRecord>();
+  const records = new Map<object, object>();
   let stopTimer: (() => void) | undefined;
   let writing = Promise.resolve();
   let isSwept = false;
@@ -62,7 +62,7 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
   return {
     keep(session, record) {
       if (!isOpen) return;
-      records.set(session, toBounded(record));
+      records.set(session, toWritten(record));
       const [oldest] = records.keys();
       if (records.size > mostSessions && oldest !== undefined) records.delete(oldest);
       stopTimer ??= clock.after(writeAfterMs, () => void flush());
@@ -80,17 +80,20 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
   };
 }
 
-function toBounded(record: SessionRecord): SessionRecord {
+/** A record of bounded size, as the file has it. */
+function toWritten(record: SessionRecord): object {
   const cut = (value: string): string => value.slice(0, longestText);
-  const { sessionId, agent, editor, directory, forms, told } = record;
+  const { sessionId, agent, editor, directory, forms, announced, ...rest } = record;
   return {
-    ...record,
+    ...rest,
     sessionId: cut(sessionId),
     agent: cut(agent),
     editor: cut(editor),
     directory: directory === undefined ? undefined : cut(directory),
     forms: forms.slice(0, mostForms).map(cut),
-    ...(told !== undefined && { told: { ...told, names: told.names.slice(0, maxReportedNames).map(cut) } }),
+    ...(announced !== undefined && {
+      told: { ...announced, names: announced.names.slice(0, maxReportedNames).map(cut) },
+    }),
   };
 }
 
@@ -103,7 +106,7 @@ async function sweep(directory: string, own: string): Promise<void> {
   }
   files.sort((one, other) => other.at - one.at);
   const now = Date.now();
-  const old = files.filter(({ at }, place) => place >= mostFiles || now - at > keptForMs);
+  const old = files.filter(({ at }, place) => place >= mostFiles || now - at > retentionMs);
   for (const { file } of old) await rm(file, { force: true });
 }
 

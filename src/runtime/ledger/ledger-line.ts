@@ -5,7 +5,7 @@ import type { ChainEnd } from "./chain.ts";
 
 export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;
 
-/** Longer texts from outside, such as questions, are kept as their start, end, length and digest, so that a line is bounded. */
+/** Longer texts from outside, such as questions, are recorded as their start, end, length and digest, so that a line is bounded. */
 const maxTextLength = 256;
 const [startLength, endLength] = [128, 64];
 

@@ -16,7 +16,7 @@ export interface RoomOptions {
   readonly maxAgeMs: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Told of what was removed. */
+  /** Called with what was removed. */
   readonly dropped: (about: string) => void;
 }
 
@@ -53,7 +53,7 @@ export class LedgerRoom {
     this.#options = options;
   }
 
-  /** Returns the line. Throws if it cannot be kept. */
+  /** Returns the line. Throws if it cannot be written. */
   record(entry: LedgerEntry): string {
     for (let look = 0; look < mostLooks; look++) {
       const file = (this.#current ??= this.#openLast());
@@ -162,15 +162,15 @@ export class LedgerRoom {
   /** Removes what is too old or too much, once the new file says so. `files`: the full ones. */
   #drop(started: OpenFile, files: readonly LedgerFile[]): void {
     const { maxBytes, maxFileBytes, maxAgeMs, now, dropped } = this.#options;
-    const kept = [...files];
-    const size = (): number => kept.reduce((sum, one) => sum + one.size, maxFileBytes);
+    const remaining = [...files];
+    const size = (): number => remaining.reduce((sum, one) => sum + one.size, maxFileBytes);
     const isOver = ({ changedAt }: LedgerFile): boolean =>
-      changedAt < now() - maxAgeMs || (kept.length > 1 && size() - maxFileBytes / 2 > maxBytes);
-    while (kept[0] !== undefined && isOver(kept[0])) kept.shift();
-    const gone = files.slice(0, files.length - kept.length);
+      changedAt < now() - maxAgeMs || (remaining.length > 1 && size() - maxFileBytes / 2 > maxBytes);
+    while (remaining[0] !== undefined && isOver(remaining[0])) remaining.shift();
+    const gone = files.slice(0, files.length - remaining.length);
     const newest = gone.at(-1);
     if (newest === undefined) return;
-    const rows = kept[0] === undefined ? started.end.rows : this.#rowsBefore(kept[0].number);
+    const rows = remaining[0] === undefined ? started.end.rows : this.#rowsBefore(remaining[0].number);
     const about = `rows up to ${rows}, written until ${new Date(newest.changedAt).toISOString()}`;
     this.#append(started, { at: now(), event: "dropped", tool: "ledger", about, count: rows, door: "ledger" });
     for (const { number } of gone) rmSync(fileOf(this.#directory, number), { force: true });
@@ -201,7 +201,7 @@ export class LedgerRoom {
         closeSync(descriptor);
       }
     } catch {
-      // The rows are kept; `ledger verify` says what is newer in them.
+      // The rows are written; `ledger verify` says what is newer in them.
     }
   }
 }

@@ -11,7 +11,7 @@ export function ledgerDirectory(dataDirectory: string): string {
 
 /**
  * The ledger of the user who runs this process. `$ACP_SKILLS_LEDGER_DAYS` and `$ACP_SKILLS_LEDGER_MIB` say how long decisions and runs are
- * kept, and how much of each at most.
+ * retained, and how much of each at most.
  */
 export function localLedger(
   dataDirectory: string,

@@ -54,9 +54,9 @@ async function readFileOf(file: string): Promise<readonly KnownSession[]> {
     if (size > mostFileBytes) return [];
     const { process: owner, sessions } = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
     const hasEnded = isRunning(owner) === false;
-    return sessions.map((session) => {
+    return sessions.map(({ told: announced, ...session }) => {
       const closedAt = session.closedAt ?? (hasEnded ? mtimeMs : undefined);
-      return { ...session, closedAt, isOpen: closedAt === undefined };
+      return { ...session, announced, closedAt, isOpen: closedAt === undefined };
     });
   } catch {
     return []; // One bad file hides no other.

@@ -1,4 +1,4 @@
-/** An ACP session: between whom, and what its editor was told of skills. Texts are as editor and agent gave them. */
+/** An ACP session: between whom, and which skills were announced to its editor. Texts are as editor and agent gave them. */
 export interface SessionRecord {
   readonly sessionId: string;
   readonly agent: string;
@@ -8,12 +8,12 @@ export interface SessionRecord {
   /** Milliseconds since 1970, as all times here. */
   readonly openedAt: number;
   readonly closedAt?: number | undefined;
-  /** How its editor is told: names of updates. */
+  /** Names of the updates in which its editor gets skills. */
   readonly forms: readonly string[];
   /** Whether its model has been given the tools. */
   readonly tools: boolean;
   /** The latest list: how many skills, and the first of their slugs. */
-  readonly told?: { readonly at: number; readonly skills: number; readonly names: readonly string[] } | undefined;
+  readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] } | undefined;
 }
 
 /** A record as another process finds it. A session whose process ended without closing it counts as closed when it last wrote. */
@@ -21,7 +21,7 @@ export type KnownSession = SessionRecord & { readonly isOpen: boolean };
 
 /** The port to the records of sessions. Bounded: the oldest are removed. */
 export interface SessionRecords {
-  /** Keeps what is known of a session of this process, in place of what was; `session` identifies it. Never throws: nothing depends on it. */
+  /** Stores what is known of a session of this process, in place of what was; `session` identifies it. Never throws: nothing depends on it. */
   keep(session: object, record: SessionRecord): void;
   /** Those of every process of this user: open ones first, then the newest. Throws UNREADABLE. */
   read(): Promise<readonly KnownSession[]>;
@@ -29,7 +29,7 @@ export interface SessionRecords {
   close(): Promise<void>;
 }
 
-/** Of more, only the number is kept. */
+/** Of more, only the number is recorded. */
 export const maxReportedNames = 300;
 /** Of one process. */
 export const mostSessions = 50;

@@ -11,7 +11,7 @@ export interface IdleGrant {
 
 /**
  * Of these grants, the ones that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
- * digest (CONTRACT C-1.6). A path that is no skill is a project.
+ * digest. A path that is no skill is a project.
  */
 export function idleGrants(
   grants: readonly string[],
@@ -38,10 +38,10 @@ export function logIdleGrants(
   log: Log,
 ): void {
   if (grants.length === 0) return;
-  const tell = (): void => {
+  const report = (): void => {
     for (const { grant, reason } of idleGrants(grants, catalog))
       log("warning", `The grant ${grant} has no effect: ${reason}`);
   };
   // A disk that cannot be read is reported by the catalog.
-  catalog.ready.then(tell, () => undefined);
+  catalog.ready.then(report, () => undefined);
 }

@@ -20,8 +20,8 @@ export { checkSupport, prepareRun } from "./execute/prepare-run.ts";
 export interface CurrentRun {
   readonly spec: RunSpec;
   readonly caller: RunCaller;
-  readonly tell: (step: RunStep) => void;
-  /** Tells that it starts, as the last step before it does. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
+  readonly notify: (step: RunStep) => void;
+  /** Announces the start, as the last step before it. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
   readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type" | "by">) => void;
   readonly signal: AbortSignal;
   /** What was allowed for the outermost run only. */
@@ -74,7 +74,7 @@ export async function executeRun(
   environment: ExecutionEnvironment,
   around?: Nesting,
 ): Promise<EndedRun> {
-  const { spec, caller, tell, starts, signal } = current;
+  const { spec, caller, notify, starts, signal } = current;
   if (isRemote(spec)) return await executeRemoteRun({ ...current, spec }, environment, around);
   const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
@@ -92,10 +92,10 @@ export async function executeRun(
     const mask = hidden.length === 0 ? own : createMask(run.secrets, hidden);
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
     const called = callableSkills(current, below, environment);
-    const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, tell });
+    const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, notify });
     starts({ isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
     const end = await sandbox.run(run, record.host, signal);
-    // The caller has gone: there is nobody to be told.
+    // The caller has gone: nobody can receive a result.
     if (end.type === "cancelled") signal.throwIfAborted();
     const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
     const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation: sandbox.tier };
@@ -119,7 +119,7 @@ class SkillCallError extends Error implements SkillCallFailure {
   }
 }
 
-/** The skills that code inside a run calls, each in a sandbox of its own (CONTRACT C-5.5), and the blobs that they stored so far. */
+/** The skills that code inside a run calls, each in a sandbox of its own, and the blobs that they stored so far. */
 function callableSkills(
   outer: CurrentRun,
   nesting: Nesting,
@@ -139,7 +139,7 @@ function callableSkills(
       throw new SkillCallError("NestingLimitError", `A run can call at most ${maxNestedRuns} skills.`);
     const runId = newRunId();
     const { version, digest } = skill;
-    outer.tell({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
+    outer.notify({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
     const leftMs = Math.max(1, nesting.deadline - clock.now());
     const { returned, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
     blobs.push(...made);
@@ -154,7 +154,7 @@ function callableSkills(
       try {
         return await call(name, args, signal);
       } catch (error) {
-        // A refusal is told to the code inside as it would be to a model; everything else is ours to report.
+        // The code inside gets a refusal as a model would; everything else is our fault and is reported here.
         if (isSkillsError(error) && error.code !== "INTERNAL") throw new SkillCallError(error.code, error.message);
         throw error;
       }

@@ -14,15 +14,15 @@ import type { StoredRun } from "./store/stored-run.ts";
 
 export { writeWholeResult } from "./record/write-whole-result.ts";
 
-/** Passes a run's events on, and keeps its record in the run store from the moment that it is queued or started. */
+/** Passes a run's events on, and stores its record from the moment that it is queued or started. */
 export interface History {
-  readonly tell: (step: RunStep) => void;
+  readonly notify: (step: RunStep) => void;
   readonly completed: (result: RunResult) => void;
   readonly failed: (error: unknown, isCancelled: boolean) => void;
 }
 
-/** Of further events only the last is kept. Blobs and called skills have lower limits of their own. */
-const maxKeptEvents = 1_000;
+/** Of further events only the last is scriptStreams. Blobs and called skills have lower limits of their own. */
+const maxRecordedEvents = 1_000;
 
 export function createHistory(
   spec: RunSpec,
@@ -40,8 +40,8 @@ export function createHistory(
   /** Without what was printed. */
   const events: StoredRun["events"][number][] = [];
 
-  function tell(step: RunStep): void {
-    if (step.type !== "printed" && (events.length < maxKeptEvents || step.type === "ended"))
+  function notify(step: RunStep): void {
+    if (step.type !== "printed" && (events.length < maxRecordedEvents || step.type === "ended"))
       events.push({ atMs: Math.max(0, now() - createdAt), ...step });
     // A crash leaves this behind.
     if (step.type === "queued") keep("queued");
@@ -54,14 +54,14 @@ export function createHistory(
   }
 
   return {
-    tell,
+    notify,
     completed(result) {
-      tell({ type: "ended", status: result.status });
+      notify({ type: "ended", status: result.status });
       keep(result.status, { result });
     },
     failed(error, isCancelled) {
       const status = isCancelled ? "cancelled" : "refused";
-      tell({ type: "ended", status });
+      notify({ type: "ended", status });
       // The detail of a failure of ours is in the log.
       const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
       const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
@@ -130,18 +130,18 @@ interface RecordOptions {
   readonly mask: Mask;
   readonly callSkill: RunHost["callSkill"];
   readonly budget: BlobBudget;
-  readonly tell: (step: RunStep) => void;
+  readonly notify: (step: RunStep) => void;
 }
 
 /** Of each of a script's streams; of a longer one the middle is dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
-export function recordRun({ spec, caller, mask, callSkill, budget, tell }: RecordOptions): RunRecord {
+export function recordRun({ spec, caller, mask, callSkill, budget, notify }: RecordOptions): RunRecord {
   const { owner, blobs: store } = caller;
   const printed = createBoundedBytes(maxLogBytes);
-  const kept = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
+  const scriptStreams = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
-  const told = createLineBatcher((text) => tell({ type: "printed", text: mask.text(text) }));
+  const batcher = createLineBatcher((text) => notify({ type: "printed", text: mask.text(text) }));
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const blobs: string[] = [];
   const files: { path: string; blobId: string }[] = [];
@@ -150,14 +150,14 @@ export function recordRun({ spec, caller, mask, callSkill, budget, tell }: Recor
   function take(stream: "stdout" | "stderr", bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     printed.push(bytes);
-    if (spec.program.type === "script") kept[stream].push(bytes);
-    told.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
+    if (spec.program.type === "script") scriptStreams[stream].push(bytes);
+    batcher.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
   }
 
   async function keep(kind: string, content: AsyncIterable<Uint8Array>, path?: string): Promise<string> {
     const { id, size } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
     blobs.push(id);
-    tell({ type: "blob_kept", blobId: id, kind, sizeBytes: size, ...(path !== undefined && { path }) });
+    notify({ type: "blob_kept", blobId: id, kind, sizeBytes: size, ...(path !== undefined && { path }) });
     return id;
   }
 
@@ -184,10 +184,10 @@ export function recordRun({ spec, caller, mask, callSkill, budget, tell }: Recor
     async log() {
       take("stdout", masked.stdout.end());
       take("stderr", masked.stderr.end());
-      told.end();
+      batcher.end();
       return { text: await mask.longPlain(printed.read()), isCut: printed.isCut };
     },
-    stream: (name) => kept[name],
+    stream: (name) => scriptStreams[name],
     blobs,
     files,
     refused,

@@ -2,16 +2,15 @@ import type { RunLimits } from "../sandbox.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** CONTRACT C-5.2. */
 export const defaultTimeoutMs = 30_000;
 export const maxTimeoutMs = 600_000;
-/** CONTRACT C-5.1. */
+/** Of a result: its output as JSON, the preview of its log, the whole log. */
 export const maxOutputBytes = 4096;
 export const maxLogPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
-/** As many blob ids as a run may mount. */
+/** How many blob ids a result names. */
 export const maxReportedBlobs = 64;
-/** CONTRACT C-5.5. */
+/** Of the skills that a run calls: how many, and how deep. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;
 /** How many blobs and skills a run may mount. */

@@ -4,7 +4,7 @@ import { SkillsError } from "../../base/errors.ts";
 export interface RunQueue {
   /**
    * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when there is no place, and with the reason of `signal`.
-   * Who has a place keeps it: `admitted` is told at once how many runs are running or queued before it, 0 if it has its turn.
+   * Who has a place keeps it: `admitted` is called at once with how many runs are running or queued before it, 0 if it has its turn.
    */
   enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void>;
 }

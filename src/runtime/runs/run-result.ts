@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** How a run ended, as every door tells it (CONTRACT C-5.1). */
+/** How a run ended, as every door reports it. */
 export const runResult = z.strictObject({
   status: z.enum(["completed", "failed"]),
   run_id: z.string().describe("Stable identifier for this run"),
@@ -35,12 +35,12 @@ export const runResult = z.strictObject({
   }),
 });
 
-type Told = z.infer<typeof runResult>;
+type WrittenResult = z.infer<typeof runResult>;
 
-export type RunFailure = NonNullable<Told["error"]>;
+export type RunFailure = NonNullable<WrittenResult["error"]>;
 
 /** What the status decides. The schema has no such alternatives: models' APIs want one object. */
 export type RunOutcome =
   { status: "completed"; output: unknown; error?: never } | { status: "failed"; error: RunFailure; output?: never };
 
-export type RunResult = Omit<Told, keyof RunOutcome> & RunOutcome;
+export type RunResult = Omit<WrittenResult, keyof RunOutcome> & RunOutcome;

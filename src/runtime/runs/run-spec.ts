@@ -31,7 +31,7 @@ const program = z.discriminatedUnion("type", [
     argv: z.array(z.string()).readonly(),
     stdin: z.string().exactOptional(),
   }),
-  /** Invokes a skill on the machine that offers it (CONTRACT C-6.4). */
+  /** Invokes a skill on the machine that offers it. */
   z.strictObject({ type: z.literal("remote"), skill: z.string(), endpoint: z.string(), args: json }),
 ]);
 
@@ -47,7 +47,7 @@ const limits: z.ZodType<RunLimits> = z.strictObject({
 });
 
 /**
- * A run as plain JSON (CONTRACT C-5.0): it can be written to disk, read back and run. It holds no secret value, no open file and no
+ * A run as plain JSON: it can be written to disk, read back and run. It holds no secret value, no open file and no
  * callback; those are resolved when it is executed.
  */
 export const runSpec = z.strictObject({
@@ -61,7 +61,7 @@ export const runSpec = z.strictObject({
   skill: skillVersion.exactOptional(),
   /** Skills copied into the sandbox, `skill` included. */
   mounts: z.array(skillVersion).readonly(),
-  /** Skills imported as stubs: each call runs in a sandbox of its own (CONTRACT C-5.5), and only exactly these bytes. */
+  /** Skills imported as stubs: each call runs in a sandbox of its own, and only exactly these bytes. */
   brokered: z.array(skillVersion).readonly(),
   blobs: z.array(blob).readonly(),
   limits,

@@ -136,8 +136,8 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
   const finder = findNeedles(needles);
   /** Found and not yet written; ordered and disjoint. */
   const ranges: Range[] = [];
-  let kept: Buffer = Buffer.alloc(0);
-  /** Everything before is written or masked; `kept` starts here. */
+  let buffered: Buffer = Buffer.alloc(0);
+  /** Everything before is written or masked; `buffered` starts here. */
   let written = 0;
   let read = 0;
   /** The end of the last written mask: an adjacent one is merged with it. */
@@ -171,20 +171,20 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
     const later = ranges.findIndex(({ from }) => from > decided);
     // Later ranges may still become part of a longer one.
     for (const { from, to } of ranges.splice(0, later < 0 ? ranges.length : later)) {
-      if (from > written) pieces.push(kept.subarray(written - start, from - start));
+      if (from > written) pieces.push(buffered.subarray(written - start, from - start));
       if (from > lastMask) pieces.push(stars);
       written = lastMask = to;
     }
     if (decided > written) {
-      pieces.push(kept.subarray(written - start, decided - start));
+      pieces.push(buffered.subarray(written - start, decided - start));
       written = decided;
     }
-    kept = kept.subarray(written - start);
+    buffered = buffered.subarray(written - start);
     return Buffer.concat(pieces);
   };
   return {
     push(bytes) {
-      kept = kept.length === 0 ? Buffer.from(bytes) : Buffer.concat([kept, bytes]);
+      buffered = buffered.length === 0 ? Buffer.from(bytes) : Buffer.concat([buffered, bytes]);
       for (let at = 0; at < bytes.length; at++) {
         const { begun } = finder;
         if (begun === 0 && cut === 0) {

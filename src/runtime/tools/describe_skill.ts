@@ -109,12 +109,12 @@ function filesOf(
   };
 }
 
-/** A skill's manifest as new JSON (CONTRACT C-3.2): from `skill.toml`, or composed from the frontmatter. */
+/** A skill's manifest as new JSON: from `skill.toml`, or composed from the frontmatter. */
 function toManifest(skill: Skill): Record<string, unknown> {
   const { manifest, name, version, description, kind, namespace, tags, license, compatibility } = skill;
   if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
   const { network, secrets, project, isolation } = permissionsOf(skill);
-  // What `metadata` requests (C-1.4).
+  // What `metadata` requests.
   const permissions = {
     ...(network.length > 0 && { network }),
     ...(secrets.length > 0 && { secrets }),

@@ -107,7 +107,7 @@ export interface CursorPlace {
   readonly rank?: number;
 }
 
-/** An opaque keyset cursor (CONTRACT C-3.1): "after this row of this list". */
+/** An opaque keyset cursor: "after this row of this list". */
 export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPlace): string {
   const body = Buffer.from(JSON.stringify([namespace ?? null, name, ...(query === undefined ? [] : [query, rank])]));
   return Buffer.concat([macOf(body), body]).toString("base64url");

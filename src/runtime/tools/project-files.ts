@@ -16,7 +16,7 @@ import { skillPathFault } from "../../skills/hash.ts";
 import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
 import { unseenCharacters } from "../../base/text/invisible-characters.ts";
 
-/** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
+/** The files of a session's project. Errors name paths as the caller gave them. */
 export interface ProjectFiles {
   /** Reads a regular file of at most `maxBytes`; it is opened with the first read. */
   read(path: string, maxBytes: number): AsyncIterable<Uint8Array>;
@@ -184,7 +184,7 @@ const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;
 
 /**
- * Why a path cannot name a file of a project, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT C-4.2).
+ * Why a path cannot name a file of a project, as the end of a sentence that starts with "The path"; undefined if it can.
  * Pure: links are not followed.
  */
 export function projectPathFault(

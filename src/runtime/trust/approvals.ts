@@ -20,6 +20,6 @@ export interface ApprovalStore {
   scopes(): Promise<readonly ApprovalScope[]>;
   /** The files of an approved version; undefined if they are not stored. */
   readCopy(digest: string): Promise<readonly CopiedFile[] | undefined>;
-  /** Stores them for `readCopy`, after the grant: kept as long as a grant of any scope names the digest. Never throws. */
+  /** Stores them for `readCopy`, after the grant, as long as a grant of any scope names the digest. Never throws. */
   keepCopy(digest: string, files: readonly CopiedFile[]): Promise<void>;
 }

@@ -77,7 +77,7 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
   };
 }
 
-/** A bare name never reaches a skill of a project (CONTRACT C-1.6). */
+/** A bare name never reaches a skill of a project. */
 function isFor(grant: ConfiguredGrant, skill: SeenSkill): boolean {
   if (grant.form === "path") return grant.path === skill.directory;
   return grant.form === "name" && skill.isOwn && isNamed(grant.skill, skill);

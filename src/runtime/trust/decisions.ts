@@ -98,22 +98,22 @@ export class Decisions {
     return { who, when: new Date(now()).toISOString(), via: door };
   }
 
-  /** `tell` is called before the change is in force. Throws as `ApprovalStore.change`. */
-  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<void> {
+  /** `notify` is called before the change is in force. Throws as `ApprovalStore.change`. */
+  async store(scope: ApprovalScope, change: (before: Approvals) => Approvals, notify?: () => void): Promise<void> {
     await this.#options.store.change(scope, (stored) => {
-      tell?.();
+      notify?.();
       const before = this.#counting(scope, stored);
       const after = change(before);
       return after === before ? stored : after;
     });
-    this.tellChange();
+    this.notifyChange();
   }
 
   /** Whether it could be stored; what cannot be stored counts for the session only. */
-  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, tell?: () => void): Promise<boolean> {
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, notify?: () => void): Promise<boolean> {
     const { log } = this.#options;
     try {
-      await this.store(scope, change, tell);
+      await this.store(scope, change, notify);
       return true;
     } catch (error) {
       log(
@@ -140,7 +140,7 @@ export class Decisions {
     subject: Versionless,
     asker: Asker,
     reply: Reply,
-    { policy, reach, tell }: { readonly policy: Policy; readonly reach?: Reach | undefined; readonly tell?: (() => void) | undefined }, // prettier-ignore
+    { policy, reach, notify }: { readonly policy: Policy; readonly reach?: Reach | undefined; readonly notify?: (() => void) | undefined }, // prettier-ignore
   ): Promise<void> {
     if (reply.answer === undefined && reply.missing === "nobody") return;
     const session = this.sessions.of(asker.owner);
@@ -162,14 +162,14 @@ export class Decisions {
       ...approvals,
       blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],
     });
-    if (!(await this.change(scope, change, tell))) refused.set(place, reply);
+    if (!(await this.change(scope, change, notify))) refused.set(place, reply);
   }
 
   /** Removes a grant, or the blocks of a skill, also from what counts for the session only: see `Trust.takeBack`. */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Versionless },
     { directory, owner }: Pick<Asker, "directory" | "owner">,
-    { policy, tell }: { readonly policy: Policy; readonly tell?: (() => void) | undefined },
+    { policy, notify }: { readonly policy: Policy; readonly notify?: (() => void) | undefined },
   ): Promise<boolean> {
     const isKept = {
       grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
@@ -178,14 +178,14 @@ export class Decisions {
     const places = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
     const above = places.flatMap((place) => this.#placesAbove(place, policy)).map((project) => ({ project }));
     const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
-    const told = onlyOnce(tell);
+    const notifyOnce = onlyOnce(notify);
     let isFound = false;
     for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
       const { grants, blocks: blocked } = await this.#options.store.read(scope);
       if (grants.every(isKept.grant) && blocked.every(isKept.block)) continue;
       isFound = true;
       await this.#options.store.change(scope, (before) => {
-        told();
+        notifyOnce();
         return { ...before, grants: before.grants.filter(isKept.grant), blocks: before.blocks.filter(isKept.block) };
       });
     }
@@ -193,12 +193,12 @@ export class Decisions {
     const place = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
     if (place >= 0) session?.grants.splice(place, 1);
     if ("blocksOf" in what) session?.refused.clear();
-    this.tellChange();
-    if (place >= 0) told();
+    this.notifyChange();
+    if (place >= 0) notifyOnce();
     return isFound || place >= 0;
   }
 
-  tellChange(): void {
+  notifyChange(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 

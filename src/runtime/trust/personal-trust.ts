@@ -65,7 +65,7 @@ class PersonalTrust implements Trust {
       event: { about: "run", subject: request.subject },
       decide: async () => (await this.decide(request, asker)) ?? this.#decisions.enough(asker.owner),
       ask: () => this.questionFor(request, asker),
-      keep: (reply, tell) => this.answered(request, asker, reply, { tell }),
+      keep: (reply, notify) => this.answered(request, asker, reply, { notify }),
     });
   }
 
@@ -133,11 +133,11 @@ class PersonalTrust implements Trust {
     request: FullTrustRequest,
     asker: Asker,
     reply: Reply,
-    { tell, ...terms }: GrantTerms = {},
+    { notify, ...terms }: GrantTerms = {},
   ): Promise<Authorization> {
-    const told = onlyOnce(tell);
-    const outcome = await this.#keep(request, asker, reply, { ...terms, tell: told });
-    told(outcome);
+    const notifyOnce = onlyOnce(notify);
+    const outcome = await this.#keep(request, asker, reply, { ...terms, notify: notifyOnce });
+    notifyOnce(outcome);
     return outcome;
   }
 
@@ -145,13 +145,13 @@ class PersonalTrust implements Trust {
     request: FullTrustRequest,
     asker: Asker,
     reply: Reply,
-    { reach: wanted, expires, tell }: GrantTerms,
+    { reach: wanted, expires, notify }: GrantTerms,
   ): Promise<Authorization> {
     const { subject, wants, calledBy } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
       const refusal = refusalOf(request, reply);
-      const terms = { policy: this.policyFor(asker.directory), reach: wanted, tell: () => tell?.(refusal) };
+      const terms = { policy: this.policyFor(asker.directory), reach: wanted, notify: () => notify?.(refusal) };
       await this.#decisions.refuse(placeAsked(request), subject, asker, reply, terms);
       return refusal;
     }
@@ -181,14 +181,14 @@ class PersonalTrust implements Trust {
         ...approvals,
         grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
       });
-      if (await this.#decisions.change(scope, change, () => tell?.(allowed))) {
+      if (await this.#decisions.change(scope, change, () => notify?.(allowed))) {
         await this.#options.store.keepCopy(subject.digest, files);
         return allowed;
       }
     }
     const { grants } = this.#decisions.sessions.of(asker.owner);
     if (grants.length < maxSessionGrants) grants.push(grant);
-    this.#decisions.tellChange();
+    this.#decisions.notifyChange();
     return { allowed: true, by: "session" };
   }
 
@@ -244,9 +244,9 @@ class PersonalTrust implements Trust {
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
     asker: Asker,
-    tell?: () => void,
+    notify?: () => void,
   ): Promise<boolean> {
-    return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), tell });
+    return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), notify });
   }
 
   onChange(listener: () => void): () => void {

@@ -4,18 +4,18 @@ import type { Asker, Authorization, TrustEvent } from "../trust.ts";
 import type { Subject } from "./grants.ts";
 import { type Ask, type Question, type Reply, answerWords } from "../question.ts";
 
-/** Told of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
+/** Arguments of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;
 
 /** Passes on the first call only. */
-export function onlyOnce<Told extends readonly unknown[]>(
-  tell: ((...told: Told) => void) | undefined,
-): (...told: Told) => void {
-  let left = tell;
-  return (...told) => {
+export function onlyOnce<Arguments extends readonly unknown[]>(
+  notify: ((...given: Arguments) => void) | undefined,
+): (...given: Arguments) => void {
+  let left = notify;
+  return (...given) => {
     const first = left;
     left = undefined;
-    first?.(...told);
+    first?.(...given);
   };
 }
 
@@ -27,7 +27,7 @@ export interface Matter {
   readonly event: Pick<TrustEvent, "about" | "subject">;
   readonly decide: () => Promise<Authorization | undefined>;
   readonly ask: () => Promise<Question | undefined>;
-  readonly keep: (reply: Reply, tell: OutcomeListener) => Promise<Authorization>;
+  readonly keep: (reply: Reply, notify: OutcomeListener) => Promise<Authorization>;
 }
 
 interface QuestionsOptions {
@@ -55,7 +55,7 @@ export class Questions {
   async settle(matter: Matter): Promise<Authorization> {
     const { key, asker, signal, event, decide, ask, keep } = matter;
     const { owner } = asker;
-    const tell = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
+    const record = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
       const { caller, directory, door, sessionId } = asker;
       const { name, version, digest } = event.subject as Subject;
       this.#options.record({
@@ -70,7 +70,7 @@ export class Questions {
       const decided = await decide();
       if (decided?.allowed === true) return decided;
       if (decided !== undefined) {
-        tell({ type: "refused", detail: decided.why });
+        record({ type: "refused", detail: decided.why });
         return decided;
       }
       const open = this.#open.get(owner);
@@ -85,29 +85,29 @@ export class Questions {
       const question = await ask();
       if (question === undefined || asker.ask === undefined) {
         const refusal = await keep({ missing: "nobody" }, nothing);
-        if (!refusal.allowed) tell({ type: "refused", detail: refusal.why });
+        if (!refusal.allowed) record({ type: "refused", detail: refusal.why });
         return refusal;
       }
       let isShown = false;
       const shown = (): void => {
-        if (!isShown) tell({ type: "asked", detail: question.title });
+        if (!isShown) record({ type: "asked", detail: question.title });
         isShown = true;
       };
       const reply = await this.#reply(matter, asker.ask, question, shown);
       signal.throwIfAborted();
       if ("answer" in reply && reply.answer !== undefined) shown();
       const answer = "allowed" in reply ? "elsewhere" : answerWords(reply);
-      const tellOutcome: OutcomeListener = (outcome) => {
+      const notifyOutcome: OutcomeListener = (outcome) => {
         const detail = outcome.allowed ? outcome.by : outcome.why;
-        tell({
+        record({
           type: isShown || answer === "elsewhere" ? "answered" : "refused",
           allowed: outcome.allowed,
           answer,
           detail,
         });
       };
-      if (!("allowed" in reply)) return await keep(reply, tellOutcome);
-      tellOutcome(reply);
+      if (!("allowed" in reply)) return await keep(reply, notifyOutcome);
+      notifyOutcome(reply);
       return reply;
     })();
     const open = this.#open.get(owner) ?? new Map<string, Promise<unknown>>();

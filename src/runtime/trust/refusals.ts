@@ -9,7 +9,7 @@ export type DeniedAuthorization = Extract<Authorization, { readonly allowed: fal
 export const enoughAsked: DeniedAuthorization = {
   allowed: false,
   why: "Three questions of this turn were not answered with yes: no more are asked until the user writes again.",
-  hint: "Go on without it, or tell the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
+  hint: "Go on without it, or say to the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
 };
 
 export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): DeniedAuthorization {

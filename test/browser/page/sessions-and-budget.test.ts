@@ -19,9 +19,9 @@ describeInBrowser("the views beside the list", () => {
   test("sessions show what editors were told, what was used, and sessions that come later", async () => {
     const { app, address, close } = await openRuns(skills, { pageDirectory });
     closeAfterwards({ close });
-    const told = { at: Date.now(), skills: 301, names: ["greet", "<img src=x onerror=alert(1)>"] };
+    const announced = { at: Date.now(), skills: 301, names: ["greet", "<img src=x onerror=alert(1)>"] };
     const record = { sessionId: "sess_1", agent: "an-agent", editor: "an-editor", openedAt: Date.now() - 5_000 };
-    app.sessionRecords.keep({}, { ...record, forms: ["available_commands_update"], tools: true, told });
+    app.sessionRecords.keep({}, { ...record, forms: ["available_commands_update"], tools: true, announced });
     app.ledger.record({
       at: Date.now() - 1_000,
       tool: "read_skill_file",

@@ -10,7 +10,7 @@ const record = {
   openedAt: 1_000,
   forms: ["available_commands_update"],
   tools: true,
-  told: { at: 1_050, skills: 1, names: ["greet"] },
+  announced: { at: 1_050, skills: 1, names: ["greet"] },
 } satisfies SessionRecord;
 
 test("lists what was announced to sessions, and which skills they used", async () => {
@@ -23,7 +23,7 @@ test("lists what was announced to sessions, and which skills they used", async (
   app.ledger.record({ ...use, at: 1_600, sessionId: "sess_1", event: "ask" });
   app.ledger.record({ ...use, at: 1_700 });
   const { status, json } = await send("/api/sessions");
-  const { told: announced, agent, editor, openedAt, forms, tools } = record;
+  const { announced, agent, editor, openedAt, forms, tools } = record;
   const common = { agent, editor, forms, tools, announced };
   expect(status).toBe(200);
   expect(json).toEqual({

@@ -40,7 +40,7 @@ const record: SessionRecord = {
   openedAt: 1_000,
   forms: ["available_commands_update"],
   tools: true,
-  told: { at: 1_050, skills: 2, names: ["pdf", "greet"] },
+  announced: { at: 1_050, skills: 2, names: ["pdf", "greet"] },
 };
 
 test("another reader finds what was kept, as open", async () => {
@@ -104,11 +104,11 @@ test("texts, names and sessions are bounded", async () => {
   const records = open();
   const names = Array.from({ length: 1_000 }, (_, at) => `skill-${at}`);
   for (let at = 0; at < 60; at++)
-    records.keep({}, { ...record, sessionId: "x".repeat(100_000), told: { at, skills: 1_000, names } });
+    records.keep({}, { ...record, sessionId: "x".repeat(100_000), announced: { at, skills: 1_000, names } });
   const known = await records.read();
   expect(known).toHaveLength(50);
   expect(known[0]?.sessionId).toHaveLength(1_024);
-  expect(known[0]?.told).toMatchObject({ skills: 1_000, names: { length: 300 } });
+  expect(known[0]?.announced).toMatchObject({ skills: 1_000, names: { length: 300 } });
 });
 
 test("old files of others are removed, new ones stay", async () => {

@@ -25,6 +25,6 @@ export function openingRecord(
   };
 }
 
-export function toReportedSkills(skills: readonly OfferedSkill[], now: number): SessionRecord["told"] {
+export function toReportedSkills(skills: readonly OfferedSkill[], now: number): SessionRecord["announced"] {
   return { at: now, skills: skills.length, names: skills.slice(0, maxReportedNames).map(({ skill }) => skill.slug) };
 }

@@ -59,7 +59,7 @@ async function usesOf(
 }
 
 function toShown(session: KnownSession, uses: readonly LedgerEntry[], home: string): ShownSession {
-  const { sessionId, agent, editor, directory, openedAt, closedAt, forms, tools, told: announced } = session;
+  const { sessionId, agent, editor, directory, openedAt, closedAt, forms, tools, announced } = session;
   return {
     id: sessionId,
     agent,

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 /**
  * Grants of the configuration that name no digest are for the bytes that a skill has when the process first sees it, however its files
- * change later. The returned function is told the skills of each call; it never rejects.
+ * change later. The returned function receives the skills of each call; it never rejects.
  */
 export function createGrantPins(
   configured: ConfiguredGrants,

@@ -57,13 +57,13 @@ export async function executeRemoteRun(
   environment: ExecutionEnvironment,
   around?: Nesting,
 ): Promise<EndedRun> {
-  const { caller, tell, starts, signal } = current;
+  const { caller, notify, starts, signal } = current;
   const { invocation, secrets } = await prepareRemoteRun(spec, caller, environment, signal);
   const start = environment.clock.now();
   const own = createMask(secrets);
   const mask = around === undefined ? own : createMask(secrets, around.hidden);
   const budget = around?.budget ?? createBlobBudget(caller.limits.runBlobs);
-  const record = recordRun({ spec, caller, mask, callSkill: callsNothing, budget, tell });
+  const record = recordRun({ spec, caller, mask, callSkill: callsNothing, budget, notify });
   starts({ isolation: remotely });
   const remote = await environment.invoke(invocation, signal);
   const end = toRunEnd(remote, new URL(invocation.endpoint).host);

@@ -44,7 +44,7 @@ export interface PreparedRun {
 
 /**
  * Resolves the secrets, files, project and sandbox of an authorized run. Throws SECRET_MISSING, SKILL_NOT_READY, PERMISSION_DENIED or
- * SANDBOX_UNAVAILABLE (CONTRACT C-5.2).
+ * SANDBOX_UNAVAILABLE.
  */
 export async function prepareRun(
   spec: RunSpec,
@@ -182,7 +182,7 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
 
 /**
  * The session's directory as a run mounts it: exactly the directory that it was when the session was opened; undefined where the run
- * needs none. No run changes the user's own skills, which its grants are for: where they are in the project they are kept, and a
+ * needs none. No run changes the user's own skills, which its grants are for: where they lie in the project they are read-only, and a
  * project inside of them is not writable. Throws PERMISSION_DENIED.
  */
 export function mountedProjectOf(
@@ -217,9 +217,9 @@ export function mountedProjectOf(
     );
   const inside = (place: string): string[] =>
     [root, directory].filter((top) => isWithin(place, top)).map((top) => relative(top, place).split(sep).join("/"));
-  const kept = [...new Set(places.flatMap(inside))];
-  const isBelow = (one: string): boolean => kept.some((other) => one.startsWith(`${other}/`));
-  return { ...project, kept: kept.filter((one) => !isBelow(one)) };
+  const protectedPaths = [...new Set(places.flatMap(inside))];
+  const isBelow = (one: string): boolean => protectedPaths.some((other) => one.startsWith(`${other}/`));
+  return { ...project, kept: protectedPaths.filter((one) => !isBelow(one)) };
 }
 
 function denied(message: string, hint: string): SkillsError {

@@ -32,7 +32,7 @@ export interface CalledSkill extends Permissions {
   readonly skill: string;
 }
 
-/** The skills with permissions that a skill's code can call, directly or through its dependencies (CONTRACT C-5.5). */
+/** The skills with permissions that a skill's code can call, directly or through its dependencies. */
 export function callsOf(skill: Skill, skills: FindSkill): readonly CalledSkill[] {
   const seen = new Set([skill]);
   for (const caller of seen) for (const called of presentDependenciesOf(caller, skills)) seen.add(called);

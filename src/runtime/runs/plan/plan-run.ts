@@ -21,7 +21,7 @@ import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
 
 const maxCodeBytes = 1024 * 1024;
 
-/** Checks a request to run code that the model wrote (CONTRACT C-5.3). Throws what is wrong with the request itself. */
+/** Checks a request to run code that the model wrote. Throws what is wrong with the request itself. */
 export async function planCodeRun(planning: Planning, request: CodeRunRequest): Promise<RunSpec> {
   const { code, entrypoint, args = {}, mountSkills = [] } = request;
   const refuse = (field: string, expected: string, actual: unknown): SkillsError =>
@@ -78,7 +78,7 @@ export async function toSpec(
 /** Of code that the model wrote. */
 export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "none" };
 
-/** Skills that other code can import directly, and those that need a sandbox of their own (CONTRACT C-5.5). */
+/** Skills that other code can import directly, and those that need a sandbox of their own. */
 export function splitByNeeds(
   { sourceOf }: Pick<RunCaller, "sourceOf">,
   skills: readonly Skill[],
@@ -166,7 +166,7 @@ const mebibyte = 1024 * 1024;
 
 /**
  * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
- * (CONTRACT C-5.2). Throws BLOB_NOT_FOUND.
+ *. Throws BLOB_NOT_FOUND.
  */
 async function findBlobs(
   { blobs, owner }: RunCaller,

@@ -29,7 +29,7 @@ export interface SkillRunRequest extends RequestedLimits {
 
 const tool = "execute_skill";
 
-/** Checks a request to run a skill (CONTRACT C-5.2, C-5.6). Throws what is wrong with the request itself. */
+/** Checks a request to run a skill. Throws what is wrong with the request itself. */
 export async function planSkillRun(planning: Planning, request: SkillRunRequest): Promise<RunSpec> {
   const { caller } = planning;
   const { name, version, args: given = {}, script } = request;
@@ -124,7 +124,7 @@ function notExecutable({ name }: Skill): SkillsError {
   });
 }
 
-/** Validates arguments against a manifest's `inputs` (CONTRACT C-1.4). Throws VALIDATION_ERROR that lists every violation. */
+/** Validates arguments against a manifest's `inputs`. Throws VALIDATION_ERROR that lists every violation. */
 function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"]): CheckedArguments {
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);

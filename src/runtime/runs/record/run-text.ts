@@ -57,7 +57,7 @@ export function toPreview(text: string, limit: number): string {
   return head.toString("utf8", 0, endOfText(head)) + gap + tail.toString("utf8", startOfText(tail));
 }
 
-/** Masks the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
+/** Masks the secrets of one run in everything that leaves it. */
 export interface Mask {
   readonly text: (text: string) => string;
   /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
@@ -178,23 +178,23 @@ export interface LineBatcher {
 }
 
 const longestPiece = 2_048;
-const maxTold = 1_000;
+const maxSent = 1_000;
 const maxCharacters = 64 * 1024;
 
 /** Passes text on by whole lines, batched as they arrive, up to a limit that keeps a flood from the listener. */
-export function createLineBatcher(tell: (text: string) => void): LineBatcher {
+export function createLineBatcher(send: (text: string) => void): LineBatcher {
   let held = "";
-  let told = 0;
+  let sent = 0;
   let characters = 0;
 
   function flush(text: string): void {
     for (let start = 0; start < text.length; start += longestPiece) {
-      if (told > maxTold || characters > maxCharacters) return;
+      if (sent > maxSent || characters > maxCharacters) return;
       const piece = text.slice(start, start + longestPiece);
-      told += 1;
+      sent += 1;
       characters += piece.length;
-      const isLast = told > maxTold || characters > maxCharacters;
-      tell(isLast ? "… (the rest is in the log)\n" : piece);
+      const isLast = sent > maxSent || characters > maxCharacters;
+      send(isLast ? "… (the rest is in the log)\n" : piece);
     }
   }
 

@@ -13,7 +13,7 @@ const maxDetailBytes = 4096;
 /** Bytes; as JSON it may be twice as long and still fit. */
 const longestTraceback = 1900;
 
-/** Why a run failed (CONTRACT C-5.1, C-5.7): a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
+/** Why a run failed: a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
 export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
   switch (end.type) {
     case "returned":
@@ -162,6 +162,6 @@ const readOnlyPaths =
   "A run cannot change .git, .agents, AGENTS.md, other settings of git, agents, editors and CI, and the user's own skills, cannot create, move or remove files directly in /project or in a directory that contains one of these, and cannot change modes and owners. Write to an existing subdirectory or to /output.";
 
 /** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
-export function projectHint(told: string, { project }: Pick<RanProgram, "project">): string | undefined {
-  return project?.writable === true && refusedPath.test(told) ? readOnlyPaths : undefined;
+export function projectHint(text: string, { project }: Pick<RanProgram, "project">): string | undefined {
+  return project?.writable === true && refusedPath.test(text) ? readOnlyPaths : undefined;
 }

@@ -26,7 +26,7 @@ export interface RunFacts {
 const longestSummary = 1000;
 
 /**
- * The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as
+ * The result of a run that has ended, and all blobs that it stored. What is too long for the result is stored as
  * blobs.
  */
 export async function toRunResult(
@@ -128,7 +128,7 @@ async function spilled(bytes: Uint8Array, kind: string, text: string, spill: Spi
   return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
 }
 
-/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first (C-5.6). */
+/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first. */
 async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = { stdout: await mask.longPlain(streams.stdout), stderr: await mask.longPlain(streams.stderr) };

@@ -54,7 +54,7 @@ async function withWholeOutput(
   }
 }
 
-/** The blob that holds an output which was too long for the result (CONTRACT C-5.1). */
+/** The blob that holds an output which was too long for the result. */
 function storedOutput(output: unknown): string | undefined {
   if (typeof output !== "object" || output === null) return undefined;
   const { truncated, blob_id: id } = output as { readonly truncated?: unknown; readonly blob_id?: unknown };

@@ -67,7 +67,7 @@ async function idsOf(
   return [...named, ...(JSON.parse(await readText(blobs, owner, more.blob_id)) as string[])];
 }
 
-/** The blob of an output that was too long for the result (CONTRACT C-5.1). */
+/** The blob of an output that was too long for the result. */
 function longOutput(output: unknown): string | undefined {
   if (typeof output !== "object" || output === null || !("blob_id" in output)) return undefined;
   const isLong = "truncated" in output && output.truncated === true;

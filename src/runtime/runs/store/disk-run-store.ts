@@ -18,7 +18,7 @@ import { type StoredRun, storedRunSchema } from "./stored-run.ts";
 export interface DiskRunStoreOptions extends Partial<RunRetention> {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Told of records that cannot be stored, once until one can be again, and of damaged ones. */
+  /** Reports records that cannot be stored, once until one can be again, and of damaged ones. */
   readonly log: Log;
 }
 
@@ -105,7 +105,7 @@ class DiskRunStore implements RunStore {
     await this.#last;
   }
 
-  /** What cannot be written stays pending, and is tried again with what is kept next. */
+  /** What cannot be written stays pending, and is retried with the next record. */
   async #writePending(): Promise<void> {
     let failure: string | undefined;
     await inParallel([...this.#pending], writtenAtOnce, async ([runId, run]) => {

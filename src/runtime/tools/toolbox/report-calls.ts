@@ -39,7 +39,7 @@ export function createCallReporter({
 }: {
   readonly onUse: ((use: LedgerEntry) => void) | undefined;
   readonly now: () => number;
-  /** Told of a failure to report. */
+  /** Receives a failure to report. */
   readonly failed: (error: unknown) => void;
   readonly toCallError: (error: unknown) => SkillsError;
 }): CallReporter {

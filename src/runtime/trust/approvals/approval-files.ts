@@ -28,8 +28,8 @@ export class ApprovalFiles {
   readonly lock: string;
   readonly #options: ApprovalFilesOptions;
   readonly #cached = new LimitedMap<string, { readonly stamp: string; readonly approvals: Approvals }>(maxRemembered);
-  /** Why files are not used, as it was told. */
-  readonly #told = new LimitedMap<string, string>(maxRemembered);
+  /** Why files are not used, as reported last. */
+  readonly #reported = new LimitedMap<string, string>(maxRemembered);
 
   constructor(directory: string, options: ApprovalFilesOptions) {
     this.root = directory;
@@ -59,10 +59,10 @@ export class ApprovalFiles {
     }
   }
 
-  /** What can be used of all scopes. Tells of what is not. */
-  readAllOrTell(): readonly Approvals[] {
-    const files = this.#orTell(this.projects, () => [...this.all()]) ?? [this.fileOf("everywhere")];
-    return files.flatMap((file) => this.readOrTell(file) ?? []);
+  /** What can be used of all scopes. Reports what cannot. */
+  readAllOrReport(): readonly Approvals[] {
+    const files = this.#orReport(this.projects, () => [...this.all()]) ?? [this.fileOf("everywhere")];
+    return files.flatMap((file) => this.readOrReport(file) ?? []);
   }
 
   /** The digests of all copies. Throws `FileFault` if they cannot be listed. */
@@ -90,37 +90,40 @@ export class ApprovalFiles {
     return approvals;
   }
 
-  /** The same, but tells of a file that is not used, once, and returns undefined for it. */
-  readOrTell(file: string): Approvals | undefined {
-    return this.#orTell(file, () => this.read(file));
+  /** As `read`, but returns undefined for a file that is not used, and reports it once. */
+  readOrReport(file: string): Approvals | undefined {
+    return this.#orReport(file, () => this.read(file));
   }
 
   /** Undefined if there is none that can be used. */
   readCopy(digest: string): readonly CopiedFile[] | undefined {
     const file = this.copyOf(digest);
     if (file === undefined) return undefined;
-    return this.#orTell(file, () => {
+    return this.#orReport(file, () => {
       const directories = [this.root, this.copies];
       const found = readOwnFile(file, { directories, maxBytes: maxCopyBytes, now: this.#options.now });
       return found?.text === undefined ? undefined : fromCopyText(found.text, digest);
     });
   }
 
-  /** Logs why a file is not used, unless that was the last thing told about it. */
-  tell(file: string, message: string): void {
-    if (this.#told.get(file) === message) return;
-    this.#told.set(file, message);
+  /** Logs why a file is not used, unless that was the last report about it. */
+  report(file: string, message: string): void {
+    if (this.#reported.get(file) === message) return;
+    this.#reported.set(file, message);
     this.#options.log("warning", message);
   }
 
-  #orTell<Value>(file: string, read: () => Value | undefined): Value | undefined {
+  #orReport<Value>(file: string, read: () => Value | undefined): Value | undefined {
     try {
       const value = read();
-      this.#told.delete(file);
+      this.#reported.delete(file);
       return value;
     } catch (error) {
       if (!(error instanceof UnusableFileError)) throw error;
-      this.tell(file, `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`.trimEnd());
+      this.report(
+        file,
+        `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`.trimEnd(),
+      );
       return undefined;
     }
   }

@@ -16,7 +16,7 @@ import { syncDirectory } from "../../../base/paths/replace-file.ts";
 import { type Approvals, changeApprovals, nothingApproved } from "./scope-approvals.ts";
 
 export interface DiskApprovalOptions {
-  /** Told of each file that is not used, once. */
+  /** Reports each file that is not used, once. */
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -53,7 +53,7 @@ class DiskApprovals implements ApprovalStore {
   }
 
   read(scope: ApprovalScope): Promise<Approvals> {
-    return Promise.resolve(this.#files.readOrTell(this.#files.fileOf(scope)) ?? nothingApproved(scope));
+    return Promise.resolve(this.#files.readOrReport(this.#files.fileOf(scope)) ?? nothingApproved(scope));
   }
 
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
@@ -66,14 +66,14 @@ class DiskApprovals implements ApprovalStore {
       if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
       if (fault !== undefined) await this.#keepAside(file, fault);
       await turn.write(file, text);
-      const kept = new Set(after.grants.map(({ digest }) => digest));
-      if (before.grants.some(({ digest }) => !kept.has(digest))) this.#removeCopies(turn);
+      const remaining = new Set(after.grants.map(({ digest }) => digest));
+      if (before.grants.some(({ digest }) => !remaining.has(digest))) this.#removeCopies(turn);
       return after;
     });
   }
 
   scopes(): Promise<readonly ApprovalScope[]> {
-    const found = this.#files.readAllOrTell();
+    const found = this.#files.readAllOrReport();
     const projects = found.flatMap(({ project }) => project ?? []).sort();
     const isAnyEverywhere = found.some(({ project }) => project === undefined);
     return Promise.resolve([
@@ -98,7 +98,7 @@ class DiskApprovals implements ApprovalStore {
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#files.tell(file, `What changes in this approved version of a skill cannot be shown later: ${why}`);
+      this.#files.report(file, `What changes in this approved version of a skill cannot be shown later: ${why}`);
     }
   }
 
@@ -127,7 +127,10 @@ class DiskApprovals implements ApprovalStore {
       // Not every file system has hard links.
       if (systemCode(error) !== "EEXIST") await copyFile(file, aside, constants.COPYFILE_EXCL);
     }
-    this.#log("warning", `${file} was damaged (${fault.message}) and is kept aside as ${aside}; nothing in it counts.`);
+    this.#log(
+      "warning",
+      `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`,
+    );
   }
 
   /** Those that no grant of any scope names. None while a file is not used: its grants may count again. */

@@ -136,9 +136,7 @@ function checkText(form = /^/, expected = "a string"): Check {
 }
 
 function checkRules({ key: list, node }: JsonEntry, report: ReportPolicyProblem): void {
-  const check: Check = ({ key, node: entries }, tell) => {
-    checkEntries(list as ListName, `${list}.${key}`, entries, tell);
-  };
+  const check: Check = ({ key, node: entries }) => checkEntries(list as ListName, `${list}.${key}`, entries, report);
   checkObject(node, `"${list}"`, new Map([["allow", check], ["deny", check]]), report); // prettier-ignore
 }
 
@@ -206,11 +204,8 @@ const checkCommit = checkText(commitForm, "a full commit id: 40 or 64 hexadecima
 
 function checkGrants({ node }: JsonEntry, report: ReportPolicyProblem): void {
   for (const item of itemsOf({ name: "grants", node, most: policyLimits.grants }, report)) {
-    const skill: Check = (entry, tell) => {
-      checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")(entry, tell);
-    };
     const known = new Map<string, Check>([
-      ["skill", skill],
+      ["skill", checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")],
       ["digest", checkDigest],
       ["source", checkText(/^https?:\/\/[^/\s]/, "the start of a URL")],
       ["commit", checkCommit],
@@ -241,14 +236,12 @@ function checkCapabilities({ node }: JsonEntry, report: ReportPolicyProblem): vo
   const entriesOf = (list: keyof typeof grantedLists): Check => {
     const { expected, accepts } = grantedLists[list];
     const fault = (entry: string): string | undefined => (accepts(entry) ? undefined : "");
-    return ({ key, node: entries }, tell) => {
-      checkTexts({ name: `capabilities.${key}`, node: entries, expected, fault, most: policyLimits.entries }, tell);
+    return ({ key, node: entries }) => {
+      checkTexts({ name: `capabilities.${key}`, node: entries, expected, fault, most: policyLimits.entries }, report);
     };
   };
   const choice = (...values: readonly string[]): Check => {
-    return ({ key, node: value }, tell) => {
-      oneOf(values, key, value, tell);
-    };
+    return ({ key, node: value }) => oneOf(values, key, value, report);
   };
   const known = new Map<string, Check>([
     ["network", entriesOf("network")],

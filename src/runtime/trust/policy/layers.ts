@@ -130,7 +130,7 @@ interface Tests {
   readonly denies: (entry: string) => boolean;
 }
 
-/** A slug that tells skills of one name apart may be denied, but not allowed: anyone can name a directory. */
+/** A slug that distinguishes skills of one name may be denied, but not allowed: anyone can name a directory. */
 function namesOf({ name, slug }: NamedSkill): Tests {
   const names = [name, name.replaceAll(".", "-")];
   return {

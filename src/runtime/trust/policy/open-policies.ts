@@ -27,11 +27,11 @@ export interface PoliciesOptions {
   readonly organisation?: string;
 }
 
-const keptDirectories = 256;
+const maxCachedDirectories = 256;
 
 export function createPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
-  const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(keptDirectories);
-  const merged = new LimitedMap<string, Merged>(keptDirectories);
+  const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(maxCachedDirectories);
+  const merged = new LimitedMap<string, Merged>(maxCachedDirectories);
   function readLayer(place: PolicyFileLocation, stamp: string): PolicyLayer {
     const known = read.get(place.file);
     if (known?.stamp === stamp) return known.layer;
@@ -59,17 +59,17 @@ export function createPolicies({ given, home, log, organisation = organisationPo
     const policy = layers.length === 0 ? noPolicy : mergePolicies(layers, home);
     const next: Merged = { stamp, places: places.length, layers, policy };
     merged.set(directory ?? "", next);
-    tell(layers, known?.layers ?? []);
+    logNewProblems(layers, known?.layers ?? []);
     return next;
   }
 
   /** Logs the problems of files that are new or have changed. */
-  function tell(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
-    const told = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
+  function logNewProblems(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
+    const known = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
     for (const { problems } of layers)
       for (const problem of problems)
-        // Whoever writes the policy is told by `policy check`; it is in force as it is.
-        if (problem.code !== "policy-implied" && !told.has(toLine(problem))) log(problem.severity, toLine(problem));
+        // Whoever writes the policy is known by `policy check`; it is in force as it is.
+        if (problem.code !== "policy-implied" && !known.has(toLine(problem))) log(problem.severity, toLine(problem));
   }
 
   return {

@@ -37,10 +37,10 @@ export class ProjectReading {
       event: { about: "read", subject: skill },
       decide: async () => (await this.#decide(request, asker)) ?? this.#options.decisions.enough(asker.owner),
       ask: () => Promise.resolve(questionOf(request, asker)),
-      keep: async (reply, tell) => {
-        const told = onlyOnce(tell);
-        const outcome = await this.#keep(request, asker, reply, told);
-        told(outcome);
+      keep: async (reply, notify) => {
+        const notifyOnce = onlyOnce(notify);
+        const outcome = await this.#keep(request, asker, reply, notifyOnce);
+        notifyOnce(outcome);
         return outcome;
       },
     });
@@ -93,13 +93,16 @@ export class ProjectReading {
     return refused && untrustedInstructions(skill, project, whyRefused(refused));
   }
 
-  async #keep(request: ReadRequest, asker: Asker, reply: Reply, tell: OutcomeListener): Promise<Authorization> {
+  async #keep(request: ReadRequest, asker: Asker, reply: Reply, notify: OutcomeListener): Promise<Authorization> {
     const { decisions } = this.#options;
     const { skill, project, policy, key } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
       const refusal = answer === "block" ? blocked(skill) : untrustedInstructions(skill, project, whyRefused(reply));
-      await decisions.refuse(questionKey("read", project), skill, asker, reply, { policy, tell: () => tell(refusal) });
+      await decisions.refuse(questionKey("read", project), skill, asker, reply, {
+        policy,
+        notify: () => notify(refusal),
+      });
       return refusal;
     }
     // Another window may have blocked it meanwhile.
@@ -111,7 +114,7 @@ export class ProjectReading {
     const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
     if (answer === "once") session.readable.add(key);
     else if (least("project", policy.approvals) === "session") session.projects.add(key);
-    else if (!(await decisions.change({ project }, trust, () => tell(allowed)))) session.projects.add(key);
+    else if (!(await decisions.change({ project }, trust, () => notify(allowed)))) session.projects.add(key);
     return allowed;
   }
 }

@@ -36,14 +36,14 @@ test("records which skills a session was told, in which forms, and again after a
         isOpen: true,
         forms: ["available_skills_update", "available_commands_update"],
         tools: false,
-        told: { skills: 2, names: ["pdf", "csv"] },
+        announced: { skills: 2, names: ["pdf", "csv"] },
       },
     ]);
   });
   skillset.set([offer("pdf"), offer("csv"), offer("new")]);
   clock.pass(250);
   await recorded(([session]) => {
-    expect(session?.told).toMatchObject({ skills: 3, names: ["pdf", "csv", "new"] });
+    expect(session?.announced).toMatchObject({ skills: 3, names: ["pdf", "csv", "new"] });
   });
 });
 

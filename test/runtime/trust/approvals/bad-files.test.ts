@@ -46,7 +46,7 @@ describe("a damaged file of approvals", () => {
     ["has too many blocks", `{${format}, "blocks": [${"0,".repeat(1_000)}0]}`, "it has more than 1,000 blocks"],
     ["is too large", " ".repeat(4 * 1024 * 1024 + 1), "it is larger than 4 MiB"],
     ["is for a project", `{${format}, "project": "/a"}`, 'it is for the project "/a"'],
-  ])("that %s grants nothing, is told once, and is kept aside by the next change", async (_what, content, why) => {
+  ])("that %s grants nothing, is told once, and is moved aside by the next change", async (_what, content, why) => {
     const { open, at, told } = newDirectory();
     const file = at("everywhere.json");
     write(file, content);
@@ -64,7 +64,7 @@ describe("a damaged file of approvals", () => {
     expect((await store.read("everywhere")).grants).toEqual([grantOf(1)]);
     expect(readFileSync(at(aside)).equals(Buffer.from(content))).toBe(true);
     expect(told).toHaveLength(2);
-    expect(told[1]).toContain(`is kept aside as ${at(aside)}`);
+    expect(told[1]).toContain(`was moved aside to ${at(aside)}`);
   });
 
   test("counts again when it was corrected, and is told again when it is damaged again", async () => {

@@ -110,7 +110,7 @@ async function expectSound(place: ApprovalsDirectory, said: string, moment: stri
     else if (wasSaid("granted", number) && !wasSaid("revoking", number)) expect(numbers, moment).toContain(number);
   }
   expect(place.told, moment).toEqual([]);
-  // The damaged file is where it was, or was replaced and kept aside.
+  // The damaged file is where it was, or was replaced and moved aside.
   const names = readdirSync(place.directory).filter((name) => name.startsWith("everywhere"));
   expect(names.map((name) => readFileSync(place.at(name), "utf8"))).toContain("damaged");
 

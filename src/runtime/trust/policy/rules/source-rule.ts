@@ -37,7 +37,7 @@ export function allowsSource(rule: string, skill: SkillOrigin, home: string): bo
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }
 
-/** Besides, a directory is denied where it really is, and where a fetched skill is kept; and what was installed from a URL. */
+/** Besides, a directory is denied where it really is, and where a fetched skill is stored; and what was installed from a URL. */
 export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (url.test(rule)) {
     const urls = skill.origin === undefined ? installedFrom(skill, home) : [skill.origin.source];
@@ -89,7 +89,7 @@ function decoded(text: string): string {
 
 const paths = new LimitedMap<string, string>(2_000);
 
-/** Kept, because the same entries are compared with thousands of skills. */
+/** Cached, because the same entries are compared with thousands of skills. */
 function toPath(entry: string, home: string): string {
   const key = `${home}\n${entry}`;
   const known = paths.get(key);
