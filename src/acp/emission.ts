@@ -6,7 +6,7 @@ import type { SkillsForm } from "./negotiation.ts";
 import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
 import type { ListAmendments } from "./skill-service.ts";
 
-/** Our messages to the editor. Notifications only, so that our ids cannot collide (A-4). */
+/** Our messages to the editor. Notifications only, so that our ids cannot collide. */
 export interface Notification {
   readonly jsonrpc: "2.0";
   readonly method: string;
@@ -31,7 +31,7 @@ export function sendWhenRead(send: (written: () => void) => void): () => void {
   };
 }
 
-/** The list of skills as in the RFD, nested as every implementation expects (A-5). */
+/** The list of skills as in the RFD, nested as every implementation expects. */
 export function skillsMessage(
   sessionId: string,
   { method, kind, deltas }: SkillsForm,
@@ -61,7 +61,7 @@ export function skillsDelta(
 }
 
 /**
- * The list of commands. Each command of a skill has the skill's data in `_meta` (A-6); the message has only the number of skills, where
+ * The list of commands. Each command of a skill has the skill's data in `_meta`; the message has only the number of skills, where
  * clients of every version find it; none for clients that said nothing about skills.
  */
 export function commandsNotification(
@@ -76,7 +76,7 @@ export function commandsNotification(
   });
 }
 
-/** The same as amendments of the agent's own update. */
+/** The list of commands as amendments of the agent's own update. */
 export function commandsAmendments(message: unknown, { annotated, added, skills, whole }: ListAmendments): Amendment[] {
   const params = recordAt(message, "params") ?? {};
   const update = recordAt(params, "update") ?? {};
@@ -116,7 +116,7 @@ export function countProblems(problems: readonly Problem[]): ProblemCounts {
   return { errors: count("error"), warnings: count("warning") };
 }
 
-/** How many problems the skills of a session have; for clients that opted in only (A-6.5). */
+/** How many problems the skills of a session have; for clients that opted in only. */
 export function problemsMessage(sessionId: string, { errors, warnings }: ProblemCounts): Notification {
   return notify(problemsNotification, { sessionId, errors, warnings });
 }

@@ -52,7 +52,7 @@ type Arguments<Name extends ServedToolName> =
 /** The tools in this process, with skills that are watched for changes. */
 export interface Skills {
   /**
-   * Calls a tool; the result is the same plain JSON as through every other door. Rejects only with a SkillsError or the reason of
+   * Calls a tool; the result is the same plain JSON as over MCP, ACP and HTTP. Rejects only with a SkillsError or the reason of
    * `signal`. A name that is not known at compile time, such as a model's, accepts any arguments and returns `unknown`.
    */
   call<Name extends ServedToolName>(name: Name, ...rest: Arguments<Name>): Promise<ToolOutput<Name>>;
@@ -121,7 +121,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   };
 }
 
-/** Options that only this door has. */
+/** Options that only `openSkills` has. */
 const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible" | "ask", OptionRule>> = {
   cwd: { expected: "a directory path", accepts: isPath },
   additionalDirectories: {

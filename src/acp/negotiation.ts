@@ -15,7 +15,7 @@ import type { Transport } from "./messages/server-entry.ts";
 
 export { knownAgents } from "./negotiation/agents.ts";
 
-/** What the client and the agent declared in `initialize`, as far as skills are concerned (A-6). */
+/** What the client and the agent declared in `initialize`, as far as skills are concerned. */
 export interface Negotiation {
   readonly protocol: 1 | 2;
   /** How the client asked for skills; undefined if it did not. */
@@ -29,7 +29,7 @@ export interface Negotiation {
   readonly systemPrompt: boolean;
   /** The agent's name, as it gave it. */
   readonly agent: string;
-  /** The editor's, likewise. */
+  /** The editor's name, as it gave it. */
   readonly editor: string;
   readonly facts: AgentFacts;
   /** The text of embedded resources reaches its model. */
@@ -43,7 +43,7 @@ export function clientDeclaresSkills({ optIn, jetbrains }: Partial<Pick<Negotiat
   return optIn !== undefined || jetbrains === true;
 }
 
-/** How a client that opted in wants to get skills (A-6). */
+/** How a client that opted in wants to get skills. */
 interface OptIn {
   /** As the notification `_acp-skills/skills_update`, which typed v1 SDK clients deliver. */
   readonly notification: boolean;
@@ -100,7 +100,7 @@ function nameIn(info: JsonRecord | undefined): string {
   return typeof name === "string" ? name : "";
 }
 
-/** A client can opt in by our key in `_meta` or by `session.skills` (A-6). */
+/** A client can opt in by our key in `_meta` or by `session.skills`. */
 function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
   const declarations = ofClient.flatMap((capabilities) => [
     recordAt(capabilities, "_meta")?.[metaKey],
@@ -109,12 +109,12 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
   const declared = declarations.find(Boolean);
   if (declared === undefined) return undefined;
   const { notification, deltas, commands } = isRecord(declared) ? declared : {};
-  // Every list of commands is whole: who asks for changes only does not want it with each change.
+  // Every list of commands is whole: a client that asks for changes only does not want it with each change.
   const isWhole = commands === undefined ? deltas !== true : commands !== false;
   return { notification: notification === true, deltas: deltas === true, commands: isWhole };
 }
 
-/** Chooses the forms (A-6). `emit: "rfd"` sends the RFD's update without opt-in. */
+/** Chooses the forms. `emit: "rfd"` sends the RFD's update without opt-in. */
 export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
   const problems = optIn !== undefined;
   const deltas = optIn?.deltas ?? false;
@@ -137,13 +137,13 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
 }
 
 /**
- * Chooses how the agent connects to our MCP server (A-11); undefined if it cannot. The HTTP configuration contains the access token, so
+ * Chooses how the agent connects to our MCP server; undefined if it cannot. The HTTP configuration contains the access token, so
  * agents that leak it to other users get the stdio bridge, as do all agents if the calling user cannot be determined.
  */
 export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,
   tools: ToolForm,
-  canTellUsers: boolean = canIdentifyPeerUsers(),
+  canIdentifyUsers: boolean = canIdentifyPeerUsers(),
 ): Transport | undefined {
   const { hasMcpTools, leaksConfiguration } = facts;
   if (!hasMcpTools) return undefined;
@@ -154,7 +154,7 @@ export function chooseTransport(
     case "stdio":
       return stdio;
     case "auto":
-      return (leaksConfiguration || !canTellUsers ? stdio : undefined) ?? transports[0];
+      return (leaksConfiguration || !canIdentifyUsers ? stdio : undefined) ?? transports[0];
   }
 }
 

@@ -46,10 +46,10 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       thread.connect(connection, outlet);
       return thread;
     }
-    const tell =
+    const send =
       <Method extends keyof ServiceConnection>(method: Method, { begins = false } = {}) =>
       (...args: Parameters<ServiceConnection[Method]>): void =>
-        reach(begins)?.tell({ kind: "ask", connection, method, args });
+        reach(begins)?.send({ kind: "ask", connection, method, args });
     const ask =
       <Method extends keyof ServiceConnection>(method: Method) =>
       async (
@@ -62,27 +62,27 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     // The thread starts and loads its modules while the agent starts.
     reach(true);
     return {
-      prepare: tell("prepare"),
-      open: tell("open", { begins: true }),
+      prepare: send("prepare"),
+      open: send("open", { begins: true }),
       equip: ask("equip"),
-      begin: tell("begin"),
-      named: tell("named"),
+      begin: send("begin"),
+      named: send("named"),
       agentListed: ask("agentListed"),
-      listPassed: tell("listPassed"),
+      listPassed: send("listPassed"),
       invoke: ask("invoke"),
-      turnBegan: tell("turnBegan"),
+      turnBegan: send("turnBegan"),
       answersRun: ask("answersRun"),
-      callReported: tell("callReported"),
-      indexSent: tell("indexSent"),
+      callReported: send("callReported"),
+      indexSent: send("indexSent"),
       callTool(request) {
-        if (reach(true)?.isAlive === true) tell("callTool")(request);
+        if (reach(true)?.isAlive === true) send("callTool")(request);
         else outlet.ended();
       },
-      questionShown: tell("questionShown"),
-      editorReplied: tell("editorReplied"),
-      cancelCall: tell("cancelCall"),
-      cancelTurn: tell("cancelTurn"),
-      release: tell("release"),
+      questionShown: send("questionShown"),
+      editorReplied: send("editorReplied"),
+      cancelCall: send("cancelCall"),
+      cancelTurn: send("cancelTurn"),
+      release: send("release"),
       async close() {
         await ask("close")();
         thread?.disconnect(connection);
@@ -135,7 +135,7 @@ class ServiceThread {
     this.#outlets.delete(connection);
   }
 
-  tell(message: ToService): void {
+  send(message: ToService): void {
     this.#client.post(message);
   }
 

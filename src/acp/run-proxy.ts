@@ -21,9 +21,9 @@ export interface RunProxyOptions {
  */
 export async function runProxy(
   { input, output, signal, options }: RunProxyOptions,
-  surroundings: InjectedOptions = {},
+  injected: InjectedOptions = {},
 ): Promise<void> {
-  const settings = readOptions(options, surroundings);
+  const settings = readOptions(options, injected);
   const intercept = await loadInterceptor(settings);
   const routing = new Routing(settings.log);
   const send = (line: Uint8Array, written: () => void): void => {

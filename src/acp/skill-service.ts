@@ -3,7 +3,7 @@ import type { EditorReply } from "./messages/editor-reply.ts";
 import type { JsonRecord } from "./messages/raw-message.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import type { Transport } from "./messages/server-entry.ts";
-import type { McpCaller } from "../mcp/mcp-door.ts";
+import type { McpCaller } from "../mcp/mcp-caller.ts";
 import type { McpAddress } from "../mcp/session-servers.ts";
 
 /**
@@ -21,7 +21,7 @@ export interface SkillService {
 export interface ServiceOutlet {
   /**
    * Sends one line, with its line break, to the editor. `written` is called once, when the line was written or never will be: the
-   * service waits for it before it sends more of the same.
+   * service waits for it before it sends the next such line.
    */
   readonly send: (line: Uint8Array, written: () => void) => void;
   /** Sends a request of ours to the editor; its response arrives at `editorReplied`. */
@@ -115,7 +115,7 @@ export interface ListAmendments {
   readonly added: Uint8Array;
   /** Instead of these changes, the list: some of the agent's commands are left out. */
   readonly whole?: readonly unknown[];
-  /** The number of skills in the amended list; undefined if the editor is not told. */
+  /** The number of skills in the amended list; undefined if it is not sent to the editor. */
   readonly skills: number | undefined;
 }
 

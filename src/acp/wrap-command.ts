@@ -38,7 +38,7 @@ export interface WrapCommandOptions extends AgentCommand {
 }
 
 /** Replaceable parts, for tests. */
-interface WrapSurroundings extends InjectedOptions {
+interface WrapDependencies extends InjectedOptions {
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
 }
@@ -57,16 +57,16 @@ const optionNames = Object.keys({
 /** See `wrapCommand` in `acp/mounts.ts`. */
 export async function wrapAgentCommand(
   options: WrapCommandOptions,
-  surroundings: WrapSurroundings = {},
+  dependencies: WrapDependencies = {},
 ): Promise<ExitStatus> {
   refuseUnknown(options, optionNames);
-  const settings = readOptions(options.options, surroundings);
+  const settings = readOptions(options.options, dependencies);
   // The agent first: our modules are loaded while it starts.
-  const starting = startAgent(options, surroundings.platform);
+  const starting = startAgent(options, dependencies.platform);
   const loading = loadInterceptor(settings);
   loading.catch(() => undefined);
   try {
-    return await connect(await starting, loading, settings, options, surroundings.signals ?? process);
+    return await connect(await starting, loading, settings, options, dependencies.signals ?? process);
   } catch (error) {
     if (!isSkillsError(error)) throw error;
     settings.log("error", error.message);
@@ -105,17 +105,17 @@ async function connect(
   { input, output, endOutput }: WrapCommandOptions,
   signals: SignalSource,
 ): Promise<ExitStatus> {
-  const { promise: toldToGo, resolve: tellToGo } = createDeferred();
+  const { promise: interrupted, resolve: interrupt } = createDeferred();
   const ended = { agent: false, output: false };
   const ending = openEnding(agent, clock);
   const forward = (signal: NodeJS.Signals): void => {
-    if (ended.agent) tellToGo();
-    else ending.tell(signal);
+    if (ended.agent) interrupt();
+    else ending.forward(signal);
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
     // When a process exits, Node discards its unread output unless there is a listener.
-    agent.stdout.on("readable", keep);
+    agent.stdout.on("readable", retainOutput);
     const intercept = await loading;
     const { interceptor, close } = intercept({
       toEditor(line, written) {
@@ -140,11 +140,11 @@ async function connect(
       return interceptor.passFromAgent(lines, flush);
     });
     // A launcher has started its program when the first output arrives.
-    agent.stdout.off("readable", keep).once("data", agent.look);
+    agent.stdout.off("readable", retainOutput).once("data", agent.look);
     void fromEditor.ended.then(ending.leave);
     output.once("error", ending.leave).once("close", ending.leave);
     void fromAgent.ended.then(async () => {
-      // No more output: there is nothing left to serve. The agent may read on, until the editor, which is told, leaves.
+      // No more output: there is nothing left to serve. The agent may read on until the editor, which is informed, leaves.
       if (endOutput === undefined) ending.leave();
       await flush(output);
       // How it exits says more than that it is silent.
@@ -158,10 +158,10 @@ async function connect(
     const status = await agent.exited;
     ended.agent = true;
     ending.stop();
-    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
+    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: interrupted });
     const how = status.signal === undefined ? `exited with code ${status.exitCode}` : `was ended by ${status.signal}`;
     initialization.refuse(output, `Agent ${how}; run its command in a terminal. It ended before it had started.`);
-    await Promise.all([Promise.race([close(), toldToGo]), agent.endRest(clock, toldToGo)]);
+    await Promise.all([Promise.race([close(), interrupted]), agent.endRest(clock, interrupted)]);
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was terminated by ${status.signal}.`);
@@ -173,13 +173,13 @@ async function connect(
   }
 }
 
-const keep = (): void => undefined;
+const retainOutput = (): void => undefined;
 
 interface Ending {
   /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
   readonly leave: () => void;
   /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
-  readonly tell: (signal: NodeJS.Signals) => void;
+  readonly forward: (signal: NodeJS.Signals) => void;
   /** The agent has exited. */
   readonly stop: () => void;
 }
@@ -208,7 +208,7 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
         killLater();
       });
     },
-    tell(signal) {
+    forward(signal) {
       agent.kill(signal);
       if (signal === "SIGTERM") killLater();
     },
@@ -219,9 +219,9 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
   };
 }
 
-/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may keep it open. */
+/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may retainOutput it open. */
 const silence = 1_000;
-/** The same after the editor has left. */
+/** How long that stdout may be silent after the editor has left. */
 const silenceWithoutEditor = 100;
 /** The total time limit, regardless of how much output remains and how fast the editor reads. */
 const lastWordsLimit = 5_000;

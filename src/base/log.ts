@@ -8,22 +8,22 @@ export interface OnceLog {
   /** Whether a key is new; remembers it. */
   readonly isNew: (key: string) => boolean;
   /** Logs a message unless one was logged under its key before. */
-  readonly tellOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;
+  readonly logOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;
 }
 
 const defaultLimit = 1_000;
 
 /** Remembers at most `limit` keys; beyond that, nothing is new. */
 export function createOnceLog(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): OnceLog {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const isNew = (key: string): boolean => {
-    if (told.has(key) || told.size >= limit) return false;
-    told.add(key);
+    if (seen.has(key) || seen.size >= limit) return false;
+    seen.add(key);
     return true;
   };
   return {
     isNew,
-    tellOnce(level, message, key = message) {
+    logOnce(level, message, key = message) {
       if (isNew(key)) log(level, message);
     },
   };

@@ -17,7 +17,7 @@ export interface BridgeOptions extends ParentOptions {
 }
 
 /**
- * Pipes bytes between stdio and the socket of the acp-skills process (A-11). Resolves when either end closes or the agent exits; false if
+ * Pipes bytes between stdio and the socket of the acp-skills process. Resolves when either end closes or the agent exits; false if
  * the socket cannot be used.
  */
 export async function runBridge(options: BridgeOptions): Promise<boolean> {

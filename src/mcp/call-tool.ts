@@ -11,7 +11,7 @@ import type { Ask } from "../runtime/question.ts";
 import { type WireError, toWireError } from "../wire/error-table.ts";
 import { envelopeDeclaresForms } from "./client-message.ts";
 import { askByRequest, limitQuestions } from "./questions/elicit.ts";
-import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { SuspendedCalls } from "./questions/suspended-calls.ts";
 
 /** The parameters of `tools/call`. */
@@ -29,8 +29,8 @@ type CallTool = (
 ) => Promise<CallToolResult | InputRequiredResult>;
 
 /** Calls the tools for one caller. */
-export function createCallTool(door: McpDoor, caller: McpCaller): CallTool {
-  const { toolbox, log, clock } = door;
+export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
+  const { toolbox, log, clock } = app;
   const suspended = new SuspendedCalls(clock);
   const limited = limitQuestions();
 
@@ -60,13 +60,13 @@ export function createCallTool(door: McpDoor, caller: McpCaller): CallTool {
       ...(meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
       caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }),
     ].filter((listener) => listener !== undefined);
-    const tellAll: RunListener = (event) => {
+    const notifyAll: RunListener = (event) => {
       for (const listener of listeners) listener(event);
     };
-    const onEvent = listeners.length === 0 ? undefined : tellAll;
+    const onEvent = listeners.length === 0 ? undefined : notifyAll;
     const { asksClient: isAsked = false } = caller;
     if (isAsked && envelopeDeclaresForms(envelope)) {
-      const leg = { signal, requestState, inputResponses, onEvent: tellAll };
+      const leg = { signal, requestState, inputResponses, onEvent: notifyAll };
       return await suspended.answer(leg, (given) => perform(called, given));
     }
     const ask = isAsked && envelope === undefined && answersQuestions ? askByRequest(send, clock) : undefined;
@@ -74,7 +74,7 @@ export function createCallTool(door: McpDoor, caller: McpCaller): CallTool {
   };
 }
 
-/** A tool always returns an object (CONTRACT C-2.1). */
+/** A tool always returns an object. */
 function toResult(output: unknown): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
 }

@@ -6,13 +6,13 @@ import { type McpTool, type ObjectSchema, toolDefinitions } from "../runtime/too
 import { viewSkills, visibleTo } from "../runtime/caller.ts";
 import { createCallTool } from "./call-tool.ts";
 import { toInstructions } from "./instructions.ts";
-import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
 import type { ToolName } from "../wire/tools.ts";
 
 export interface ServerOptions {
-  /** Whether the client can be notified of changed skills. The tools never change (A-11). */
-  readonly tellsChanges: boolean;
+  /** Whether the client can be notified of changed skills. The tools never change. */
+  readonly notifiesOfChanges: boolean;
   /** The client declares the Skills extension. Other clients get no resources: agents would give their model tools for reading them. */
   readonly declaresSkills: boolean;
   /** The client shows a person the questions of a server, and answers requests of the server. */
@@ -28,26 +28,23 @@ const readingTime = 2_000;
  * Creates MCP servers for one caller, as the library asks for them: one per request over HTTP, one per connection over stdio. They serve
  * the caller's tools, and the Skills extension if the caller has the tools that show the same.
  */
-export function createMcpServerFactory(
-  door: McpDoor,
-  caller: McpCaller,
-): (options: ServerOptions) => Promise<McpServer> {
-  const { log, clock, version } = door;
+export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
+  const { log, clock, version } = app;
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
-  const source = showsSkills(caller.tools) ? createSkillResources(door, caller) : undefined;
+  const source = showsSkills(caller.tools) ? createSkillResources(app, caller) : undefined;
   const skills = source && openExtension(source, log);
-  const call = createCallTool(door, caller);
+  const call = createCallTool(app, caller);
 
   async function instructions(): Promise<string | undefined> {
     const { skills, visible, tools, isTaught, project } = caller;
     await withinTime(Promise.resolve(skills.ready), clock, readingTime);
     const { snapshot } = skills;
-    const view = viewSkills(snapshot, visibleTo("mcp", snapshot, { visible, policy: door.policyFor(project) }));
+    const view = viewSkills(snapshot, visibleTo("mcp", snapshot, { visible, policy: app.policyFor(project) }));
     return toInstructions(view.after(undefined, undefined), { tools, hasIndex: isTaught !== true });
   }
 
-  return async ({ tellsChanges, declaresSkills, answersQuestions, hasInstructions }) => {
-    const listChanged = tellsChanges && caller.skills.onChange !== undefined;
+  return async ({ notifiesOfChanges, declaresSkills, answersQuestions, hasInstructions }) => {
+    const listChanged = notifiesOfChanges && caller.skills.onChange !== undefined;
     const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
     const about = hasInstructions ? await instructions() : undefined;
     const server = new McpServer(
@@ -93,7 +90,7 @@ function showsSkills(tools: readonly ToolName[] | undefined): boolean {
   return tools === undefined || toolsOfTheExtension.every((name) => tools.includes(name));
 }
 
-/** Some agents hide tools behind a search; this keeps ours listed (A-11). */
+/** Some agents hide tools behind a search; this keeps ours listed. */
 const alwaysLoad = Object.freeze({ "anthropic/alwaysLoad": true });
 
 const errorSchema = Object.freeze({

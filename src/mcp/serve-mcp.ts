@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
-import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { declaresForms, declaresSkillsExtension } from "./client-message.ts";
 import { createMcpServerFactory } from "./mcp-server.ts";
 
@@ -34,13 +34,13 @@ const lastAnswersTime = 5_000;
  * Serves one MCP client over stdio, in any revision. Resolves when the client closed its end and every request is answered or took too
  * long, or when the output is closed. Calls that still run are cancelled.
  */
-export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
+export async function serveMcp(app: McpApp, caller: McpCaller, streams: StdioStreams): Promise<void> {
   const { input, output, gone } = streams;
-  const { log, clock } = door;
-  const makeServer = createMcpServerFactory(door, caller);
+  const { log, clock } = app;
+  const makeServer = createMcpServerFactory(app, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {
-    for (const server of servers) tellOfChange(server, door);
+    for (const server of servers) notifyOfChange(server, app);
   });
   let hasDeclared = false;
   let answersQuestions = false;
@@ -63,7 +63,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   const handle = serveStdio(
     async () => {
       const server = await makeServer({
-        tellsChanges: true,
+        notifiesOfChanges: true,
         declaresSkills: hasDeclared,
         answersQuestions,
         hasInstructions: true,
@@ -86,7 +86,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   input.destroy();
 }
 
-function tellOfChange(server: McpServer, { log }: McpDoor): void {
+function notifyOfChange(server: McpServer, { log }: McpApp): void {
   if (!server.isConnected()) return;
   server.server.sendResourceListChanged().catch((error: unknown) => {
     log("info", `A change of the skills could not be announced to a client: ${String(error)}`);
@@ -149,10 +149,10 @@ function openLineTransport(
     if (!("method" in message)) return;
     if ("id" in message && message.method !== endless) unanswered.add(message.id);
     // A cancelled request gets no answer.
-    if (message.method === "notifications/cancelled") settle(message.params?.["requestId"]);
+    if (message.method === "notifications/cancelled") markAnswered(message.params?.["requestId"]);
   }
 
-  function settle(id: unknown): void {
+  function markAnswered(id: unknown): void {
     if (unanswered.delete(id) && unanswered.size === 0) whenAnswered();
   }
 
@@ -174,7 +174,7 @@ function openLineTransport(
       try {
         await write(message);
       } finally {
-        if (!("method" in message) && "id" in message) settle(message.id);
+        if (!("method" in message) && "id" in message) markAnswered(message.id);
       }
     },
     close() {

@@ -1,5 +1,5 @@
 import { type LoopbackAddress, openLoopbackServer } from "./session-servers/loopback-server.ts";
-import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { type SocketAddress, openSocketServer } from "./session-servers/socket-server.ts";
 
 /** How one session's MCP server is reached: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
@@ -13,8 +13,8 @@ export interface SessionServers {
   close(): Promise<void>;
 }
 
-export function openSessionServers(door: McpDoor): SessionServers {
-  const servers = { http: openLoopbackServer(door), stdio: openSocketServer(door) };
+export function openSessionServers(app: McpApp): SessionServers {
+  const servers = { http: openLoopbackServer(app), stdio: openSocketServer(app) };
   return {
     open: (caller, transport) => servers[transport].open(caller),
     async close() {

@@ -11,7 +11,7 @@ import {
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { type HttpRefusal, isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
 import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
-import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { asksForInstructions, declaresSkillsExtension } from "./client-message.ts";
 import { createMcpServerFactory } from "./mcp-server.ts";
 
@@ -39,17 +39,17 @@ export interface HttpMcpOptions {
 }
 
 export function openHttpMcp(
-  door: McpDoor,
+  app: McpApp,
   caller: McpCaller,
   { maxBytes = maxBodyBytes, maxValues = Infinity, maxBatch = Infinity, isOneClient = true }: HttpMcpOptions = {},
 ): HttpMcp {
-  const makeServer = createMcpServerFactory(door, caller);
+  const makeServer = createMcpServerFactory(app, caller);
   const messages = new WeakMap<Request, unknown>();
   // Before 2026-07-28 there is no stream over which a client without a session could be notified.
   const toServer = ({ era, requestInfo }: McpRequestContext): Promise<McpServer> => {
     const message = requestInfo === undefined ? undefined : messages.get(requestInfo);
     return makeServer({
-      tellsChanges: era === "modern",
+      notifiesOfChanges: era === "modern",
       declaresSkills: declaresSkillsExtension(message),
       // Before 2026-07-28 a server without sessions cannot send requests; since then it asks by its results.
       answersQuestions: false,
@@ -59,7 +59,7 @@ export function openHttpMcp(
   const handler = createMcpHandler(toServer, {
     maxRequestBodySize: maxBytes,
     onerror: (error) => {
-      door.log("info", `MCP: ${error.message}`);
+      app.log("info", `MCP: ${error.message}`);
     },
   });
   const exchanges = createExchanges({ isOneClient });
@@ -144,7 +144,7 @@ interface Exchanges {
 
 /**
  * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id
- * that two requests share cancels neither. Clients that are not told apart cancel nothing of each other.
+ * that two requests share cancels neither. Clients that cannot be distinguished cannot cancel each other's requests.
  */
 export function createExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOneClient"> = {}): Exchanges {
   const running = new Map<AbortController, unknown>();

@@ -9,7 +9,7 @@ import type { ServeConfig } from "./config.ts";
 import type { Published } from "./publish.ts";
 import type { PublishedSkill } from "./publish/publication.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
-import type { McpCaller } from "../mcp/mcp-door.ts";
+import type { McpCaller } from "../mcp/mcp-caller.ts";
 import { type HttpRefusal, refuse } from "../wire/http/refusal.ts";
 
 /** What the routes serve. */

@@ -1,6 +1,6 @@
 import { maxJsonValues } from "../base/network/json-values.ts";
 import { isSkillsError } from "../base/errors.ts";
-import type { McpDoor } from "../mcp/mcp-door.ts";
+import type { McpApp } from "../mcp/mcp-caller.ts";
 import { type HttpMcp, openHttpMcp } from "../mcp/streamable-http.ts";
 import { onlyPost, refuse } from "../wire/http/refusal.ts";
 import type { HttpCaller, HttpRequestListener, HttpDoor } from "./http-door.ts";
@@ -13,7 +13,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<HttpDoor, "app" 
 } {
   const servers = new Map<HttpCaller, HttpMcp>();
   const { source, hasher, log, clock, policyFor, version } = app;
-  const door: McpDoor = {
+  const door: McpApp = {
     ...{ source, hasher, log, clock, policyFor, version },
     toolbox: {
       mayRead: (...given) => app.toolbox.mayRead(...given),

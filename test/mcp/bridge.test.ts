@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { runBridge } from "../../src/mcp/bridge.ts";
 import { manualClock } from "../manual-clock.ts";
-import { openDoor } from "./open-door.ts";
+import { openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest } from "./raw-request.ts";
 import { type StdioClient, initialize, openStdioClient } from "./stdio-client.ts";
 import { waitingToolbox } from "./waiting-toolbox.ts";
@@ -50,9 +50,9 @@ function startBridge(path: string): Bridge {
 }
 
 async function openBridge(
-  options: Parameters<typeof openDoor>[1] = {},
+  options: Parameters<typeof openMcpApp>[1] = {},
 ): Promise<Bridge & { closeSession: () => Promise<void> }> {
-  const { sockets, caller } = await openDoor(undefined, options);
+  const { sockets, caller } = await openMcpApp(undefined, options);
   const address = await sockets.open(caller);
   cleanup.push(() => sockets.close());
   return { ...startBridge(address.path), closeSession: () => address.close() };
@@ -148,7 +148,7 @@ describe("the bridge", () => {
   });
 
   it("logs an error if nothing listens", async () => {
-    const { sockets, caller } = await openDoor();
+    const { sockets, caller } = await openMcpApp();
     const { path } = await sockets.open(caller);
     cleanup.push(() => sockets.close());
     const { ended, logged } = startBridge(join(dirname(path), "gone"));

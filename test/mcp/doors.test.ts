@@ -5,14 +5,14 @@ import { silentLog } from "../../src/base/log.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { type OpenDoor as OpenWay, describeDoors, doorScript, doorSkills } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";
-import { type OpenDoor, openDoor } from "./open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
 import { type StdioClient, openStdioClient } from "./stdio-client.ts";
 
 type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
 
-const openMcp = (project: string): Promise<OpenDoor> =>
-  openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])), {
+const openMcp = (project: string): Promise<OpenMcpApp> =>
+  openMcpApp(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])), {
     runs: openMemoryRuns(doorScript).runs,
     project,
   });
@@ -67,9 +67,9 @@ describeDoors("MCP over the bridge", async (project) => {
 });
 
 describeDoors("MCP over stdio", async (project) => {
-  const { door, caller } = await openMcp(project);
+  const { app, caller } = await openMcp(project);
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output });
+  const ended = serveMcp(app, caller, { input, output });
   return {
     call: callOver(openStdioClient(input, output)),
     async close() {

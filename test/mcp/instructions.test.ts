@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { maxInstructionBytes, toInstructions } from "../../src/mcp/instructions.ts";
-import type { McpCaller } from "../../src/mcp/mcp-door.ts";
+import type { McpCaller } from "../../src/mcp/mcp-caller.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { manualClock } from "../manual-clock.ts";
-import { openDoor, skills } from "./open-door.ts";
+import { openMcpApp, skills } from "./open-mcp-app.ts";
 import { modernRequest, rawRequest } from "./raw-request.ts";
 import { openStdioClient } from "./stdio-client.ts";
 
@@ -20,11 +20,11 @@ const textOf = (result: unknown): unknown => (result as { instructions?: unknown
 
 async function overStdio(
   caller: Partial<McpCaller> = {},
-  given: Parameters<typeof openDoor>[0] = skills,
+  given: Parameters<typeof openMcpApp>[0] = skills,
 ): Promise<unknown> {
-  const door = await openDoor(given);
+  const app = await openMcpApp(given);
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door.door, { ...door.caller, ...caller }, { input, output });
+  const ended = serveMcp(app.app, { ...app.caller, ...caller }, { input, output });
   const { result } = await openStdioClient(input, output).ask(initialize);
   input.end();
   await ended;
@@ -44,7 +44,7 @@ describe("the server's instructions", () => {
   });
 
   test("are the same over every transport and revision", async () => {
-    const { server, caller } = await openDoor();
+    const { server, caller } = await openMcpApp();
     const address = await server.open(caller);
     const legacy = await rawRequest(address, { body: initialize });
     const modern = await rawRequest(address, modernRequest("server/discover", {}));
@@ -72,11 +72,11 @@ describe("the server's instructions", () => {
   });
 
   test("wait for the first reading of the disk, but not for long", async () => {
-    const { door, caller } = await openDoor();
+    const { app, caller } = await openMcpApp();
     const clock = manualClock();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const unread = { snapshot: { skills: [], problems: [] }, ready: new Promise<never>(() => undefined) };
-    const ended = serveMcp({ ...door, clock }, { ...caller, skills: unread }, { input, output });
+    const ended = serveMcp({ ...app, clock }, { ...caller, skills: unread }, { input, output });
     const answered = openStdioClient(input, output).ask(initialize);
     await expect.poll(() => clock.pending).toBeGreaterThan(0);
     clock.pass(2_000);

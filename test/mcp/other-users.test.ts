@@ -3,22 +3,22 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { type OpenDoor, openDoor } from "./open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, rawRequest } from "./raw-request.ts";
 
 const nobody = 65_534;
 const canBeOthers = process.platform === "linux" && process.getuid?.() === 0;
 
-const opened: OpenDoor[] = [];
+const opened: OpenMcpApp[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).flatMap(({ server, sockets }) => [server.close(), sockets.close()]));
 });
 
-/** A door that records its calls. */
-async function open(): Promise<OpenDoor & { calls: string[] }> {
+/** An app that records its calls. */
+async function open(): Promise<OpenMcpApp & { calls: string[] }> {
   const calls: string[] = [];
-  const door = await openDoor(undefined, {
+  const app = await openMcpApp(undefined, {
     wrap: (toolbox) => ({
       call: (name, ...rest) => {
         calls.push(name);
@@ -26,8 +26,8 @@ async function open(): Promise<OpenDoor & { calls: string[] }> {
       },
     }),
   });
-  opened.push(door);
-  return { ...door, calls };
+  opened.push(app);
+  return { ...app, calls };
 }
 
 /** Runs a program as another user with the configuration of an agent, and returns its output. */
@@ -105,8 +105,8 @@ describe("a connection whose peer", () => {
     ["cannot be found", () => Promise.resolve(undefined), undefined],
     ["lookup fails", () => Promise.reject(new Error("EMFILE")), "cannot be determined: Error: EMFILE"],
   ])("%s is closed without an answer", async (_what, userOf, told) => {
-    const { door, caller, logged, calls } = await open();
-    const server = openLoopbackServer(door, { userOf });
+    const { app, caller, logged, calls } = await open();
+    const server = openLoopbackServer(app, { userOf });
     const address = await server.open(caller);
     await expect(rawRequest(address, { body: bodies[1] })).rejects.toMatchObject({ code: "ECONNRESET" });
     await expect(rawRequest(address, { body: bodies[1] })).rejects.toMatchObject({ code: "ECONNRESET" });

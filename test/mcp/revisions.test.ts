@@ -2,19 +2,19 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, describe, expect, it } from "vitest";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LoopbackAddress } from "../../src/mcp/session-servers/loopback-server.ts";
-import { type OpenDoor, openDoor } from "./open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 
-const opened: OpenDoor[] = [];
+const opened: OpenMcpApp[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ server }) => server.close()));
 });
 
-async function open(): Promise<OpenDoor & { address: LoopbackAddress }> {
-  const door = await openDoor();
-  opened.push(door);
-  return { ...door, address: await door.server.open(door.caller) };
+async function open(): Promise<OpenMcpApp & { address: LoopbackAddress }> {
+  const app = await openMcpApp();
+  opened.push(app);
+  return { ...app, address: await app.server.open(app.caller) };
 }
 
 const allTools = [

@@ -1,30 +1,30 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import type { McpDoor } from "../../src/mcp/mcp-door.ts";
+import type { McpApp } from "../../src/mcp/mcp-caller.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
-import { openDoor } from "./open-door.ts";
+import { openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest, speaksSkills } from "./raw-request.ts";
 import { type StdioMessage, initialize, openStdioClient } from "./stdio-client.ts";
 
 async function open() {
-  const { door, caller, files, catalog } = await openDoor();
+  const { app, caller, files, catalog } = await openMcpApp();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output });
+  const ended = serveMcp(app, caller, { input, output });
   return { client: openStdioClient(input, output), input, output, ended, files, catalog };
 }
 
 /** Responds a turn of the event loop later, like a sandbox. */
-function withDelay(door: McpDoor): McpDoor {
-  const toolbox: McpDoor["toolbox"] = {
-    ...door.toolbox,
+function withDelay(app: McpApp): McpApp {
+  const toolbox: McpApp["toolbox"] = {
+    ...app.toolbox,
     async call(...call) {
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-      return await door.toolbox.call(...call);
+      return await app.toolbox.call(...call);
     },
   };
-  return { ...door, toolbox };
+  return { ...app, toolbox };
 }
 
 const isChange = ({ method }: StdioMessage): boolean => method === "notifications/resources/list_changed";
@@ -111,8 +111,8 @@ describe("MCP over stdio", () => {
       ],
     ],
   ])("answers all requests that precede the end of the input, %s", async (_when, messages) => {
-    const { door, caller } = await openDoor();
-    const answering = withDelay(door);
+    const { app, caller } = await openMcpApp();
+    const answering = withDelay(app);
     const [input, output] = [new PassThrough(), new PassThrough()];
     input.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
     await serveMcp(answering, caller, { input, output });
@@ -126,10 +126,10 @@ describe("MCP over stdio", () => {
   });
 
   it("does not wait for a cancelled request", async () => {
-    const { door, caller } = await openDoor();
-    const toolbox = { ...door.toolbox, call: () => new Promise<never>(() => undefined) };
+    const { app, caller } = await openMcpApp();
+    const toolbox = { ...app.toolbox, call: () => new Promise<never>(() => undefined) };
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const ended = serveMcp({ ...door, toolbox }, caller, { input, output });
+    const ended = serveMcp({ ...app, toolbox }, caller, { input, output });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));
     client.send(legacyCall("list_skills", {}, 7));
@@ -156,14 +156,14 @@ describe("MCP over stdio", () => {
       },
     ],
   ])("cancels running calls and ends when %s", async (_why, leave) => {
-    const { door, caller } = await openDoor();
+    const { app, caller } = await openMcpApp();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const gone = new AbortController();
     const clock = manualClock();
     let given: AbortSignal | undefined;
     const called = new Promise<void>((resolve) => {
-      const toolbox: McpDoor["toolbox"] = {
-        ...door.toolbox,
+      const toolbox: McpApp["toolbox"] = {
+        ...app.toolbox,
         call: (_name, _args, _context, signal) => {
           given = signal;
           resolve();
@@ -171,7 +171,7 @@ describe("MCP over stdio", () => {
         },
       };
       const streams = { input, output, gone: gone.signal };
-      void serveMcp({ ...door, clock, toolbox }, caller, streams).then(() => input.emit("served"));
+      void serveMcp({ ...app, clock, toolbox }, caller, streams).then(() => input.emit("served"));
     });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));

@@ -6,13 +6,13 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { LoopbackAddress } from "../../src/mcp/session-servers/loopback-server.ts";
 import { openSessionServers } from "../../src/mcp/session-servers.ts";
 import type { SocketAddress } from "../../src/mcp/session-servers/socket-server.ts";
-import { openDoor } from "./open-door.ts";
+import { openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, rawRequest } from "./raw-request.ts";
 import { openStdioClient } from "./stdio-client.ts";
 
 test("serves a session with the same results over HTTP and through the bridge until closed", async () => {
-  const { door, caller } = await openDoor();
-  const servers = openSessionServers({ ...door, clock: systemClock });
+  const { app, caller } = await openMcpApp();
+  const servers = openSessionServers({ ...app, clock: systemClock });
   const http = (await servers.open(caller, "http")) as LoopbackAddress;
   const { message } = await rawRequest(http, { body: legacyCall("list_skills", {}) });
   expect(message.result?.structuredContent).toMatchObject({ skills: [{ name: "alpha" }, {}, {}, {}] });

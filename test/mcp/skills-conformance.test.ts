@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";
-import { type OpenDoor, openDoor } from "./open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { type RawAnswer, modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 
 /**
@@ -77,7 +77,7 @@ interface Resource {
 
 type Ask = (...request: Parameters<typeof modernRequest>) => Promise<RawAnswer["message"]>;
 
-const opened: OpenDoor[] = [];
+const opened: OpenMcpApp[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ server }) => server.close()));
@@ -92,9 +92,9 @@ const skills = Object.fromEntries(
 );
 
 async function open(): Promise<Ask> {
-  const door = await openDoor(skills);
-  opened.push(door);
-  const address = await door.server.open(door.caller);
+  const app = await openMcpApp(skills);
+  opened.push(app);
+  const address = await app.server.open(app.caller);
   return async (...request) => (await rawRequest(address, modernRequest(...request))).message;
 }
 

@@ -8,14 +8,14 @@ import type { SessionSkills } from "../../src/skills/skillset.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 import type { Trust } from "../../src/runtime/trust.ts";
-import { type OpenDoor, openDoor } from "../mcp/open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "../mcp/open-mcp-app.ts";
 import { callerConfig, tokenOf } from "./caller-config.ts";
 
 /** The token of the caller `local`, who sees everything. */
 export const localToken = tokenOf(localCaller);
 
 export interface OpenHttp extends HttpServer {
-  readonly door: OpenDoor;
+  readonly door: OpenMcpApp;
   readonly app: App;
   /** `fetch` of a path, with the token of `local` unless `token` is given; null: without credentials. */
   get(path: string, options?: RequestInit & { readonly token?: string | null }): Promise<Response>;
@@ -49,9 +49,9 @@ export async function openHttp({
   readonly trust?: Trust;
   readonly wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
 } = {}): Promise<OpenHttp> {
-  const door = await openDoor(skills, { clock, ...rest });
+  const door = await openMcpApp(skills, { clock, ...rest });
   const ledger = { record: () => undefined };
-  const app = { ...door.door, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
+  const app = { ...door.app, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
   const session = {
     catalog: reading === undefined ? door.catalog : readLater(door.catalog, reading),
     directory: project,

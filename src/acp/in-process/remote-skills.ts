@@ -134,7 +134,7 @@ export class RemoteSkills {
     switch (message.kind) {
       case "skills":
         this.#problems = message.problems;
-        if (message.change !== undefined) this.#tellChange(message.change);
+        if (message.change !== undefined) this.#notifyOfChange(message.change);
         break;
       case "print":
         this.#callBack(message.call, () => this.#onPrint.get(message.call)?.(message.text));
@@ -171,7 +171,7 @@ export class RemoteSkills {
     this.#thread.post({ kind: "answered", question: number, reply });
   }
 
-  #tellChange(change: SkillsChange): void {
+  #notifyOfChange(change: SkillsChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);

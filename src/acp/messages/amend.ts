@@ -58,7 +58,7 @@ export function toVerdict(amendments: readonly Amendment[]): Verdict {
 }
 
 /** Logs an error of this package, once per message. The message that was being processed is forwarded unchanged. */
-export function reportFault({ tellOnce }: Pick<OnceLog, "tellOnce">, error: unknown): void {
+export function reportFault({ logOnce }: Pick<OnceLog, "logOnce">, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  tellOnce("error", `Internal error in acp-skills; messages are forwarded unchanged. ${stack ?? message}`, message);
+  logOnce("error", `Internal error in acp-skills; messages are forwarded unchanged. ${stack ?? message}`, message);
 }

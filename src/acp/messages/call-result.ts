@@ -31,7 +31,7 @@ export function textOf(output: unknown): string | undefined {
   if (typeof blob === "string" && content === undefined) return `Stored ${shown(size)} bytes as ${blob}.`;
   if (typeof content !== "string") return undefined;
   if (encoding === "base64") return `${shown(size)} bytes that are no text.`;
-  // That of another program may be JSON around ours; only the guide has no encoding, and nothing else.
+  // The text of another program may be JSON around ours; only the guide has no encoding, and nothing else.
   return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
 }
 
@@ -81,7 +81,7 @@ function isFailure(output: unknown): output is { readonly message: string } {
 /** Where agents put the result of an MCP tool, nearest first. */
 const places = [
   ...["structuredContent", "result", "output", "content", "text"],
-  // Of errors.
+  // In errors.
   ...["functionResponse", "response", "error", "message"],
 ];
 const mostNested = 14;

@@ -126,14 +126,14 @@ export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall
   }
   const described = Object.entries({ title, kind }).flatMap(([key, value]) => {
     // An update of only the status is unchanged.
-    const isDue = toolCall[key] !== undefined || tellsWhat(toolCall);
+    const isDue = toolCall[key] !== undefined || hasDescription(toolCall);
     return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
   });
   return [...described, ...ended];
 }
 
-/** A permission request with only an id gets a title too. */
-function tellsWhat({ sessionUpdate, rawInput }: JsonRecord): boolean {
+/** Whether a message describes its call; a permission request with only an id gets a title too. */
+function hasDescription({ sessionUpdate, rawInput }: JsonRecord): boolean {
   return sessionUpdate !== "tool_call_update" || (isRecord(rawInput) && Object.keys(rawInput).length > 0);
 }
 
@@ -143,8 +143,8 @@ function tellsWhat({ sessionUpdate, rawInput }: JsonRecord): boolean {
 export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[] {
   const { options } = params;
   if (servedTools.get(tool)?.executes !== true || !Array.isArray(options)) return [];
-  const kept = (options as unknown[]).filter((option) => !(isRecord(option) && option["kind"] === "allow_always"));
-  return kept.length === options.length ? [] : [{ path: ["params", "options"], value: kept }];
+  const remaining = (options as unknown[]).filter((option) => !(isRecord(option) && option["kind"] === "allow_always"));
+  return remaining.length === options.length ? [] : [{ path: ["params", "options"], value: remaining }];
 }
 
 /** Reports a call that the editor would first have seen in a permission request that we answered. */
@@ -153,12 +153,12 @@ export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCal
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }
 
-/** Where its content tells that a run was allowed in the person's place. */
+/** The content of a call whose run was allowed on the person's behalf. */
 export const allowedRun = toTextContent(
   "Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.",
 );
 
-/** Describes a call that was allowed in the person's place: an agent that defers tools may have shown it as one of another tool. */
+/** Describes a call that was allowed on the person's behalf: an agent that defers tools may have shown it as one of another tool. */
 export function callAllowed(
   sessionId: unknown,
   { toolCallId }: JsonRecord,

@@ -36,11 +36,11 @@ export function readEditorReply(message: unknown): EditorReply {
 export function fromEditorReply(
   given: EditorReply,
   answers: ReadonlyMap<string, Answer>,
-  { elapsedMs, tellOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "tellOnce">,
+  { elapsedMs, logOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "logOnce">,
 ): Reply {
   const reply = asPerson(meaningOf(given, answers), elapsedMs);
   if (reply.answer !== undefined && reply.byItself === true)
-    tellOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
+    logOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
   return reply;
 }
 

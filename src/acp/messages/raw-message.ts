@@ -26,7 +26,7 @@ export type MessageKind =
 const other: MessageKind = { kind: "other" };
 const noParams: JsonRecord = Object.freeze({});
 
-/** Classifies a message. Batches, and responses with a null id (A-4), are `other`. */
+/** Classifies a message. Batches, and responses with a null id, are `other`. */
 export function readMessage(message: unknown): MessageKind {
   if (!isRecord(message)) return other;
   const { id, method } = message;
@@ -42,7 +42,7 @@ export function readMessage(message: unknown): MessageKind {
   return { kind: "response", id, result: message["result"], failed };
 }
 
-/** Whether an id survives serialisation in our response: not every number does (A-3). */
+/** Whether an id survives serialisation in our response: not every number does. */
 export function isExactId(id: string | number): boolean {
   return typeof id === "string" || Math.abs(id) <= Number.MAX_SAFE_INTEGER;
 }

@@ -48,28 +48,28 @@ export async function reportToolCall<Output>(
   } = options;
   const reported: ReportedCall = { sessionId, toolCallId, name, args, protocol, locations };
 
-  function tell({ method, params }: ReturnType<typeof callStarted>): void {
-    const untold = (error: unknown): void => {
-      log("warning", `The editor was not told of a call of ${name}: ${String(error)}`);
+  function notify({ method, params }: ReturnType<typeof callStarted>): void {
+    const failed = (error: unknown): void => {
+      log("warning", `A call of ${name} could not be reported to the editor: ${String(error)}`);
     };
     try {
-      Promise.resolve(send(method, params)).catch(untold);
+      Promise.resolve(send(method, params)).catch(failed);
     } catch (error) {
-      untold(error);
+      failed(error);
     }
   }
 
   const onPrint = followCall(reported, (message, written) => {
-    tell(message);
+    notify(message);
     written();
   });
-  tell(callStarted(reported));
+  notify(callStarted(reported));
   try {
     const output = await call({ onPrint });
-    tell(callEnded(reported, { status: "completed", output }));
+    notify(callEnded(reported, { status: "completed", output }));
     return output;
   } catch (error) {
-    tell(callEnded(reported, { status: "failed", error: toWireError(error, { log }) }));
+    notify(callEnded(reported, { status: "failed", error: toWireError(error, { log }) }));
     throw error;
   }
 }
@@ -91,7 +91,7 @@ interface ReportedCall extends CallOfEditor {
   readonly locations: readonly string[];
 }
 
-/** How a call ended; the error as on the wire (CONTRACT C-2.3). */
+/** How a call ended; the error as on the wire. */
 type CallEnd =
   | { readonly status: "completed"; readonly output: unknown }
   | { readonly status: "failed"; readonly error: { readonly message: string } };

@@ -40,7 +40,7 @@ export function serverNames(mcpServers: unknown): readonly string[] {
   return mcpServers.flatMap((server) => (isRecord(server) && typeof server["name"] === "string" ? server["name"] : []));
 }
 
-/** Our entry in `mcpServers` (A-11). In v1 only HTTP servers have a `type`; in v2 all servers do. */
+/** Our entry in `mcpServers`. In v1 only HTTP servers have a `type`; in v2 all servers do. */
 export function toServerEntry(
   name: string,
   address: ServerAddress,

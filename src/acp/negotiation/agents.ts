@@ -3,7 +3,7 @@
  * (`npm run test:agents`): what reached the model and the editor, and what the agent's files and answers did.
  */
 
-/** How the tools of an MCP server are named; `{server}` is the server's name, `{word}` the same with only word characters. */
+/** How the tools of an MCP server are named; `{server}` is the server's name, `{word}` that name with only word characters. */
 export type Spelling = string;
 
 /** Plain data: it crosses to the thread of the service. */
@@ -43,7 +43,7 @@ const singleUnderscore: Spelling = "mcp_{word}_{tool}";
 const underscore: Spelling = "{word}_{tool}";
 const hyphen: Spelling = "{word}-{tool}";
 const dotted: Spelling = "mcp.{server}.{tool}";
-/** As auggie does. */
+/** The spelling of auggie. */
 const toolFirst: Spelling = "{tool}_{word}";
 const suffixed: Spelling = "{tool} ({server} MCP Server)";
 

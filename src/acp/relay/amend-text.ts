@@ -5,7 +5,7 @@ interface Edit extends Place {
 }
 
 /**
- * Applies amendments to the JSON text of a message: everything else keeps its exact bytes, so that integers above 2^53 survive (A-3).
+ * Applies amendments to the JSON text of a message: everything else keeps its exact bytes, so that integers above 2^53 survive.
  * Amendments must not overlap. Throws if a path does not exist.
  */
 export function amendText(text: string, amendments: readonly Amendment[]): string {

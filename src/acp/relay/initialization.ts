@@ -4,7 +4,7 @@ import { createDeferred } from "../../base/promises/deferred.ts";
 import { initialize } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../messages/raw-message.ts";
 
-/** The editor's `initialize`, followed until it is answered: an agent that cannot start is told there, because editors show nothing else. */
+/** The editor's `initialize`, followed until it is answered: an agent that cannot start is reported there, because editors show nothing else. */
 export interface Initialization {
   /** Whole lines of the editor, and of the agent; they are only read. */
   readonly editorSent: (lines: Buffer) => void;
@@ -54,10 +54,10 @@ export function followInitialization(): Initialization {
   };
 }
 
-/** One of those that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal one. */
+/** A code that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal error. */
 const agentFailed = -32010;
 
-/** The JSON objects among lines; what is not JSON is not for us to report. */
+/** The JSON objects among lines; anything else is skipped, and reported elsewhere. */
 function messagesIn(lines: Buffer): readonly JsonRecord[] {
   return lines.toString("utf8").split("\n").map(parseIfJson).filter(isRecord);
 }

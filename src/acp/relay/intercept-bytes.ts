@@ -23,7 +23,7 @@ export interface LineSinks {
   /** `written` is called when the line was written, or never will be. */
   readonly toEditor: (line: Uint8Array, written: () => void) => void;
   readonly toAgent: (line: Buffer) => void;
-  /** See `Relay`. */
+  /** How long this thread has waited for the rest of lines that had begun, in all, in milliseconds. */
   readonly waitedInLines?: () => number;
 }
 
@@ -41,27 +41,27 @@ export function interceptBytes(
       toAgent(encodeMessage(message));
     },
   });
-  const { tellOnce } = createOnceLog(settings.log);
+  const { logOnce } = createOnceLog(settings.log);
   /** Only lines that are parsed anyway are reported. */
   const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
     garbage(line) {
       const excerpt = JSON.stringify(line.trim().slice(0, 80));
       const message = `The ${end} wrote a line that is not JSON; it was forwarded unchanged: ${excerpt}`;
-      tellOnce("warning", message, `garbage of the ${end}`);
+      logOnce("warning", message, `garbage of the ${end}`);
     },
     fault(error) {
       const message = `A message could not be amended and was forwarded unchanged: ${String(error)}`;
-      tellOnce("error", message, `fault in a message of the ${end}`);
+      logOnce("error", message, `fault in a message of the ${end}`);
     },
   });
   const fromEditor: Direction = {
     interest: () => interceptor.editorInterest(),
-    look: (message) => interceptor.fromEditor(message),
+    intercept: (message) => interceptor.fromEditor(message),
     ...reports("editor"),
   };
   const fromAgent: Direction = {
     interest: () => interceptor.agentInterest(),
-    look: (message) => interceptor.fromAgent(message),
+    intercept: (message) => interceptor.fromAgent(message),
     ...reports("agent"),
   };
   return {
@@ -79,7 +79,7 @@ export function interceptBytes(
 /** One direction of an interceptor, as the bytes see it. */
 interface Direction {
   readonly interest: () => Interest;
-  readonly look: (message: unknown) => Verdict | Promise<Verdict>;
+  readonly intercept: (message: unknown) => Verdict | Promise<Verdict>;
   /** Called for a line that is not JSON. */
   readonly garbage: (line: string) => void;
   /** Called for an amendment that failed; the line is forwarded unchanged. */
@@ -91,7 +91,7 @@ export type Flush = (pieces: readonly Buffer[]) => void;
 
 /**
  * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
- * parsed and keep their bytes (A-3). A promise only if a verdict is one.
+ * parsed and keep their bytes. A promise only if a verdict is one.
  */
 function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   return passFrom(block, 0, direction, flush);
@@ -126,9 +126,9 @@ function passLine(line: Buffer, direction: Direction): Buffer | undefined | Prom
   const text = line.toString();
   const message = parseLine(line, text, direction);
   if (message === undefined) return undefined;
-  const verdict = direction.look(message);
+  const verdict = direction.intercept(message);
   return verdict instanceof Promise
-    ? verdict.then((settled) => apply(settled, text, direction))
+    ? verdict.then((resolved) => apply(resolved, text, direction))
     : apply(verdict, text, direction);
 }
 

@@ -68,7 +68,7 @@ export function interceptStream<Message>(
       pass(message, await judge(message, "fromAgent"), controller);
     },
   });
-  const door = new TransformStream<Message, Message>({
+  const gate = new TransformStream<Message, Message>({
     transform(message, controller) {
       controller.enqueue(message);
       unread.get(message)?.();
@@ -86,7 +86,7 @@ export function interceptStream<Message>(
     released();
   };
   stream.readable.pipeTo(inbound.writable).then(release, release);
-  outbound.readable.pipeThrough(door).pipeTo(stream.writable).then(release, release);
+  outbound.readable.pipeThrough(gate).pipeTo(stream.writable).then(release, release);
   return { readable: inbound.readable, writable: outbound.writable };
 }
 

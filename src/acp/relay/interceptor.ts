@@ -93,13 +93,13 @@ export class Interceptor {
       settings,
       negotiation: () => this.#relayed.negotiation(),
       notify: this.#notify,
-      logOnce: this.#once.tellOnce,
+      logOnce: this.#once.logOnce,
     });
     this.#relayed = new RelayedRequests({
       service: this.#service,
       settings,
       sessions: this.#sessions,
-      logOnce: this.#once.tellOnce,
+      logOnce: this.#once.logOnce,
       alreadyServed: () => {
         this.close();
       },
@@ -176,14 +176,14 @@ export class Interceptor {
     void this.#service.close();
   }
 
-  #guard(look: () => Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+  #guard(handle: () => Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
     if (!this.#isOpen) return untouched;
     const failed = (error: unknown): Verdict => {
       reportFault(this.#once, error);
       return untouched;
     };
     try {
-      const verdict = look();
+      const verdict = handle();
       return verdict instanceof Promise ? verdict.catch(failed) : verdict;
     } catch (error) {
       return failed(error);

@@ -28,17 +28,17 @@ const responses: Interest = ['"result"', '"error"'];
  * underscore, so that all are found in one pass. A message that contains one by chance is parsed and forwarded.
  */
 const updates: Interest = ["_comma", "user_m", "_info_"];
-/** The same for `session/request_permission` and the names of our tools. */
+/** Those parts, and parts of `session/request_permission` and of the names of our tools. */
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const updatesAndResponses: Interest = [...updates, ...responses];
 const everyKind: Interest = [...updatesAndCalls, ...responses];
-/** The same for calls that are running, with `in_progress`. */
+/** Updates of calls in progress too: `_prog` stands in `in_progress`. */
 const updatesCallsAndInputs: Interest = [...updatesAndCalls, "_prog"];
 const everyKindAndInputs: Interest = [...updatesCallsAndInputs, ...responses];
 
 /**
  * The agent's messages that may concern us: more if tools are served, while we wait for a response, and if only updates of running calls
- * tell their input.
+ * contain their input.
  */
 export function agentInterest({
   servesTools,

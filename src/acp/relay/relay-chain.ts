@@ -8,7 +8,7 @@ export { Routing } from "./relay-chain/routing.ts";
 
 /**
  * Passes what the conductor sends back to it: what is from the editor goes to the successor, and what is from the agent to the
- * predecessor. Each of the two keeps its order, and does not wait for the other (A-4).
+ * predecessor. Each of the two keeps its order, and does not wait for the other.
  */
 export function relayChain(
   input: Readable,

@@ -32,7 +32,7 @@ export function relayLines(source: Readable, sink: Writable, pass: LineQueueOpti
   return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ pass, ...sinkAndIdle }));
 }
 
-/** The same, with any way to pass blocks on. */
+/** Relays lines as {@link relayLines} does, with a queue of the caller's. */
 export function relayBlocks(
   source: Readable,
   sink: Writable,
@@ -57,7 +57,7 @@ export function relayBlocks(
       if (sink.writableNeedDrain) source.pause();
     },
     idle() {
-      if (hasEnded) settle();
+      if (hasEnded) resolveEnded();
       else resume();
     },
   });
@@ -67,7 +67,7 @@ export function relayBlocks(
     if (passing.waitingBytes() >= queueLimit) source.pause();
   }
 
-  function settle(): void {
+  function resolveEnded(): void {
     if (!passing.isWaiting()) ended.resolve();
   }
 
@@ -92,7 +92,7 @@ export function relayBlocks(
     sourceEnded.resolve();
     const rest = lines.rest();
     if (rest !== undefined) passOn([rest]);
-    settle();
+    resolveEnded();
   };
 
   source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);

@@ -129,7 +129,7 @@ function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): Ski
   return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts: { ...facts, hint } });
 }
 
-/** The file that a command means, if it only lacks the permission. */
+/** The file that a command names, if it lacks only the permission to execute. */
 function findNotExecutable({ command, cwd = "", env = process.env }: AgentCommand): string | undefined {
   const places = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
   return places.map((place) => resolve(cwd, place, command)).find(lacksPermission);

@@ -54,7 +54,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
 
   return {
     connect(outlet) {
-      const { tellOnce: logOnce } = createOnceLog(outlet.log);
+      const { logOnce } = createOnceLog(outlet.log);
       return openConnection({
         environments,
         openStates: (owner, directory, changed) =>
@@ -145,7 +145,7 @@ function openConnection(
     return bytes.length;
   }
   function failed(error: unknown): void {
-    reportFault({ tellOnce: logOnce }, error);
+    reportFault({ logOnce }, error);
   }
   const questions = new EditorQuestions({ outlet, clock: settings.clock });
   const [logProblems, shown] = [createProblemLog(log), new NativelyListedSkills()];

@@ -8,7 +8,7 @@ import type { FromService, ServiceConnection, SkillService, ToService } from "..
 
 type Ask = Extract<ToService, { kind: "ask" }>;
 
-/** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools is not kept then. */
+/** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
 const quietTime = 100;
 
 /**

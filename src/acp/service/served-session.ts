@@ -43,7 +43,7 @@ export interface ServedSessionContext extends Pick<
   readonly openSkills: (directories: Directories) => SessionSkills;
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;
-  /** Is told what the person does. */
+  /** Notified of what the person does. */
   readonly trust: Pick<Trust, "consent" | "newTurn" | "endSession">;
   readonly questions: Pick<EditorQuestions, "askIn" | "endSession">;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
@@ -53,7 +53,7 @@ export interface ServedSessionContext extends Pick<
   readonly startedAt: number;
   readonly settings: Pick<Settings, "clock" | "home" | "teach">;
   readonly outlet: Pick<ServiceOutlet, "index" | "log">;
-  readonly logOnce: OnceLog["tellOnce"];
+  readonly logOnce: OnceLog["logOnce"];
   readonly shown: NativelyListedSkills;
   readonly failed: (error: unknown) => void;
   readonly app: Pick<
@@ -225,7 +225,7 @@ export class ServedSession {
     this.#session.close();
   }
 
-  /** People can read later what the session was told. Nothing is recorded of one that the agent never opened. */
+  /** Updates the record in which people can read later what was sent in the session. A session that the agent never opened has none. */
   #record(news: Partial<SessionRecord>): void {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...news };

@@ -3,7 +3,7 @@ import type { Trust } from "../../runtime/trust.ts";
 
 type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
 
-/** Tells trust what people do in sessions. Trust is not loaded for that: until it is, consents are kept. */
+/** Notifies trust of what people do in sessions. This does not load trust: until something else does, consents are held back. */
 export function createTrustSignals({ onTrust }: Pick<App, "onTrust">): Signals {
   let trust: Trust | undefined;
   const consents = new Map<string, Set<string>>();

@@ -73,18 +73,18 @@ export function createPeerCheck(
   peers: PeerUsers | undefined = canIdentifyPeerUsers() ? createPeerUsers() : undefined,
 ): IsOwnPeer {
   const known = new WeakMap<Socket, Promise<boolean>>();
-  const { tellOnce } = createOnceLog(log);
+  const { logOnce } = createOnceLog(log);
 
   async function isOwn(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
     const user = await userOf(socket).catch((error: unknown) => {
       const reason = String(error);
-      tellOnce("warning", `Connections to ${server} are refused because their user cannot be determined: ${reason}`);
+      logOnce("warning", `Connections to ${server} are refused because their user cannot be determined: ${reason}`);
       return undefined;
     });
     // While the socket is open here, no other connection can have its port.
     if (!socket.destroyed && (user === 0 || user === process.geteuid?.())) return true;
     if (user !== undefined)
-      tellOnce("warning", `A connection to ${server} by another user of this machine (uid ${user}) was refused.`);
+      logOnce("warning", `A connection to ${server} by another user of this machine (uid ${user}) was refused.`);
     return false;
   }
 

@@ -48,7 +48,7 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
 }
 
 const longestDetail = 200;
-/** Of more files, only the number is shown. */
+/** How many files are named; of the others, only the number is shown. */
 const maxFiles = 20;
 
 /** One choice; every client shows the message before it. */

@@ -15,7 +15,7 @@ import { answerTime, toForm, fromElicitResult } from "./elicit.ts";
 type Leg = Pick<ServerContext["mcpReq"], "signal" | "requestState"> & {
   /** Untrusted. */
   readonly inputResponses: Readonly<Record<string, unknown>> | undefined;
-  /** Told of the run while this request is open. */
+  /** Notified of the run while this request is open. */
   readonly onEvent: RunListener;
 };
 
@@ -30,7 +30,7 @@ interface SuspendedCall {
   readonly result: Promise<CallToolResult>;
   readonly controller: AbortController;
   readonly waiting: OpenQuestion[];
-  /** That of the request that is open. */
+  /** The listener of the request that is open. */
   listener: RunListener | undefined;
   /** Resolves with the next question. */
   asked: ReturnType<typeof createDeferred<undefined>>;
@@ -39,7 +39,7 @@ interface SuspendedCall {
 interface OpenQuestion {
   readonly question: Question;
   readonly shown: (() => void) | undefined;
-  readonly settle: (reply: Reply) => void;
+  readonly resolve: (reply: Reply) => void;
 }
 
 /**
@@ -63,7 +63,7 @@ export class SuspendedCalls {
     if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
     this.#close(open.call, open.asked);
     const reply = fromElicitResult(leg.inputResponses?.["answer"], open.asked.question);
-    open.asked.settle(asPerson(reply, timeWaited(this.#clock) - open.at));
+    open.asked.resolve(asPerson(reply, timeWaited(this.#clock) - open.at));
     return await this.#next(open.call, leg);
   }
 
@@ -120,10 +120,10 @@ export class SuspendedCalls {
     signal: AbortSignal,
   ): Promise<Reply> {
     signal.throwIfAborted();
-    const { promise, resolve: settle } = createDeferred<Reply>();
-    const asked: OpenQuestion = { ...question, settle };
-    const stopTimer = this.#clock.after(answerTime, () => settle({ missing: "timeout" }));
-    const abort = (): void => settle({ missing: "cancelled" });
+    const { promise, resolve } = createDeferred<Reply>();
+    const asked: OpenQuestion = { ...question, resolve };
+    const stopTimer = this.#clock.after(answerTime, () => resolve({ missing: "timeout" }));
+    const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
     call.waiting.push(asked);
     call.asked.resolve(undefined);

@@ -5,7 +5,7 @@ import { SkillsError } from "../../base/errors.ts";
 import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
 import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/token.ts";
 import type { HttpMcp } from "../streamable-http.ts";
-import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import type { McpCaller, McpApp } from "../mcp-caller.ts";
 import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
@@ -34,20 +34,20 @@ const headersTimeout = 5_000;
 const connectionsCheckingInterval = 1_000;
 
 /**
- * One HTTP server for all sessions, each with a random path and bearer token (A-11), on 127.0.0.1 only. Never keeps this process alive.
+ * One HTTP server for all sessions, each with a random path and bearer token, on 127.0.0.1 only. Never keeps this process alive.
  * Agents expose path and token to other users, such as on a command line: on systems that reveal the user of a connection, only this user
  * and root are answered.
  */
-export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackServer {
+export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServer {
   const sessions = new Map<string, LoopbackSession>();
-  const isOwnPeer = createPeerCheck(door.log, "the MCP server", peers);
+  const isOwnPeer = createPeerCheck(app.log, "the MCP server", peers);
   let listening: Promise<Server> | undefined;
   let isClosed = false;
 
   async function listen(): Promise<Server> {
     const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
       answer(request, response).catch((error: unknown) => {
-        door.log("warning", `An MCP request failed: ${String(error)}`);
+        app.log("warning", `An MCP request failed: ${String(error)}`);
         response.destroy();
       });
     });
@@ -63,12 +63,12 @@ export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackSe
     });
     // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
     server.on("error", (error) => {
-      door.log("warning", `The MCP server could not accept a connection: ${String(error)}`);
+      app.log("warning", `The MCP server could not accept a connection: ${String(error)}`);
     });
     return server.unref();
   }
 
-  /** A failure is not kept: the next session tries again. */
+  /** A failure is not cached: the next session tries again. */
   function listened(): Promise<Server> {
     listening ??= listen().catch((error: unknown) => {
       listening = undefined;
@@ -103,7 +103,7 @@ export function openLoopbackServer(door: McpDoor, peers?: PeerUsers): LoopbackSe
       const key = toPathKey(path);
       // Much code, which is loaded while the agent gets the address.
       const mcp = Promise.all([caller, import("../streamable-http.ts")]).then(([known, { openHttpMcp }]) =>
-        openHttpMcp(door, known),
+        openHttpMcp(app, known),
       );
       mcp.catch(() => undefined);
       sessions.set(key, {
@@ -155,7 +155,7 @@ function toPathKey(path: string): string {
 }
 
 /**
- * The session that a request is for, or why it is refused (CONTRACT C-2.2). Host, and Origin if present, must be ours, against DNS
+ * The session that a request is for, or why it is refused. Host, and Origin if present, must be ours, against DNS
  * rebinding. The path of a closed session is refused like an unknown one.
  */
 function admitRequest<Session extends Guarded>(

@@ -4,7 +4,7 @@ import { type Server, type Socket, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";
-import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import type { McpCaller, McpApp } from "../mcp-caller.ts";
 import { makeSocketDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../../wire/http/token.ts";
 
@@ -15,7 +15,7 @@ export interface SocketAddress {
   close(): Promise<void>;
 }
 
-/** MCP over a socket that only this user can reach, for agents that spawn the bridge (A-11). */
+/** MCP over a socket that only this user can reach, for agents that spawn the bridge. */
 export interface SocketServer {
   /** Connections wait for the caller. Throws CLOSED after `close`, INTERNAL if no private directory can be created. */
   open(caller: McpCaller | Promise<McpCaller>): Promise<SocketAddress>;
@@ -30,7 +30,7 @@ const connectionsASession = 16;
  * One socket per session, in a directory of mode 0700. On Windows a named pipe, which by default only its creator, administrators and the
  * system may write to. Never keeps this process alive.
  */
-export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = process.platform): SocketServer {
+export function openSocketServer(app: McpApp, platform: NodeJS.Platform = process.platform): SocketServer {
   const sessions = new Set<SocketAddress>();
   let directory: string | undefined;
   let isClosed = false;
@@ -54,9 +54,7 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     server.maxConnections = connectionsASession;
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
     // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
-    server.on("error", (error) =>
-      door.log("warning", `The MCP server could not accept a connection: ${String(error)}`),
-    );
+    server.on("error", (error) => app.log("warning", `The MCP server could not accept a connection: ${String(error)}`));
     server.unref();
     const address: SocketAddress = {
       path,
@@ -77,9 +75,9 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     try {
       const [known, { serveMcp }] = await Promise.all([caller, import("../serve-mcp.ts")]);
       if (socket.destroyed) return;
-      await serveMcp(door, known, { input: socket.pipe(input), output: socket, gone: gone.signal });
+      await serveMcp(app, known, { input: socket.pipe(input), output: socket, gone: gone.signal });
     } catch (error) {
-      door.log("warning", `Serving MCP over a socket failed: ${String(error)}`);
+      app.log("warning", `Serving MCP over a socket failed: ${String(error)}`);
     } finally {
       socket.destroySoon();
     }
@@ -89,7 +87,7 @@ export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = proc
     async open(caller) {
       const address = isClosed ? undefined : await listen(caller);
       if (address !== undefined) sessions.add(address);
-      // Much code, which is loaded while the agent gets the path; a failure is told to the first that connects.
+      // Much code, which is loaded while the agent gets the path; a failure is reported to the first that connects.
       import("../serve-mcp.ts").catch(() => undefined);
       if (!isClosed && address !== undefined) return address;
       await address?.close();

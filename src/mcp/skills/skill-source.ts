@@ -19,7 +19,7 @@ import { type SkillView, guideSkill, toVisibleSource, viewSkills, visibleTo } fr
 import { type HashedFile, locateSkillFile, skillPathFault } from "../../skills/hash.ts";
 import { type SkillSource, toMimeType } from "../../skills/files.ts";
 import { toWireError } from "../../wire/error-table.ts";
-import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import type { McpCaller, McpApp } from "../mcp-caller.ts";
 import { maxReadFileBytes } from "../../wire/tools.ts";
 
 /** The library's port has no pagination for resources. */
@@ -37,19 +37,19 @@ const pageSize = 50;
  * newest.
  */
 export function createSkillResources(
-  door: Pick<McpDoor, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
+  app: Pick<McpApp, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
   caller: McpCaller,
 ): PagedSource {
-  const { hasher, log, toolbox } = door;
+  const { hasher, log, toolbox } = app;
   const leftOut = new WeakSet<Skill>();
 
-  async function look(): Promise<Seen> {
+  async function readSkills(): Promise<Seen> {
     const { skills } = caller;
     await skills.ready;
     const { snapshot } = skills;
-    const policy = door.policyFor(caller.project);
+    const policy = app.policyFor(caller.project);
     const visible = visibleTo("mcp", snapshot, { visible: caller.visible, policy });
-    return { view: viewSkills(snapshot, visible), source: toVisibleSource(door.source, snapshot, visible) };
+    return { view: viewSkills(snapshot, visible), source: toVisibleSource(app.source, snapshot, visible) };
   }
 
   async function toEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
@@ -108,10 +108,10 @@ export function createSkillResources(
     const after = cursor === undefined ? undefined : fromCursor(cursor, {}).name;
     const skills: SkillEntry[] = [];
     let last = "";
-    let looked = 0;
-    const { view, source } = await look();
+    let visited = 0;
+    const { view, source } = await readSkills();
     for (const skill of view.after(after, undefined)) {
-      if (looked++ === pageSize) return { skills, nextCursor: toCursor({}, { name: last }) };
+      if (visited++ === pageSize) return { skills, nextCursor: toCursor({}, { name: last }) };
       last = skill.name;
       const entry = skill === guideSkill.skill ? undefined : await toEntry(source, skill, signal);
       if (entry !== undefined) skills.push(entry);
@@ -123,13 +123,13 @@ export function createSkillResources(
     list: ({ cursor }, { mcpReq: { signal } }) => answer(log, signal, () => readPage(cursor, signal)),
     get: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await look();
+        const { view, source } = await readSkills();
         const found = findSkill(view, uri, "SKILL.md");
         return found === undefined ? undefined : await toEntry(source, found.skill, signal);
       }),
     read: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await look();
+        const { view, source } = await readSkills();
         const found = findSkill(view, uri);
         if (found === undefined) return undefined;
         await untilAllowed(found.skill, signal);
@@ -138,7 +138,7 @@ export function createSkillResources(
       }),
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await look();
+        const { view, source } = await readSkills();
         // With or without a trailing slash.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
@@ -201,7 +201,7 @@ function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
   return text === undefined || hasTags(text) ? { bytes, mimeType } : { text, mimeType };
 }
 
-/** Converts our errors to protocol errors (CONTRACT C-2.3). */
+/** Converts our errors to protocol errors. */
 async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();

@@ -46,7 +46,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   const resolve = options.resolve ?? systemResolver();
   const clients = new Set<Socket>();
   const busy = new WeakSet<Duplex>();
-  const tell = tellOnce(log);
+  const tell = logOnce(log);
   // The rules allow addresses themselves.
   const judgeAddresses = ({ host }: Target, addresses: readonly string[]): string | undefined =>
     host.address !== undefined || areForeign(addresses, ownAddresses())
@@ -158,7 +158,7 @@ function watchIdle(socket: Socket, clock: Clock): () => void {
 }
 
 /** Logs refusals, each target once and up to a maximum, because the program controls how many there are. */
-function tellOnce(log: Log): (target: Target, why: string) => void {
+function logOnce(log: Log): (target: Target, why: string) => void {
   const told = new Set<string>();
   return (target, why) => {
     const entry = toNetworkPermission(target);

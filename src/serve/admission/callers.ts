@@ -1,5 +1,5 @@
 import { localOwner } from "../../runtime/caller.ts";
-import type { McpCaller } from "../../mcp/mcp-door.ts";
+import type { McpCaller } from "../../mcp/mcp-caller.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { createConfiguredGrants } from "../../runtime/trust.ts";

@@ -41,11 +41,11 @@ export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWat
   const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
   let isTold = false;
   return (hint, degraded) => {
-    const tellOnce = (message: string): void => {
+    const logOnce = (message: string): void => {
       if (!isTold) degraded(message);
       isTold = true;
     };
-    return openNativeWatcher(hint, tellOnce, { ...options, openFallback });
+    return openNativeWatcher(hint, logOnce, { ...options, openFallback });
   };
 }
 

@@ -58,9 +58,7 @@ export class SourceRefresh {
 
   /** Corrects what a crash left, and looks whenever it is time. Never throws. */
   start(): void {
-    this.#background = this.#begin().catch((error: unknown) =>
-      this.#tellOnce(sayUnusable(this.#options.source, error)),
-    );
+    this.#background = this.#begin().catch((error: unknown) => this.#logOnce(sayUnusable(this.#options.source, error)));
   }
 
   /** Looks now, whenever the next look was due; one look at a time. Rejects with the reason of the signal, or UNREADABLE. */
@@ -105,7 +103,7 @@ export class SourceRefresh {
         () => this.#wait(),
         (error: unknown) => {
           if (this.#ending.signal.aborted) return;
-          this.#tellOnce(sayUnusable(this.#options.source, error));
+          this.#logOnce(sayUnusable(this.#options.source, error));
           this.#stopWaiting = clock.after(firstRetryMs, () => this.#wait());
         },
       );
@@ -139,7 +137,7 @@ export class SourceRefresh {
         await reader.close();
       }
       const state = await copies.change((found) => ({ ...found, nextLook: now() + this.#jittered(usualIntervalMs) }));
-      this.#tellOnce(sayProblems(state));
+      this.#logOnce(sayProblems(state));
       return { state };
     } catch (error) {
       if (this.#ending.signal.aborted) {
@@ -163,7 +161,7 @@ export class SourceRefresh {
       const wait = Math.max(this.#jittered(retryMs), Math.min(retryAfterMs(error), longestRetryMs));
       return { ...found, failures, failure, lastLook: now(), nextLook: now() + wait };
     });
-    this.#tellOnce(`The skills of ${source.label} could not be read: ${sayFailure(state)}`);
+    this.#logOnce(`The skills of ${source.label} could not be read: ${sayFailure(state)}`);
     return { state, failure };
   }
 
@@ -172,7 +170,7 @@ export class SourceRefresh {
   }
 
   /** The same message is not repeated at each look. */
-  #tellOnce(message: string): void {
+  #logOnce(message: string): void {
     if (message !== this.#told && message !== "") this.#options.log("warning", message);
     this.#told = message;
   }

@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { limitQuestions, toForm, fromElicitResult } from "../../../src/mcp/questions/elicit.ts";
-import type { McpDoor } from "../../../src/mcp/mcp-door.ts";
+import type { McpApp } from "../../../src/mcp/mcp-caller.ts";
 import { serveMcp } from "../../../src/mcp/serve-mcp.ts";
 import type { Ask, Question } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { openDoor } from "../open-door.ts";
+import { openMcpApp } from "../open-mcp-app.ts";
 import { legacyCall } from "../raw-request.ts";
 import { type StdioMessage, initialize, openStdioClient } from "../stdio-client.ts";
 
@@ -26,9 +26,9 @@ const question: Question = {
 /** A client of one revision, and a tool that asks the person and returns the reply. */
 async function open(revision: string, capabilities: object, { ask }: { readonly ask?: Ask } = {}) {
   const clock = manualClock();
-  const { door, caller, logged } = await openDoor();
-  const toolbox: McpDoor["toolbox"] = {
-    ...door.toolbox,
+  const { app, caller, logged } = await openMcpApp();
+  const toolbox: McpApp["toolbox"] = {
+    ...app.toolbox,
     async call(_name, _args, context, signal) {
       const reply = await context.ask?.(question, signal ?? new AbortController().signal);
       return { reply: reply ?? "nobody" };
@@ -36,7 +36,7 @@ async function open(revision: string, capabilities: object, { ask }: { readonly 
   };
   const [input, output] = [new PassThrough(), new PassThrough()];
   const asked = { ...caller, ...(ask ? { ask } : { asksClient: true }) };
-  const ended = serveMcp({ ...door, toolbox, clock }, asked, { input, output });
+  const ended = serveMcp({ ...app, toolbox, clock }, asked, { input, output });
   const client = openStdioClient(input, output);
   await client.ask(initialize(revision, capabilities));
   client.send({ jsonrpc: "2.0", method: "notifications/initialized" });

@@ -4,10 +4,10 @@ import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-
 import type { RunListener } from "../../../src/wire/run-event.ts";
 import type { Ask, Question } from "../../../src/runtime/question.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { type OpenDoor, openDoor } from "../open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "../open-mcp-app.ts";
 import { modernRequest, rawRequest } from "../raw-request.ts";
 
-const opened: OpenDoor[] = [];
+const opened: OpenMcpApp[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ server }) => server.close()));
 });
@@ -37,7 +37,7 @@ const asksTwice: Work = async (ask, signal) => {
 async function open(work: Work = asksTwice, ask?: Ask) {
   const clock = manualClock();
   const calls: unknown[] = [];
-  const door = await openDoor(undefined, {
+  const app = await openMcpApp(undefined, {
     clock,
     wrap: () => ({
       async call(_name, args, context, signal = new AbortController().signal) {
@@ -46,9 +46,9 @@ async function open(work: Work = asksTwice, ask?: Ask) {
       },
     }),
   });
-  opened.push(door);
-  const address = await door.server.open({ ...door.caller, ...(ask ? { ask } : { asksClient: true }) });
-  return { address, clock, calls, door };
+  opened.push(app);
+  const address = await app.server.open({ ...app.caller, ...(ask ? { ask } : { asksClient: true }) });
+  return { address, clock, calls, app };
 }
 
 const forms = { elicitation: { form: {} } };

@@ -1,25 +1,27 @@
 import { connect, Server } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
-import type { FollowedCall } from "../../../src/mcp/mcp-door.ts";
+import type { FollowedCall } from "../../../src/mcp/mcp-caller.ts";
 import { maxBodyBytes } from "../../../src/wire/http/read-body.ts";
 import { onPrinted } from "../../../src/wire/run-event.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { printed } from "../../printed.ts";
-import { type OpenDoor, openDoor } from "../open-door.ts";
+import { type OpenMcpApp, openMcpApp } from "../open-mcp-app.ts";
 import { legacyCall, modernRequest, rawRequest } from "../raw-request.ts";
 import { waitingToolbox } from "../waiting-toolbox.ts";
 
-const opened: OpenDoor[] = [];
+const opened: OpenMcpApp[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ server }) => server.close()));
 });
 
-async function open(options: Parameters<typeof openDoor>[1] = {}): Promise<OpenDoor & { address: LoopbackAddress }> {
-  const door = await openDoor(undefined, options);
-  opened.push(door);
-  return { ...door, address: await door.server.open(door.caller) };
+async function open(
+  options: Parameters<typeof openMcpApp>[1] = {},
+): Promise<OpenMcpApp & { address: LoopbackAddress }> {
+  const app = await openMcpApp(undefined, options);
+  opened.push(app);
+  return { ...app, address: await app.server.open(app.caller) };
 }
 
 const list = legacyCall("list_skills", {});
@@ -40,9 +42,9 @@ describe("the output of a running call", () => {
     const followed: string[] = [];
     const follow = ({ toolCallId }: FollowedCall) =>
       toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
-    const door = await openDoor(undefined, { wrap: printing });
-    opened.push(door);
-    const address = await door.server.open({ ...door.caller, follow });
+    const app = await openMcpApp(undefined, { wrap: printing });
+    opened.push(app);
+    const address = await app.server.open({ ...app.caller, follow });
 
     const both = await rawRequest(address, { body: call({ progressToken: 7, "claudecode/toolUseId": "toolu_1" }) });
     const messages = ["Waiting for other runs to end.\\n", "one", "two"];
@@ -290,7 +292,7 @@ describe("port errors", () => {
   afterEach(() => vi.restoreAllMocks());
 
   it("retries listening for the next session", async () => {
-    const { server, caller } = await openDoor();
+    const { server, caller } = await openMcpApp();
     vi.spyOn(Server.prototype, "listen").mockImplementationOnce(function (this: Server) {
       process.nextTick(() => this.emit("error", new Error("EMFILE")));
       return this;
@@ -325,7 +327,7 @@ describe("closing", () => {
   });
 
   it("refuses to open sessions afterwards, and those being opened", async () => {
-    const { caller, server } = await openDoor();
+    const { caller, server } = await openMcpApp();
     const opening = server.open(caller);
     const closing = server.close();
     await expect(opening.then((address) => rawRequest(address, { body: list }))).rejects.toBeDefined();
@@ -334,7 +336,7 @@ describe("closing", () => {
   });
 
   it("does not listen before the first session", async () => {
-    const { server } = await openDoor();
+    const { server } = await openMcpApp();
     await server.close();
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { afterEach, describe, expect, it } from "vitest";
-import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
+import type { McpCaller } from "../../../src/mcp/mcp-caller.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
@@ -14,7 +14,7 @@ import { layerOf } from "../../runtime/trust/policy/layers/layers.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import type { Answer, Ask, Question } from "../../../src/runtime/question.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
-import { type OpenDoor, openDoor, skills } from "../open-door.ts";
+import { type OpenMcpApp, openMcpApp, skills } from "../open-mcp-app.ts";
 import { speaksSkills } from "../raw-request.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
@@ -24,26 +24,26 @@ afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo();
 });
 
-interface Host extends OpenDoor {
+interface Host extends OpenMcpApp {
   readonly client: Client;
   readonly host: SkillsClient;
 }
 
 /** A host that verifies every file against the digest in its entry. */
 async function openHost(
-  given: Parameters<typeof openDoor>[0] = skills,
+  given: Parameters<typeof openMcpApp>[0] = skills,
   { mode = "auto", caller = {}, capabilities = speaksSkills, ...options }: Options = {},
 ): Promise<Host> {
-  const door = await openDoor(given, options);
-  cleanup.push(() => door.server.close());
-  const { url, headers } = await door.server.open({ ...door.caller, ...caller });
+  const app = await openMcpApp(given, options);
+  cleanup.push(() => app.server.close());
+  const { url, headers } = await app.server.open({ ...app.caller, ...caller });
   const client = new Client({ name: "host", version: "1" }, { versionNegotiation: { mode }, capabilities });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   cleanup.push(() => client.close());
-  return { ...door, client, host: new SkillsClient(client) };
+  return { ...app, client, host: new SkillsClient(client) };
 }
 
-type Options = Parameters<typeof openDoor>[1] & {
+type Options = Parameters<typeof openMcpApp>[1] & {
   mode?: "auto" | "legacy";
   caller?: Partial<McpCaller>;
   capabilities?: object;

@@ -14,7 +14,7 @@ const invokeTimeout = 5_000;
 const readTimeout = 2_000;
 
 /**
- * Replaces the invocation of a skill by its instructions (A-9), and appends the index of skills (A-12). A promise only if skills must be
+ * Replaces the invocation of a skill by its instructions, and appends the index of skills. A promise only if skills must be
  * read first.
  */
 export function amendPrompt(
@@ -69,7 +69,7 @@ interface Invocation {
 /** Agents trim prompts before they look for commands. */
 const call = /^\s*([/$])(?:skill:)?([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
-/** Finds `/name` or `$name` at the start of the first text block of a prompt (A-9). */
+/** Finds `/name` or `$name` at the start of the first text block of a prompt. */
 export function findInvocation(prompt: unknown): Invocation | undefined {
   if (!Array.isArray(prompt)) return undefined;
   const place = prompt.findIndex((block) => isRecord(block) && block["type"] === "text");
@@ -84,7 +84,7 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
 
 /**
  * Replaces the invocation by a sentence with the user's arguments and inserts the skill's instructions after it. All other blocks, and all
- * other fields of this one, are kept. Placeholders in the instructions are replaced by the arguments. Line breaks separate the blocks for
+ * other fields of this one, are preserved. Placeholders in the instructions are replaced by the arguments. Line breaks separate the blocks for
  * agents that join them without a separator.
  */
 export function rewritePrompt(
@@ -97,7 +97,7 @@ export function rewritePrompt(
 }
 
 const goneText =
-  "This skill was deleted while you ran. Do not use what you have read of it; tell the user that it is gone.\n";
+  "This skill was deleted while you ran. Do not use what you have read of it; say to the user that it is gone.\n";
 
 function replaceInvocation(
   { place, words }: Invocation,
@@ -187,12 +187,12 @@ export function addToSystemPrompt({ systemPrompt, _meta }: JsonRecord, index: st
 /** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */
 const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
 
-/** The limit for characters added by all placeholders of one skill; further placeholders are kept. */
+/** The limit for characters added by all placeholders of one skill; further placeholders stay as they are. */
 const mostAdded = 1024 * 1024;
 
 /**
  * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
- * shell, and a placeholder without an argument is kept. Pure; the arguments are never searched for placeholders.
+ * shell, and a placeholder without an argument stays as it is. Pure; the arguments are never searched for placeholders.
  */
 export function fillArguments(instructions: string, words: string): string {
   if (!instructions.includes("$")) return instructions;

@@ -55,39 +55,40 @@ function withoutLastBreaks(text: string): string {
 /** In one pass, because it blocks all other messages. */
 function withoutInsertions(text: string): string {
   const marks = new MarkFilter();
-  let kept = marks.read(text) + marks.end();
-  for (let found = address.exec(kept), from = 0; found !== null; found = address.exec(kept.slice(from))) {
+  let remaining = marks.read(text) + marks.end();
+  for (let found = address.exec(remaining), from = 0; found !== null; found = address.exec(remaining.slice(from))) {
     const start = from + found.index;
-    const before = kept.slice(Math.max(0, start - longestFrame), start);
+    const before = remaining.slice(Math.max(0, start - longestFrame), start);
     const lead = beforeAddress.exec(before)?.[0] ?? "";
-    const rest = kept.slice(start + found[0].length);
+    const rest = remaining.slice(start + found[0].length);
     // Otherwise the user typed it.
     if (lead === "" && start > 0) from = start + found[0].length;
     else {
-      kept = kept.slice(0, start - lead.length).trimEnd() + rest.slice(afterAddress.exec(rest)?.[0].length ?? 0);
+      remaining =
+        remaining.slice(0, start - lead.length).trimEnd() + rest.slice(afterAddress.exec(rest)?.[0].length ?? 0);
       from = 0;
     }
   }
-  return withoutFrames(kept).trimEnd();
+  return withoutFrames(remaining).trimEnd();
 }
 
 const longestFrame = 256;
 
 function withoutFrames(text: string): string {
-  let kept = text;
+  let remaining = text;
   // Frames can be nested.
-  for (let before: string | undefined; before !== kept;) {
-    before = kept;
+  for (let before: string | undefined; before !== remaining;) {
+    before = remaining;
     for (const frame of frames) {
-      const trimmed = kept.trim();
-      if (trimmed.endsWith(frame)) kept = trimmed.slice(0, -frame.length).trimEnd();
-      else if (trimmed.startsWith(frame)) kept = trimmed.slice(frame.length).trimEnd();
+      const trimmed = remaining.trim();
+      if (trimmed.endsWith(frame)) remaining = trimmed.slice(0, -frame.length).trimEnd();
+      else if (trimmed.startsWith(frame)) remaining = trimmed.slice(frame.length).trimEnd();
     }
   }
-  return kept;
+  return remaining;
 }
 
-/** The same for a title: the beginning of a prompt, on one line, truncated anywhere. */
+/** What the user typed, from a title: the beginning of a prompt, on one line, truncated anywhere. */
 export function restoreTitle(title: string): string {
   const typed = restoreTyped(withoutAddress(withoutCutMark(title)));
   return typed.replace(cutSentence, "/$1$2");
@@ -167,9 +168,9 @@ class MarkFilter {
       }
       const start = this.#held.indexOf(opening);
       if (start === -1) {
-        const kept = suffixThatMayBe(this.#held, opening);
-        shown += this.#held.slice(0, this.#held.length - kept.length);
-        this.#held = kept;
+        const incomplete = suffixThatMayBe(this.#held, opening);
+        shown += this.#held.slice(0, this.#held.length - incomplete.length);
+        this.#held = incomplete;
         return shown;
       }
       const mark = this.#held.slice(start, start + longestMark).indexOf(">");

@@ -15,13 +15,13 @@ interface OwnRequestsOptions {
   readonly time: () => number;
 }
 
-/** How many requests that are over are remembered, because late responses must not reach the agent. */
+/** How many finished requests are remembered: late responses to them must not reach the agent. */
 const maxPast = 1_024;
 
-/** Our own requests to the editor. Nobody else can guess their ids, so that a response with one of them is ours. */
+/** Our own requests to the editor. Nobody else can guess their ids, so that a response with one of them is ours. */
 export class OwnRequests {
   readonly #options: OwnRequestsOptions;
-  /** When each was written; undefined until then. */
+  /** When each request was written; undefined until then. */
   readonly #open = new Map<string, number | undefined>();
   readonly #past = new LimitedMap<string, true>(maxPast);
   #isEditorHere = true;
@@ -49,7 +49,7 @@ export class OwnRequests {
     });
   }
 
-  /** Takes a response to one of our requests; false if the message is none. Of several, the first one counts. */
+  /** Takes a response to one of our requests; false for any other message. Only the first response to a request counts. */
   take(message: unknown): boolean {
     if (!isRecord(message) || message["method"] !== undefined) return false;
     const { id } = message;

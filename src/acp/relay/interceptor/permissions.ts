@@ -45,7 +45,7 @@ export interface PermissionGranted {
 }
 
 /**
- * Answers a permission request of the agent for one of our tools if we may (A-13), otherwise amends it so that it describes the call.
+ * Answers a permission request of the agent for one of our tools if we may, otherwise amends it so that it describes the call.
  * Undefined if it is about something else.
  */
 export function handlePermissionRequest(
@@ -60,7 +60,7 @@ export function handlePermissionRequest(
   const amend = (call: OwnCall): Verdict =>
     toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
   if (session === undefined) {
-    // Of a child of a session, or of one that we do not know: described and never allowed for always, but not answered.
+    // The session is a child of another, or unknown: the request is described and offers no "always allow", but is not answered.
     for (const opened of sessions.opened()) {
       const call = opened.calls?.record(toolCall);
       if (call === undefined) continue;
@@ -77,13 +77,13 @@ export function handlePermissionRequest(
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
-  const allow = ({ tool, optionId }: Approval, why: string, told?: JsonRecord): Verdict => {
+  const allow = ({ tool, optionId }: Approval, why: string, more?: JsonRecord): Verdict => {
     settings.log("info", `Allowed one call of ${tool}: ${why}.`);
     reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
     if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
     const isShownAsOther = known === undefined && facts.deferral !== undefined;
-    if (isShownAsOther || (told !== undefined && (known !== undefined || facts.asksFirst)))
-      notify(callAllowed(params["sessionId"], toolCall, call, told));
+    if (isShownAsOther || (more !== undefined && (known !== undefined || facts.asksFirst)))
+      notify(callAllowed(params["sessionId"], toolCall, call, more));
     return notForwarded;
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
@@ -119,7 +119,7 @@ interface ApprovalContext {
 }
 
 /**
- * Whether we may answer a permission request (A-13): only for one call of one of our tools, by default one that changes nothing outside
+ * Whether we may answer a permission request: only for one call of one of our tools, by default one that changes nothing outside
  * our own store.
  * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
  * texts such as the title of a shell command.
@@ -142,7 +142,7 @@ export function approve(
   if (!isAllowed(call.tool, input, toolCall)) return undefined;
   const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
   const once = options.filter(isRecord).filter(({ kind }) => kind === "allow_once");
-  // Of several, the others also change something, such as the agent's mode.
+  // Where an agent offers several, the others also change something, such as its mode.
   const meant = once.length > 1 ? once.filter((option) => option["optionId"] === facts.allowsOnce) : once;
   const [{ optionId } = {}] = meant as readonly JsonRecord[];
   return typeof optionId === "string" && meant.length === 1 ? { tool: call.tool, optionId } : undefined;
@@ -183,8 +183,8 @@ function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownSer
   if (isGiven(kind) && kind !== "other" && kind !== "read") return false;
   if (isGiven(title) && !isTitleOf(title, tool, input, server, facts)) return false;
   if (isGiven(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
-  const told = inputOf(toolCall);
-  if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
+  const reported = inputOf(toolCall);
+  if (reported !== undefined && input !== undefined && !isDeepStrictEqual(reported, input)) return false;
   if (!isGiven(content)) return true;
   if (!Array.isArray(content)) return false;
   if (content.length === 0 || isAdded(content, tool, server, facts)) return true;

@@ -41,7 +41,7 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
   return isSure ? { tool, input } : undefined;
 }
 
-/** A call that the agent replays as one of its tool that calls deferred tools. */
+/** A call that the agent replays as a call of its own tool for deferred tools. */
 function deferredCall(
   toolCall: JsonRecord,
   { deferral }: AgentFacts,
@@ -51,7 +51,7 @@ function deferredCall(
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
 }
 
-/** Other texts are said about any tool: they confirm no title. */
+/** Whether a text names the tool. The agent adds other texts to calls of any tool, so that they confirm no title. */
 function isAboutTool(text: Spelling): boolean {
   return text.includes("{tool}");
 }
@@ -167,8 +167,8 @@ export class KnownCalls {
     const before = isOther ? undefined : this.#calls.get(toolCallId);
     const tool = found?.tool ?? before?.tool;
     const isInput = this.facts.streamsInput && status === "in_progress";
-    const told = inputOf(isInput ? { ...toolCall, status: "pending" } : toolCall);
-    const input = found?.input ?? told ?? (before?.tool === tool ? before?.input : undefined);
+    const reported = inputOf(isInput ? { ...toolCall, status: "pending" } : toolCall);
+    const input = found?.input ?? reported ?? (before?.tool === tool ? before?.input : undefined);
     const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
     if (call !== undefined && status === "completed") this.#learn(call, toolCall);
     const isOpen = call !== undefined && status !== "completed" && status !== "failed";
@@ -178,7 +178,7 @@ export class KnownCalls {
     return call;
   }
 
-  /** A blob that was created is what it was made from: a file of the project, or so many bytes of a kind. */
+  /** Remembers how a created blob is described: by the file that it was made from, or by its size and kind. */
   #learn({ tool, input }: OwnCall, ended: JsonRecord): void {
     const { blob_id: id, size_bytes: size } = (tool === "create_blob" && resultIn(ended)) || {};
     if (typeof id !== "string") return;

@@ -16,7 +16,7 @@ interface RelayedRequestsOptions {
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;
   readonly service: Pick<ServiceConnection, "prepare">;
   readonly sessions: Sessions;
-  readonly logOnce: OnceLog["tellOnce"];
+  readonly logOnce: OnceLog["logOnce"];
   /** Called when the agent serves skills itself, so that nothing is to be done any more. */
   readonly alreadyServed: () => void;
 }
@@ -48,12 +48,12 @@ export class RelayedRequests {
     return this.#pending.isEmpty;
   }
 
-  /** What `initialize` has settled; undefined until then. */
+  /** The result of `initialize`; undefined until it was answered. */
   get agreed(): Agreed | undefined {
     return this.#agreed;
   }
 
-  /** The same, after the response to an `initialize` that is under way. */
+  /** The result of `initialize`, after the response if the request is under way. */
   async negotiation(): Promise<Negotiation | undefined> {
     if (this.#isInitializing) await this.#answered.promise;
     return this.#agreed?.negotiation;

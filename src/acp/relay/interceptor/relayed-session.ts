@@ -19,7 +19,7 @@ export interface RelayContext {
   readonly negotiation: () => Promise<Negotiation | undefined>;
   /** Sends a notification to the editor, after the message that is being processed. */
   readonly notify: (message: Notification) => void;
-  readonly logOnce: OnceLog["tellOnce"];
+  readonly logOnce: OnceLog["logOnce"];
 }
 
 /** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */

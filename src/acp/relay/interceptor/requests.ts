@@ -37,7 +37,7 @@ export class PendingRequests<Request> {
   }
 }
 
-/** The error for requests that were running when the thread of the service ended (CONTRACT C-2.3). */
+/** The error for requests that were running when the thread of the service ended. */
 const serviceEnded = {
   code: -32000,
   message:
@@ -45,7 +45,7 @@ const serviceEnded = {
   data: { code: "RUNTIME_BUSY", retryable: true },
 } as const;
 
-/** Of the editor: requests without a response, and lines that it has not read. Beyond, its next request waits. */
+/** The limits for the editor's unanswered requests and unread lines; beyond them, its next request waits. */
 const mostUnread = 256;
 
 /** The editor's own `_acp-skills/…` requests that have no response yet, and how much of what we sent it has not read. */
@@ -78,7 +78,7 @@ export class EditorRequests {
     }
   }
 
-  /** Its response is sent next. */
+  /** The response to this request is sent next. */
   answered(id: Id): void {
     this.#waiting.delete(id);
   }

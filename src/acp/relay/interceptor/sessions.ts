@@ -32,11 +32,11 @@ const earlyLimit = 64;
 /** The sessions of one connection, as the relay knows them. */
 export class Sessions {
   readonly #context: RelayContext;
-  /** Those that the editor has asked for and that did not end. */
+  /** Sessions that the editor has requested and that have not ended. */
   readonly #byKey = new Map<SessionKey, RelayedSession>();
-  /** Those that the agent has opened. */
+  /** Sessions that the agent has opened. */
   readonly #byId = new Map<string, RelayedSession>();
-  /** Those that are being loaded: their history arrives before the response that opens them. */
+  /** Sessions that are being loaded: their history arrives before the response that opens them. */
   readonly #loading = new Map<string, RelayedSession>();
   /** The request that began each session's latest turn. */
   readonly #turns = new Map<string, string | number>();
@@ -129,7 +129,7 @@ export class Sessions {
 
   /** Ids of the calls of our tools that have not ended; the same list as long as it has the same ids. */
   get openCalls(): readonly string[] {
-    // For each block of lines: nothing is allocated while no call is open.
+    // Read for each block of lines: nothing is allocated while no call is open.
     let ids: readonly string[] = [];
     for (const sessions of [this.#byId, this.#loading])
       for (const { calls } of sessions.values())
@@ -168,7 +168,7 @@ export class Sessions {
     session?.service.cancelTurn(session.key);
   }
 
-  /** The same, for a cancellation of the request that began the turn. */
+  /** The user cancelled the request that began a turn. */
   requestCancelled(request: unknown): void {
     for (const [sessionId, began] of this.#turns) if (began === request) this.turnCancelled({ sessionId });
   }

@@ -64,7 +64,7 @@ function fieldsAt(line: Buffer, from: number): [MessageFields, number] {
   return [fields, end];
 }
 
-/** Whose successor it is that sent this line, by the name of the method; undefined if it is no envelope. */
+/** Whether a line is an envelope, by the name of its method. */
 export function isEnvelope(line: Buffer, method: JsonValueRange): boolean {
   if (successors.some(([, text]) => isText(line, method, text))) return true;
   // Some serialisers escape slashes.

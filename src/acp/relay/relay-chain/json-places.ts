@@ -1,4 +1,4 @@
-/** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits (A-3). Nothing recurses. */
+/** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits. Nothing recurses. */
 
 export interface JsonValueRange {
   readonly from: number;
@@ -33,7 +33,7 @@ export function readObject(
   }
 }
 
-/** The same with every element of an array. */
+/** Calls `see` with every element of the array that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
 export function readArray(line: Buffer, from: number, see: (element: JsonValueRange) => void): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBracket) return -1;
@@ -105,7 +105,7 @@ function endOfContainer(line: Buffer, from: number): number {
   return -1;
 }
 
-/** So many bytes are looked at here before Node searches for the next quote, which is faster in long strings only. */
+/** How many bytes are examined here before Node searches for the next quote, which is faster in long strings only. */
 const stretch = 64;
 
 function endOfString(line: Buffer, open: number): number {

@@ -25,7 +25,7 @@ interface Incoming {
   readonly pieces: readonly Buffer[];
 }
 
-/** Beyond that, responses to the oldest requests pass without a look at them. */
+/** Beyond that, responses to the oldest requests pass unread. */
 const askedLimit = 4_096;
 /** Longer ids are not remembered: no conductor makes them. */
 const idLimit = 1_024;
@@ -67,7 +67,7 @@ export class Routing {
     return sorted;
   }
 
-  /** Of a batch, each message is passed on by itself: agents and editors read no batches. */
+  /** Passes the messages of a batch on one by one: agents and editors read no batches. */
   #readLine(line: Buffer): readonly Incoming[] {
     const fields = readMessageFields(line);
     const batch = fields === undefined ? readBatch(line) : undefined;
@@ -80,7 +80,7 @@ export class Routing {
     ];
   }
 
-  /** Undefined for what is no message. */
+  /** Undefined for anything but a message. */
   #read(line: Buffer, fields: MessageFields): Incoming | undefined {
     const { id, method } = fields;
     if (method === undefined) return id === undefined ? this.#ignore(line) : this.#responded(line, id);
@@ -116,7 +116,7 @@ export class Routing {
 
   #responded(line: Buffer, id: JsonValueRange): Incoming | undefined {
     const key = keyOf(line, id);
-    // An error in response to a message that could not be read: it is about one of ours or of the agent, nobody knows which (A-4).
+    // An error in response to a message that could not be read: it is about one of ours or of the agent, nobody knows which.
     if (key === "null") return this.#ignore(line);
     const isOfEditor = this.#askedByAgent.delete(key) || key.startsWith(`"${methods.ownRequestPrefix}`);
     return { from: isOfEditor ? "editor" : "agent", pieces: [line, ...missingBreak(line)] };
@@ -153,16 +153,16 @@ export class Routing {
     const message = isAgentExpected
       ? `acp-skills proxy is no agent: it must stand before one in a chain of proxies, and be initialized with ${methods.proxyInitialize}. To add skills to one agent, run: acp-skills -- AGENT`
       : `${methods.proxyInitialize} must come before ${name.slice(0, 100)}.`;
-    if (isAgentExpected) this.#once.tellOnce("error", message);
+    if (isAgentExpected) this.#once.logOnce("error", message);
     if (id !== undefined) return this.#answer(line, id, message);
-    if (!isAgentExpected) this.#once.tellOnce("warning", `${message} It was ignored.`, "early");
+    if (!isAgentExpected) this.#once.logOnce("warning", `${message} It was ignored.`, "early");
     return undefined;
   }
 
   #refuseEnvelope(line: Buffer, id: JsonValueRange | undefined, reason: string): Incoming | undefined {
     const message = `${methods.proxySuccessor} ${reason}.`;
     if (id !== undefined) return this.#answer(line, id, message);
-    this.#once.tellOnce("warning", `${message} It was ignored.`);
+    this.#once.logOnce("warning", `${message} It was ignored.`);
     return undefined;
   }
 
@@ -176,7 +176,7 @@ export class Routing {
     const excerpt = line.toString("utf8", 0, 80).trim();
     if (excerpt === "") return undefined;
     const message = `The conductor wrote a line that is not a message; it was ignored: ${JSON.stringify(excerpt)}`;
-    this.#once.tellOnce("warning", message, "garbage");
+    this.#once.logOnce("warning", message, "garbage");
     return undefined;
   }
 }
@@ -210,7 +210,7 @@ function isCancel(line: Buffer, method: JsonValueRange): boolean {
   return readString(line, method) === methods.cancelRequest;
 }
 
-/** The same for an id in every spelling of a string; numbers may be larger than 2^53. */
+/** A key that is equal for all spellings of one id: strings are unescaped, numbers may be larger than 2^53. */
 function keyOf(line: Buffer, id: JsonValueRange): string {
   const text = readString(line, id);
   return text === undefined ? line.toString("latin1", id.from, id.to) : `"${text}`;

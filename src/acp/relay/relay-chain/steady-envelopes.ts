@@ -22,12 +22,12 @@ const beginningLimit = 1_024;
 export class SteadyEnvelopes {
   #prefix: Prefix = "";
   #beginning = "";
-  /** Of the braces and brackets in the message's params that are open behind the beginning. */
+  /** The nesting depth of the message's params behind the beginning. */
   #depth = 0;
 
   /**
    * Adds the pieces of a line to `pieces`; false for a line of another form, or none that reading would pass on, which must then be read.
-   * `text` holds bytes, one a character, so that cutting it changes nothing (A-3).
+   * `text` holds bytes, one a character, so that cutting it changes nothing.
    */
   unwrap(text: string, from: number, to: number, prefix: Prefix, pieces: string[]): boolean {
     if (!text.startsWith(end, to - end.length)) return false;
@@ -55,7 +55,7 @@ export class SteadyEnvelopes {
         pieces.push(message, text.slice(from + heads[prefix].length - innerMethod.length, to - 2), "\n");
         if (!isKnown && opened - from < beginningLimit) {
           this.#prefix = prefix;
-          // A copy: a slice would keep all of the text.
+          // A copy: a slice would retain the whole text.
           this.#beginning = Buffer.from(text.slice(from, opened + 1), "latin1").toString("latin1");
           this.#depth = openedDepth;
         }

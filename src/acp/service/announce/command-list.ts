@@ -10,7 +10,7 @@ import { clientDeclaresSkills, type Negotiation } from "../../negotiation.ts";
 /** The form of commands for one editor. */
 type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains"> & Partial<Pick<Negotiation, "optIn">>;
 
-/** How skills are merged into an agent's list of commands (A-7). */
+/** How skills are merged into an agent's list of commands. */
 export interface MergedCommands {
   /** New fields of the agent's commands, by index; those of `_meta` are merged. */
   readonly annotated: ReadonlyMap<number, JsonRecord>;
@@ -103,7 +103,7 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: Know
   };
 }
 
-/** The skills that are offered as commands: all but those with `user-invocable: false` (C-1.1). */
+/** The skills that are offered as commands: all but those with `user-invocable: false`. */
 export function toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
   return offered.every(isInvocable) ? offered : offered.filter(isInvocable);
 }
@@ -149,7 +149,7 @@ function metaOf(command: unknown): JsonRecord {
 }
 
 /**
- * What the agent's own list has under a skill's name (A-7): nothing, the same skill, a copy that the agent read elsewhere, or another
+ * What the agent's own list has under a skill's name: nothing, the same skill, a copy that the agent read elsewhere, or another
  * command with the same name.
  */
 export type Shown = "not" | "as-skill" | "as-copy" | "as-other";
@@ -165,7 +165,7 @@ function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
-/** What a session can tell about a skill that it does not have. */
+/** What a session can find out about a skill that it does not have. */
 interface Whereabouts {
   readonly directory: string | undefined;
   readonly find: (name: string) => OfferedSkill | undefined;

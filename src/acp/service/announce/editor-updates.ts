@@ -16,7 +16,7 @@ import {
   skillsMessage,
 } from "../../emission.ts";
 
-/** A list of more bytes is followed by the next one after a while: a change of one skill is all of it again. */
+/** After a list of more bytes the next one waits for a while, because each change of one skill sends the whole list again. */
 const largeList = 100_000;
 const restTime = 500;
 

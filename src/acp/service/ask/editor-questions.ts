@@ -31,10 +31,10 @@ interface OpenQuestion {
   readonly sessionId: string;
   readonly answers: ReadonlyMap<string, Answer>;
   readonly shown: (() => void) | undefined;
-  readonly settle: (reply: Reply) => void;
+  readonly resolve: (reply: Reply) => void;
 }
 
-/** How a question that was answered is titled, so that it does not look like a second run. */
+/** How a question that was answered is titled, so that nobody takes it for a second run. */
 const decided: Readonly<Record<Answer, string>> = {
   once: "Allowed once",
   trust: "Trusted",
@@ -42,17 +42,17 @@ const decided: Readonly<Record<Answer, string>> = {
   block: "Blocked",
 };
 
-/** Questions to the person at the editor of one connection, as permission requests (A-14). */
+/** Questions to the person at the editor of one connection, as permission requests. */
 export class EditorQuestions {
   readonly #options: EditorQuestionsOptions;
   /** By the ids of the requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
-  readonly #tellOnce: OnceLog["tellOnce"];
+  readonly #logOnce: OnceLog["logOnce"];
 
   constructor(options: EditorQuestionsOptions) {
     this.#options = options;
-    this.#tellOnce = createOnceLog(options.outlet.log).tellOnce;
+    this.#logOnce = createOnceLog(options.outlet.log).logOnce;
   }
 
   askIn(session: AskedSession): Ask {
@@ -68,19 +68,19 @@ export class EditorQuestions {
   replied(id: string, reply: EditorReply, elapsedMs: number): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    question.settle(fromEditorReply(reply, question.answers, { elapsedMs, tellOnce: this.#tellOnce }));
+    question.resolve(fromEditorReply(reply, question.answers, { elapsedMs, logOnce: this.#logOnce }));
   }
 
   /** The session ended. */
   endSession(sessionId: string): void {
     for (const question of this.#open.values())
-      if (question.sessionId === sessionId) question.settle({ missing: "cancelled" });
+      if (question.sessionId === sessionId) question.resolve({ missing: "cancelled" });
   }
 
   /** Nothing is asked afterwards. */
   close(): void {
     this.#isOpen = false;
-    for (const { settle } of this.#open.values()) settle({ missing: "cancelled" });
+    for (const { resolve } of this.#open.values()) resolve({ missing: "cancelled" });
   }
 
   async #ask(
@@ -98,20 +98,20 @@ export class EditorQuestions {
     const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
     const { protocol, id: sessionId } = session;
     const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
-    const { promise: settled, resolve: settle } = createDeferred<Reply>();
+    const { promise: answered, resolve } = createDeferred<Reply>();
     const stopTimer = clock.after(answerTime, () => {
-      settle({ missing: "timeout" });
+      resolve({ missing: "timeout" });
     });
     const abort = (): void => {
-      settle({ missing: "cancelled" });
+      resolve({ missing: "cancelled" });
     };
     signal.addEventListener("abort", abort, { once: true });
-    this.#open.set(id, { sessionId, answers, shown, settle });
+    this.#open.set(id, { sessionId, answers, shown, resolve });
     try {
       // First the call, as agents report theirs: editors drop an update of a call that they do not know.
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
       outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method: requestPermission, params }));
-      const reply = await settled;
+      const reply = await answered;
       // Does nothing if the editor has responded.
       outlet.withdraw(id);
       const isAllowed = reply.answer === "once" || reply.answer === "trust";

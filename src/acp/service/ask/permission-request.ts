@@ -8,20 +8,20 @@ import { toGitPatch } from "./git-patch.ts";
 /** A question as the params of `session/request_permission`, and what each of its options means. */
 interface PermissionRequest {
   readonly params: JsonRecord;
-  /** Of the tool call that shows the question. */
+  /** The fields of the tool call that shows the question. */
   readonly fields: JsonRecord;
   readonly answers: ReadonlyMap<string, Answer>;
 }
 
 interface AskedWhere {
   readonly sessionId: string;
-  /** Of the call that shows the question; of our own, unique in the session. */
+  /** The id of the call that shows the question; ours, unique in the session. */
   readonly toolCallId: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
 }
 
-/** Everything essential stands in the title, because some editors show nothing else (A-14). */
+/** Everything essential stands in the title, because some editors show nothing else. */
 export function toPermissionRequest(
   question: Question,
   { sessionId, toolCallId, protocol }: AskedWhere,
@@ -43,7 +43,7 @@ export function toPermissionRequest(
 
 /**
  * The ids that every editor's buttons send back: some know no others. Not `allow_always`, which sets a flag in avante.nvim by which it answers
- * later questions itself. Which question a reply is for is said by the id of the request, which nobody can guess.
+ * later questions itself. A reply belongs to the question with the id of its request, which nobody can guess.
  */
 const optionIds: Readonly<Record<Answer, string>> = {
   once: "allow_once",

@@ -32,8 +32,8 @@ export async function readInstructions(skill: Skill): Promise<Instructions> {
     document = readSkillDocument(text);
   }
   const body = Buffer.from(document.body);
-  const kept = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
-  return { body: kept.toString(), truncated: !whole || kept.length < body.length, changedAt, ...listing };
+  const cut = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
+  return { body: cut.toString(), truncated: !whole || cut.length < body.length, changedAt, ...listing };
 }
 
 const limit = frontmatterLimit + bodyLimit;

@@ -58,7 +58,7 @@ function labelOf(skills: IndexedSkills, { reach }: IndexContext): string {
     .slice(0, 12);
 }
 
-/** The whole index: what skills are, how to use them, and the list of skills. Undefined without skills. */
+/** The whole index: what skills are, how to use them, and the list of skills. Undefined without skills. */
 export function toIndex(skills: IndexedSkills, context: IndexContext): string | undefined {
   if (skills.size === 0) return undefined;
   return [

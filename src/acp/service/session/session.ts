@@ -26,11 +26,11 @@ import { readsItself } from "../../negotiation/agents.ts";
 import { clientDeclaresSkills } from "../../negotiation.ts";
 import type { SkillStates } from "./skill-states.ts";
 
-/** Editors drop updates about a session right after its response (A-8). */
-const settlingTime = 50;
+/** Editors drop updates about a session right after its response. */
+const responseTime = 50;
 /** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
 const listingTime = 1_500;
-/** How long the first list waits for what this machine has and who approved what: as a second list, that would be all of it again. */
+/** How long the first list waits for facts about this machine and approvals; otherwise they need a second whole list. */
 const factsTime = 1_000;
 
 /** What the sessions of one connection share. */
@@ -42,22 +42,22 @@ export interface SessionContext {
   /** Why skills cannot be used in a session; `changed` is called when more is known. */
   readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
   readonly send: SendToEditor;
-  readonly logOnce: OnceLog["tellOnce"];
+  readonly logOnce: OnceLog["logOnce"];
   /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
   readonly failed: (error: unknown) => void;
 }
 
 /** Called with the skills of the latest list that the editor was sent. Must not throw. */
-type Told = (skills: readonly OfferedSkill[]) => void;
+type SkillsSent = (skills: readonly OfferedSkill[]) => void;
 
 /** One open session: which skills and commands its editor is to have, and when. */
 export class Session {
   readonly #request: BeginRequest;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
-  readonly #told: Told;
-  #toldOf: Snapshot | undefined;
+  readonly #skillsSent: SkillsSent;
+  #sentSnapshot: Snapshot | undefined;
   readonly #stopListening: () => void;
   readonly #states: SkillStates;
   readonly #updates: EditorUpdates;
@@ -66,7 +66,7 @@ export class Session {
   #isOpen = true;
   /** The skills were read. */
   #isReady = false;
-  #isSettled = false;
+  #isAnswered = false;
   #isFirstPrompt = true;
   #isNoticeSent = false;
   #isListAwaited: boolean;
@@ -74,13 +74,18 @@ export class Session {
   #areFactsAwaited: boolean;
 
   /** The response that opens it is on its way to the editor. */
-  constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, told: Told = () => undefined) {
+  constructor(
+    request: BeginRequest,
+    skills: SessionSkills,
+    context: SessionContext,
+    skillsSent: SkillsSent = () => undefined,
+  ) {
     const { negotiation, agentCommands } = request;
     const { shown, settings } = context;
     this.#request = request;
     this.#skills = skills;
     this.#context = context;
-    this.#told = told;
+    this.#skillsSent = skillsSent;
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
     this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
@@ -88,11 +93,11 @@ export class Session {
       this.#update();
     };
     this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
-    this.#stopTimer = settings.clock.after(settlingTime, () => {
-      this.#isSettled = true;
+    this.#stopTimer = settings.clock.after(responseTime, () => {
+      this.#isAnswered = true;
       this.#update();
       if (!this.#isListAwaited) return;
-      this.#stopTimer = settings.clock.after(listingTime - settlingTime, () => {
+      this.#stopTimer = settings.clock.after(listingTime - responseTime, () => {
         this.#isListAwaited = false;
         this.#update();
       });
@@ -102,7 +107,7 @@ export class Session {
     this.#states = context.openStates(ownerOf(sessionId, { agent: negotiation.agent, directory }), directory, update);
     const stopChanges = skills.catalog.onChange(() => {
       update();
-      this.#states.look(this.catalog.snapshot.skills);
+      this.#states.inspect(this.catalog.snapshot.skills);
     });
     const stopMissing = context.environments.onMissing(update);
     const stopKnown = context.environments.onKnown(() => {
@@ -121,7 +126,7 @@ export class Session {
         this.#isReady = true;
         if (!this.#isOpen) return;
         context.environments.prepare(found);
-        this.#states.look(found);
+        this.#states.inspect(found);
         stopWaiting = settings.clock.after(factsTime, () => {
           this.#areFactsAwaited = false;
           this.#update();
@@ -192,7 +197,7 @@ export class Session {
     this.#updates.known();
     if (!isPrompt || !this.#isFirstPrompt) return;
     this.#isFirstPrompt = false;
-    this.#isSettled = true;
+    this.#isAnswered = true;
     this.#isListAwaited = false;
     this.#areFactsAwaited = false;
     this.#updates.forgetMissed();
@@ -268,7 +273,7 @@ export class Session {
     return deniedSkills(this.#context.app.policyFor(this.directory), this.catalog.snapshot);
   }
 
-  /** Without skills that the policy denies: what their command inserts is for the model. */
+  /** The skills with commands, without those that the policy denies: what a command inserts is for the model. */
   #toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
     const { denied } = this;
     for (const [{ name }, { why }] of denied)
@@ -279,7 +284,7 @@ export class Session {
 
   /** Sends the editor the changes that it has not received. */
   #update(): void {
-    if (!this.#isOpen || !this.#isReady || !this.#isSettled || this.#mustAwaitFacts() || !this.#updates.mayFollow())
+    if (!this.#isOpen || !this.#isReady || !this.#isAnswered || this.#mustAwaitFacts() || !this.#updates.mayFollow())
       return;
     const { logProblems, failed } = this.#context;
     try {
@@ -291,7 +296,7 @@ export class Session {
       }
       const invocable = this.#toInvocable(skills);
       this.#sendCommands(invocable);
-      this.#tellOnce(this.#request.forms.skills === undefined ? invocable : skills);
+      this.#reportSent(this.#request.forms.skills === undefined ? invocable : skills);
       this.#updates.problems(problems);
       logProblems(problems);
       this.#sendNotice();
@@ -305,12 +310,12 @@ export class Session {
     return this.#areFactsAwaited;
   }
 
-  #tellOnce(skills: readonly OfferedSkill[]): void {
+  #reportSent(skills: readonly OfferedSkill[]): void {
     const { snapshot } = this.catalog;
     const { forms } = this.#request;
-    if (this.#toldOf === snapshot || (forms.skills === undefined && !forms.commands)) return;
-    this.#toldOf = snapshot;
-    this.#told(skills);
+    if (this.#sentSnapshot === snapshot || (forms.skills === undefined && !forms.commands)) return;
+    this.#sentSnapshot = snapshot;
+    this.#skillsSent(skills);
   }
 
   #sendCommands(offered: readonly OfferedSkill[]): void {

@@ -9,11 +9,11 @@ interface SkillStatesOptions {
   readonly app: Pick<App, "trust" | "source" | "hasher">;
   readonly dataDirectory: string;
   readonly owner: string;
-  /** Of the session. */
+  /** The session's project. */
   readonly directory: string | undefined;
-  /** Called when the first look is over, and when something changed. Must not throw. */
+  /** Called when the first inspection is over, and when something changed. Must not throw. */
   readonly changed: () => void;
-  /** Called when how skills stand cannot be found out. */
+  /** Called when the states of skills cannot be determined. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -39,13 +39,13 @@ export class SkillStates {
     return this.#standings.get(skill);
   }
 
-  /** What is asked for last is not known yet. */
+  /** The states of the latest skills are not known yet. */
   get isLooking(): boolean {
     return this.#isLooking;
   }
 
-  /** Finds out how these skills stand. */
-  look(skills: readonly OfferedSkill[]): void {
+  /** Determines the states of these skills. */
+  inspect(skills: readonly OfferedSkill[]): void {
     this.#skills = skills;
     this.#mustLookAgain = true;
     if (this.#isLooking || this.#closing.signal.aborted) return;
@@ -79,7 +79,7 @@ export class SkillStates {
     if (isChanged) this.#options.changed();
   }
 
-  /** Trust is not loaded where no skill wants anything, and nobody has approved or blocked anything on this machine. */
+  /** Trust is not loaded where no skill requests anything, and nobody has approved or blocked anything on this machine. */
   async #find(skills: readonly OfferedSkill[]): Promise<Standings> {
     const { app, dataDirectory, owner, directory } = this.#options;
     const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
@@ -88,7 +88,7 @@ export class SkillStates {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     this.#stopListening ??= trust.onChange(() => {
-      this.look(this.#skills);
+      this.inspect(this.#skills);
     });
     const { source, hasher } = app;
     return await findStandings(skills, { trust, source, hasher, asker: { owner, directory }, signal });

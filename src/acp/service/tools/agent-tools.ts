@@ -1,7 +1,7 @@
 import type { App } from "../../../runtime/app.ts";
 import { type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { FollowedCall, McpCaller, McpDoor } from "../../../mcp/mcp-door.ts";
+import type { FollowedCall, McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
 import type { RunListener } from "../../../wire/run-event.ts";
 import type { Ask } from "../../../runtime/question.ts";
@@ -59,8 +59,8 @@ export interface AgentTools {
   close(): Promise<void>;
 }
 
-/** The part of the app that this door needs. */
-export type ToolsApp = McpDoor & Pick<App, "clock" | "load">;
+/** The part of the app that the tools of sessions need. */
+export type ToolsApp = McpApp & Pick<App, "clock" | "load">;
 
 /** The part of `mcp/session-servers.ts` that is needed. */
 export interface ServersModule {

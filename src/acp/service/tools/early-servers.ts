@@ -1,6 +1,6 @@
 import { createDeferred } from "../../../base/promises/deferred.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { McpCaller, McpDoor } from "../../../mcp/mcp-door.ts";
+import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import { openSessionServers } from "../../../mcp/session-servers.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
@@ -26,8 +26,8 @@ export interface EarlyServers {
 }
 
 export function openEarlyServers({ log, clock, version }: Settings): EarlyServers {
-  let loaded: McpDoor | undefined;
-  const door = (): McpDoor => {
+  let loaded: McpApp | undefined;
+  const app = (): McpApp => {
     // No caller comes before the tools.
     if (loaded === undefined) throw new SkillsError("INTERNAL", "The tools are not loaded.");
     return loaded;
@@ -36,15 +36,15 @@ export function openEarlyServers({ log, clock, version }: Settings): EarlyServer
     log,
     clock,
     version,
-    policyFor: (directory) => door().policyFor(directory),
+    policyFor: (directory) => app().policyFor(directory),
     get toolbox() {
-      return door().toolbox;
+      return app().toolbox;
     },
     get source() {
-      return door().source;
+      return app().source;
     },
     get hasher() {
-      return door().hasher;
+      return app().hasher;
     },
   });
   return {
@@ -56,7 +56,7 @@ export function openEarlyServers({ log, clock, version }: Settings): EarlyServer
         return known;
       });
       caller.catch(() => undefined);
-      // Why none can be opened is found out, and told, when the tools open theirs.
+      // Why none can be opened is found out, and reported, when the tools open theirs.
       const address = await servers.open(caller, transport).catch(() => undefined);
       if (address === undefined) return undefined;
       let isServed = false;

@@ -38,7 +38,7 @@ interface EquipOptions {
 /** How long opening the server may take. */
 const openingTime = 5_000;
 
-/** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
+/** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
   { tools, skills, calls, toolsListed, askIn, clock, send }: EquipOptions,

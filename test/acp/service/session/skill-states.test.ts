@@ -31,7 +31,7 @@ function open() {
 
 test("a skill that wants something needs an approval until a person gives it", async () => {
   const { states, trust, changed, failed } = open();
-  states.look([wanting, plain]);
+  states.inspect([wanting, plain]);
   expect(states.of(wanting.skill)).toBeUndefined();
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
   expect([wanting, plain].map(({ skill }) => states.of(skill))).toEqual(["needs-approval", undefined]);
@@ -54,7 +54,7 @@ test("a skill that wants something needs an approval until a person gives it", a
 
 test("where no skill wants anything and nobody approved anything, trust is not loaded", async () => {
   const { states, app, changed } = open();
-  states.look([plain]);
+  states.inspect([plain]);
   expect(states.isLooking).toBe(true);
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
   expect(states.isLooking).toBe(false);
@@ -65,9 +65,9 @@ test("where no skill wants anything and nobody approved anything, trust is not l
 test("a failure is told, and the next look tries again", async () => {
   const { states, app, changed, failed } = open();
   app.trust.mockRejectedValueOnce(new Error("The disk is full."));
-  states.look([wanting]);
+  states.inspect([wanting]);
   await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(1), patience);
-  states.look([wanting]);
+  states.inspect([wanting]);
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
   expect(states.of(wanting.skill)).toBe("needs-approval");
 });

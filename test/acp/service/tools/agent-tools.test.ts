@@ -8,7 +8,7 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { readOptions } from "../../../../src/runtime/options.ts";
 import type { LoopbackAddress } from "../../../../src/mcp/session-servers/loopback-server.ts";
-import type { McpCaller } from "../../../../src/mcp/mcp-door.ts";
+import type { McpCaller } from "../../../../src/mcp/mcp-caller.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../src/skills/files/disk-skill-files.ts";
 import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import { memorySkillset, offer } from "../../memory-skillset.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { openDoor } from "../../../mcp/open-door.ts";
+import { openMcpApp } from "../../../mcp/open-mcp-app.ts";
 import { legacyCall } from "../../../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../../../mcp/stdio-client.ts";
 import { binary, runProcess, startCli } from "../../run-cli.ts";
@@ -12,7 +12,7 @@ const project = useTemporaryProject();
 
 describe("acp-skills mcp-bridge", () => {
   it("connects to the wrapper's socket without using a proxy, and exits when stdin ends", async () => {
-    const { sockets, caller } = await openDoor();
+    const { sockets, caller } = await openMcpApp();
     const env = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", NODE_USE_ENV_PROXY: "1" };
     const { path } = await sockets.open(caller);
     const child = startCli(["mcp-bridge", path], { cwd: project.directory, env });
@@ -26,7 +26,7 @@ describe("acp-skills mcp-bridge", () => {
   });
 
   it("exits when its agent is killed, even if another process keeps its stdin open", async () => {
-    const { sockets, caller } = await openDoor();
+    const { sockets, caller } = await openMcpApp();
     const { path } = await sockets.open(caller);
     // The bridge reads from a pipe that this test keeps open after the agent has died.
     const script = `

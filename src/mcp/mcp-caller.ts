@@ -2,8 +2,8 @@ import type { App } from "../runtime/app.ts";
 import type { Caller } from "../runtime/caller.ts";
 import type { RunListener } from "../wire/run-event.ts";
 
-/** The part of the app that this door serves. */
-export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "policyFor" | "version"> {
+/** The part of the app that MCP servers need. */
+export interface McpApp extends Pick<App, "source" | "hasher" | "log" | "clock" | "policyFor" | "version"> {
   readonly toolbox: Pick<App["toolbox"], "call" | "mayRead">;
 }
 

@@ -4,7 +4,7 @@ import { memoryBlobs } from "../runtime/blobs/memory-blobs.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { type LoopbackServer, openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { type SocketServer, openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
-import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
+import type { McpCaller, McpApp } from "../../src/mcp/mcp-caller.ts";
 import { type Catalog, openCatalog } from "../../src/skills/skillset/catalog.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../src/skills/hash.ts";
@@ -23,20 +23,20 @@ export const skills = {
     'name = "sales.leads"\nversion = "1.2.0"\ndescription = "Does leads."\nkind = "instruction"\n',
 };
 
-export interface OpenDoor {
+export interface OpenMcpApp {
   readonly files: MemorySkillFiles;
   readonly blobs: BlobStore;
   readonly catalog: Catalog;
   readonly toolbox: Pick<Toolbox, "call">;
-  readonly door: McpDoor;
+  readonly app: McpApp;
   readonly caller: McpCaller;
   readonly logged: string[];
   readonly server: LoopbackServer;
   readonly sockets: SocketServer;
 }
 
-/** The door over skills in memory. `wrap` can decorate the toolbox. */
-export async function openDoor(
+/** An app over skills in memory, as MCP servers need it. `wrap` can decorate the toolbox. */
+export async function openMcpApp(
   given: Readonly<Record<string, string | Uint8Array>> = skills,
   {
     wrap = (toolbox) => toolbox,
@@ -56,7 +56,7 @@ export async function openDoor(
     origin?: "explicit" | "project";
     trust?: Trust;
   } = {},
-): Promise<OpenDoor> {
+): Promise<OpenMcpApp> {
   const files = memorySkillFiles(given);
   files.makeDirectory("/skills");
   const source = other ?? { files, bytes: memorySkillBytes(files) };
@@ -68,7 +68,7 @@ export async function openDoor(
   const blobs = memoryBlobs();
   const opened = createToolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
   const toolbox = { ...opened, ...wrap(opened) };
-  const door: McpDoor = {
+  const app: McpApp = {
     toolbox,
     source,
     hasher,
@@ -89,10 +89,10 @@ export async function openDoor(
     blobs,
     catalog,
     toolbox,
-    door,
+    app,
     caller,
     logged,
-    server: openLoopbackServer(door),
-    sockets: openSocketServer(door),
+    server: openLoopbackServer(app),
+    sockets: openSocketServer(app),
   };
 }
