@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { availableSkillsUpdate, extensionSkillsUpdate } from "./methods.ts";
 
-/** Facts about a skill that AvailableSkill has no field for, under the key {@link metaKey} (CONTRACT C-1.3). */
+/** Facts about a skill that AvailableSkill has no field for, under the key {@link metaKey}. */
 const skillMetaSchema = z.looseObject({
   name: z.string().describe("Canonical name: dotted for a Skills Protocol manifest, else the slug."),
   version: z.string(),

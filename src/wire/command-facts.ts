@@ -73,7 +73,7 @@ export function isSameOnWire(before: readonly object[], after: readonly object[]
 }
 
 /**
- * A command's `_meta["acp-skills"]`: the facts about its skill that the command itself does not contain (ACP.md A-6). It omits the
+ * A command's `_meta["acp-skills"]`: the facts about its skill that the command itself does not contain. It omits the
  * canonical name if it is the slug, the namespace if it is the name's first segment, version 0.0.0 and kind "instruction".
  */
 interface CommandFacts {

@@ -8,7 +8,7 @@ interface Violation {
   readonly actual: unknown;
 }
 
-/** The error object of a JSON-RPC response, the same at every door (CONTRACT C-2.3). */
+/** The error object of a JSON-RPC response, the same over every protocol. */
 export interface WireError {
   readonly code: number;
   readonly message: string;

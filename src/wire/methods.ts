@@ -30,7 +30,7 @@ export const toolCallUpdate = "tool_call_update";
 export const userMessageChunk = "user_message_chunk";
 export const sessionInfoUpdate = "session_info_update";
 
-/** Ids of our own requests to the editor begin so (A-4). */
+/** Ids of our own requests to the editor begin so. */
 export const ownRequestPrefix = "acp-skills:";
 
 /** Our key in every `_meta`, and the prefix of our extension methods. */
@@ -42,10 +42,10 @@ export const progressNotification = "_acp-skills/progress";
 /** The number of problems of a session's skills: `{sessionId, errors, warnings}`; `_acp-skills/list_problems` returns them in pages. */
 export const problemsNotification = "_acp-skills/problems";
 export const listProblems = "list_problems";
-/** The list of skills for clients whose SDK rejects unknown updates: the params of `available_skills_update` (A-6). */
+/** The list of skills for clients whose SDK rejects unknown updates: the params of `available_skills_update`. */
 export const skillsNotification = "_acp-skills/skills_update";
 
-/** The stream of an ACP connection, of any SDK generation (ACP.md A-2). */
+/** The stream of an ACP connection, of any SDK generation. */
 export interface MessageStream<Message = unknown> {
   readonly readable: ReadableStream<Message>;
   readonly writable: WritableStream<Message>;

@@ -44,7 +44,7 @@ export const registryPage = z.object({
   next_cursor: nextCursor,
 });
 
-/** An argument as `skill.toml` declares it (C-1.4). */
+/** An argument as `skill.toml` declares it. */
 const argument = z.looseObject({
   type: z.string(),
   description: z.string().exactOptional(),
@@ -104,7 +104,7 @@ export const executionResult = z.looseObject({
   error: z.looseObject({ type: z.string(), message: z.string() }).exactOptional(),
 });
 
-/** Codes of errors (C-6.4), with their HTTP status. */
+/** Codes of errors, with their HTTP status. */
 export const sharingErrors = {
   VALIDATION_ERROR: 400,
   AUTH_REQUIRED: 401,

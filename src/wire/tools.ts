@@ -12,7 +12,7 @@ export interface ToolAnnotations {
 interface ToolFacts {
   /** As our MCP server titles it, for agents that show the title instead of the name. */
   readonly title: string;
-  /** An agent need not ask for permission for a tool that only reads. */
+  /** An agent need not ask for permission for a tool that only reads. */
   readonly annotations: ToolAnnotations;
   readonly parameters: readonly string[];
   /** It runs code, and may take long. */
@@ -23,7 +23,7 @@ const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true
 
 const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
 
-/** The eight meta-tools (CONTRACT C-2.1), in the order in which they are listed. */
+/** The eight meta-tools, in the order in which they are listed. */
 const tools = {
   list_skills: {
     title: "List skills",

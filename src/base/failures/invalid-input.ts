@@ -1,6 +1,6 @@
 import { SkillsError } from "../errors.ts";
 
-/** One violation of a tool's input schema (CONTRACT C-2.3). */
+/** One violation of a tool's input schema. */
 export interface Violation {
   /** A JSON pointer into the parameters. */
   readonly field: string;

@@ -4,7 +4,7 @@ const startDistance = 0.25;
 const partDistance = 0.5;
 const maxCompared = 200;
 
-/** Options for `available` in errors (C-2.3): a fixed number of names, however distant. */
+/** Options for `available` in errors: a fixed number of names, however distant. */
 export const asAvailable = { count: 10, within: Infinity } as const;
 
 interface Candidate {

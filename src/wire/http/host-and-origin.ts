@@ -1,7 +1,7 @@
 import type { HttpRefusal } from "./refusal.ts";
 
 /**
- * Why a request is refused whose Host, or Origin if present, is not ours: against DNS rebinding (CONTRACT C-2.2). `hosts` are host and
+ * Why a request is refused whose Host, or Origin if present, is not ours: against DNS rebinding. `hosts` are host and
  * port in lower case; `origins` are further origins of the same server, such as `https://skills.example`.
  */
 export function checkHostAndOrigin(

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
-/** Bytes of one request (CONTRACT C-2.2). */
+/** Bytes of one request. */
 export const maxBodyBytes = 16 * 1024 * 1024;
 
 /** The body is larger than the limit. */

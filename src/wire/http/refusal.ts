@@ -32,14 +32,14 @@ export function unauthorized(message = "The bearer token is missing or wrong."):
   return { status: 401, code: "AUTH_REQUIRED", message, headers: { "www-authenticate": "Bearer" } };
 }
 
-/** A JSON-RPC error whose id is null (CONTRACT C-2.2). */
+/** A JSON-RPC error whose id is null. */
 function toRefusalBody({ code, message }: Pick<HttpRefusal, "code" | "message">): string {
   // All codes of refusals are in the error table, so nothing is logged.
   const error = toWireError(new SkillsError(code, message), { log: silentLog, newErrorId: () => "" });
   return JSON.stringify({ jsonrpc: "2.0", id: null, error });
 }
 
-/** Responds with a JSON-RPC error whose id is null (CONTRACT C-2.2). */
+/** Responds with a JSON-RPC error whose id is null. */
 export function refuse(response: ServerResponse, refusal: HttpRefusal): void {
   const { status, headers = {} } = refusal;
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", ...headers });
