@@ -16,7 +16,7 @@ export interface ChangedFile {
 }
 
 const maxFiles = 4_096;
-/** Of larger files, and of those after the first 512 KiB, only the digest is kept. */
+/** Of larger files, and of those after the first 512 KiB, only the digest is stored. */
 export const maxTextBytes = 64 * 1024;
 export const maxTextBytesTogether = 512 * 1024;
 
@@ -27,7 +27,7 @@ export function toHex(digest: string): string | undefined {
   return digestForm.exec(digest)?.[1];
 }
 
-/** What is kept of the files of a version: no text that is too long or is not that of the file; undefined for too many files. */
+/** What is stored of the files of a version: no text that is too long or is not that of the file; undefined for too many files. */
 export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | undefined {
   if (files.length > maxFiles) return undefined;
   let bytesLeft = maxTextBytesTogether;

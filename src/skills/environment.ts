@@ -26,7 +26,7 @@ export interface SkillEnvironmentsOptions {
 
 /** What was missing is looked for again, at the earliest, after this time, when skills are prepared. */
 const missingFor = 60_000;
-/** Nothing is told of skills with further, different requirements. */
+/** Further, different requirements are not looked up. */
 const maxEntries = 5_000;
 /** Milliseconds of work before other work gets a turn. */
 const slice = 3;
@@ -161,7 +161,7 @@ export interface FoundCommand {
 }
 
 /**
- * The port to the machine that skills are matched to. It answers for one moment: answers are kept. It runs no program that a skill names,
+ * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program that a skill names,
  * only known ones, for their version; it never uses the network.
  */
 export interface Machine {

@@ -132,12 +132,12 @@ export function invalidPath(fault: string): SkillsError {
   return new SkillsError("INVALID_PATH", `The path ${fault}.`, { facts: { hint } });
 }
 
-/** In characters (CONTRACT C-3.3). */
+/** In characters. */
 const maxPathLength = 512;
 
 /**
- * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT
- * C-3.3). Pure: existence and links are not checked. Never percent-decodes.
+ * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined if it can.
+ * Pure: existence and links are not checked. Never percent-decodes.
  */
 export function skillPathFault(path: string, directory = "the skill's directory"): string | undefined {
   if (path === "") return "is empty";

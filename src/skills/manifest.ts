@@ -8,7 +8,7 @@ export { readYaml } from "./manifest/yaml.ts";
 const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
 const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Whether a directory with this name contains one version of the skill in its parent directory (C-1.6). */
+/** Whether a directory with this name contains one version of the skill in its parent directory. */
 export function isVersion(name: string): boolean {
   return semver.test(name);
 }

@@ -3,7 +3,7 @@ import { quoted } from "../base/text/quoted.ts";
 import type { Skill } from "./skill.ts";
 import type { ValueFault } from "./manifest/check-frontmatter.ts";
 
-/** What the code of a skill requests beyond the defaults of its sandbox (C-1.4). */
+/** What the code of a skill requests beyond the defaults of its sandbox. */
 export interface Permissions {
   /** Origins, such as `https://*.example.org`. */
   readonly network: readonly string[];
@@ -20,7 +20,7 @@ export function needsGrant({ network, secrets, project, isolation }: Permissions
 }
 
 /**
- * The permissions in `skill.toml`, or in the `acp-skills-…` metadata (CONTRACT C-1.4). Default: none. Those of a skill that runs on another
+ * The permissions in `skill.toml`, or in the `acp-skills-…` metadata. Default: none. Those of a skill that runs on another
  * machine are what reaching it takes.
  */
 export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "metadata">): Permissions {

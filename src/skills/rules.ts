@@ -7,7 +7,7 @@ export type { Problem } from "./rules/problem.ts";
 
 /**
  * `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification alone; `wire`: the
- * requirements of AvailableSkill (C-1.3); `lenient`: what is offered (C-1.5).
+ * requirements of AvailableSkill; `lenient`: what is offered.
  */
 export const levels = ["agents", "spec", "wire", "lenient"] as const;
 export type Level = (typeof levels)[number];
@@ -167,14 +167,14 @@ interface AnyFault {
 export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): readonly Fault[] {
   if (faults.length <= maxFaultsOfRule) return faults.every(isFit) ? faults : faults.map(fit);
   const counts = new Map<string, number>();
-  const kept = faults.filter(({ code }) => {
+  const remaining = faults.filter(({ code }) => {
     const count = (counts.get(code) ?? 0) + 1;
     counts.set(code, count);
     return count <= maxFaultsOfRule;
   });
-  return kept.map((fault, index) => {
+  return remaining.map((fault, index) => {
     const more = (counts.get(fault.code) ?? 0) - maxFaultsOfRule;
-    const isLast = more > 0 && kept.findLastIndex(({ code }) => code === fault.code) === index;
+    const isLast = more > 0 && remaining.findLastIndex(({ code }) => code === fault.code) === index;
     const fitted = fit(fault);
     return isLast ? { ...fitted, message: `${fitted.message}; and ${more} more of this kind` } : fitted;
   });

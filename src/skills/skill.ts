@@ -5,7 +5,7 @@ import type { RuleCode } from "./rules.ts";
 import type { RemoteOrigin } from "./skillset/roots.ts";
 import { nearest } from "../base/text/nearest.ts";
 
-/** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
+/** One version of one skill, read from disk and normalised. Frozen. */
 export interface Skill {
   /** Canonical name: dotted for a manifest (`salesforce.leads.sync`), else the slug. */
   readonly name: string;
@@ -23,9 +23,9 @@ export interface Skill {
   /** What its frontmatter declares to need, besides `compatibility`. */
   readonly requires?: readonly Requirement[];
   readonly allowedTools?: readonly string[];
-  /** `disable-model-invocation: true`: hidden from models, not from people (C-1.1). */
+  /** `disable-model-invocation: true`: hidden from models, not from people. */
   readonly disableModelInvocation?: true;
-  /** `user-invocable: false`: not one of the editor's commands, but offered to models (C-1.1). */
+  /** `user-invocable: false`: not one of the editor's commands, but offered to models. */
   readonly userInvocable?: false;
   /** What to show as the hint of the skill's command; one line, at most 256 code points. */
   readonly argumentHint?: string;
@@ -45,7 +45,7 @@ export interface OfferedSkill {
   /** Every root (absolute path, as configured) under which this directory was found; the first decides precedence. */
   readonly sources: readonly string[];
   readonly problems: readonly Problem[];
-  /** Set if it is below one of the person's own roots, not a project's (C-1.6). */
+  /** Set if it is below one of the person's own roots, not a project's. */
   readonly isOwn?: true;
   /** Set if others published it, and it is below no root of this machine or its projects. */
   readonly remote?: RemoteOrigin;
@@ -70,7 +70,7 @@ export interface Snapshot {
   readonly skills: readonly OfferedSkill[];
   /** All problems: of offered skills, and of skills and directories that are not offered. */
   readonly problems: readonly Problem[];
-  /** The person's own roots, even those without a skill (C-1.6). */
+  /** The person's own roots, even those without a skill. */
   readonly ownRoots?: readonly string[];
   /** Absent where nothing was searched. */
   readonly counts?: SkillCounts;
@@ -88,7 +88,7 @@ export function isScript(path: string): boolean {
   return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
 }
 
-/** The most characters a slug may have (C-1.2). */
+/** The most characters a slug may have. */
 export const maxNameLength = 64;
 
 /** Characters beyond these cannot reach a slug, and normalising long runs of accents is slow. */
@@ -96,13 +96,13 @@ export const longestNormalised = 1024;
 
 const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Whether a name is a valid slug (C-1.3). */
+/** Whether a name is a valid slug. */
 export function isSlug(name: string): boolean {
   return name.length <= maxNameLength && slug.test(name);
 }
 
 /**
- * The slug of a name (C-1.2): lower case without accents, with a hyphen for each run of other characters. Undefined if nothing is left,
+ * The slug of a name: lower case without accents, with a hyphen for each run of other characters. Undefined if nothing is left,
  * as for a name in another script.
  */
 export function toSlug(name: string): string | undefined {

@@ -22,7 +22,7 @@ export interface SkillsetSettings {
   readonly skills: readonly string[];
   readonly defaultRoots: boolean;
   readonly home: string;
-  /** Where copies of skills of others are kept. */
+  /** Where copies of remote skills are stored. */
   readonly remote?: readonly RemoteRoot[];
   readonly clock: Clock;
   readonly log: Log;

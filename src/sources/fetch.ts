@@ -26,7 +26,7 @@ export interface RemoteAnswer {
 }
 
 /**
- * The only way to other machines (CONTRACT C-6.5): https only except to loopback, no private address unless it is allowed, every resolved
+ * The only way to other machines: https only except to loopback, no private address unless it is allowed, every resolved
  * address checked when the connection is made, redirects followed by hand and only for GET, no cookies, no credentials but those of the
  * request, and those to its own origin only.
  */

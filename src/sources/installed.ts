@@ -93,7 +93,7 @@ export function lockedKey({ entries }: Lock, name: string): string | undefined {
   return [...entries.keys()].find((key) => directoryName(key) === name);
 }
 
-/** What a person is told who names a skill that the lock does not have. */
+/** The message for a name that the lock does not have. */
 export function notInLock({ entries }: Lock, name: string): string {
   const [close] = nearest(name, [...entries.keys()]);
   const advice = close === undefined ? "acp-skills verify names the skills that are" : `did you mean ${close}?`;

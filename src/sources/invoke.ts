@@ -11,7 +11,7 @@ import { type InvocationEnd, type InvocationError, toEnd } from "./invoke/invoca
 export { useOfSkill } from "./invoke/use-of-skill.ts";
 export type { InvocationEnd, StaysThere } from "./invoke/invocation-end.ts";
 
-/** A skill to be invoked on another machine (CONTRACT C-6.4). */
+/** A skill to be invoked on another machine. */
 export interface Invocation {
   readonly endpoint: string;
   readonly args: unknown;
@@ -60,7 +60,7 @@ export async function invokeSkill(
   try {
     return await calls.run();
   } catch (error) {
-    if (!over.signal.aborted && error instanceof Failure) return { type: "failed", error: error.told };
+    if (!over.signal.aborted && error instanceof Failure) return { type: "failed", error: error.reported };
     if (!over.signal.aborted) throw error;
     await calls.cancel();
     signal.throwIfAborted();
@@ -75,11 +75,11 @@ const timedOut = new Error("The invocation took too long.");
 
 /** What the invocation failed with. `passes`: a disturbance that may be over at the next look. */
 class Failure extends Error {
-  readonly told: InvocationError;
+  readonly reported: InvocationError;
   readonly passes: boolean;
-  constructor(told: InvocationError, passes = false) {
-    super(told.message);
-    this.told = told;
+  constructor(reported: InvocationError, passes = false) {
+    super(reported.message);
+    this.reported = reported;
     this.passes = passes;
   }
 }
@@ -144,7 +144,7 @@ class RemoteExecution {
       failed = answer === undefined ? failed + 1 : 0;
       if (answer === undefined) continue;
       const read = executionStatus.safeParse(await this.#parse(answer));
-      if (!read.success) throw this.#unusable("told no status of the execution");
+      if (!read.success) throw this.#unusable("sent no status of the execution");
       const { status } = read.data;
       if (status !== "accepted" && status !== "running") return;
       waitMs = Math.max(waitMs, this.#retryAfterMs(answer));
@@ -198,7 +198,7 @@ class RemoteExecution {
     }
   }
 
-  /** What an error says (C-6.4). */
+  /** What an error says. */
   async #refusal(answer: RemoteAnswer): Promise<Failure> {
     const { status } = answer;
     const passes = status >= 500 || status === 429;

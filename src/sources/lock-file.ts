@@ -32,7 +32,7 @@ export function readLock({ form, lockFile }: SkillsPlace): Lock {
 
 /**
  * Changes the lock as it is now, while no other process of this user changes one. A crash leaves the old or the new file; one that is
- * damaged is never replaced. A change that another program makes meanwhile is kept. `id`: of the record of this change.
+ * damaged is never replaced. A change that another program makes meanwhile is preserved. `id`: of the record of this change.
  */
 export async function changeLock(place: SkillsPlace, id: string, change: (lock: Lock) => Lock): Promise<void> {
   const { form, lockFile, records } = place;

@@ -40,10 +40,10 @@ export interface Lock {
   /** In the order of the file. */
   readonly entries: ReadonlyMap<string, LockEntry>;
   /** The text of every value that is to be written as it was read. */
-  readonly kept: KeptText;
+  readonly preserved: PreservedText;
 }
 
-interface KeptText {
+interface PreservedText {
   /** Keys of the file besides `version` and `skills`. */
   readonly top: readonly PreservedKey[];
   readonly entries: ReadonlyMap<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>;
@@ -55,22 +55,22 @@ export type PreservedKey = readonly [key: string, text: string];
 export const maxLockedFiles = 200;
 
 export function emptyLock(form: LockForm): Lock {
-  return { form, entries: new Map(), kept: { top: [], entries: new Map() } };
+  return { form, entries: new Map(), preserved: { top: [], entries: new Map() } };
 }
 
-/** The lock with an entry added or replaced. Keys of it that are not ours are kept. */
+/** The lock with an entry added or replaced. Keys that are not ours are preserved. */
 export function withEntry(lock: Lock, key: string, entry: LockEntry): Lock {
-  const { text, unknown = [] } = lock.kept.entries.get(key) ?? {};
+  const { text, unknown = [] } = lock.preserved.entries.get(key) ?? {};
   const entries = new Map(lock.entries).set(key, entry);
-  const kept = new Map(lock.kept.entries);
-  if (text !== undefined) kept.set(key, { text: "", unknown });
-  return { ...lock, entries, kept: { ...lock.kept, entries: kept } };
+  const preserved = new Map(lock.preserved.entries);
+  if (text !== undefined) preserved.set(key, { text: "", unknown });
+  return { ...lock, entries, preserved: { ...lock.preserved, entries: preserved } };
 }
 
 export function withoutEntry(lock: Lock, key: string): Lock {
   const entries = new Map(lock.entries);
-  const kept = new Map(lock.kept.entries);
+  const preserved = new Map(lock.preserved.entries);
   entries.delete(key);
-  kept.delete(key);
-  return { ...lock, entries, kept: { ...lock.kept, entries: kept } };
+  preserved.delete(key);
+  return { ...lock, entries, preserved: { ...lock.preserved, entries: preserved } };
 }

@@ -167,7 +167,7 @@ function isKnown({ content }: RemoteSkill, { digest, commit, wellKnownDigest }: 
   );
 }
 
-/** A version that people can tell from another: with a part of the commit, or of the digest, behind it. */
+/** A version that people can distinguish from another: followed by a part of the commit or of the digest. */
 export function versionWords({
   version,
   commit,

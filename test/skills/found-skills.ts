@@ -15,7 +15,7 @@ export function record(path: string, text = skillText(path.split("/").at(-1) ?? 
     ...parsed,
     identity: path,
     children: [],
-    strays: [],
+    unread: [],
     dangling: [],
     ignored: [],
     elsewhere: [],

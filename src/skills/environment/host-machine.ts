@@ -197,9 +197,9 @@ function quietEnvironment(
   directories: readonly string[],
   projects: readonly string[],
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(
+  const passed = Object.entries(env).filter(
     ([name]) => name === "HOME" || name === "USERPROFILE" || name === "SystemRoot",
   );
   const trusted = directories.filter((directory) => placeFault(directory, projects) === undefined);
-  return { ...Object.fromEntries(kept), ...quiet, PATH: trusted.join(path.delimiter) };
+  return { ...Object.fromEntries(passed), ...quiet, PATH: trusted.join(path.delimiter) };
 }

@@ -148,7 +148,7 @@ function isSearched(path: string): boolean {
   return path.startsWith("scripts/") || path === "code/";
 }
 
-/** The program that runs a script; undefined if neither its first line nor its name tells. */
+/** The program that runs a script; undefined if neither its first line nor its name says which. */
 export function interpreterOf(path: string, head: string): readonly ProgramDemand[] | undefined {
   const extension = endOf(path);
   const byName = Object.hasOwn(interpreters, extension) ? interpreters[extension] : undefined;

@@ -81,7 +81,7 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
 }
 
 /**
- * Directories kept open between calls, so that a path is checked for links once: the one listed last, for its SKILL.md, and the one
+ * Directories that stay open between calls, so that a path is checked for links once: the one listed last, for its SKILL.md, and the one
  * above it, for its siblings. Both are closed when the current synchronous stretch of work ends.
  */
 class HeldDirectories {

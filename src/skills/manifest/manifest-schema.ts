@@ -29,7 +29,7 @@ const runtimeSchema = z.looseObject({
 const credentialHeader =
   /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
 
-/** Where a skill runs that another machine offers (CONTRACT C-6.4). */
+/** Where a skill runs that another machine offers. */
 const remoteSchema = z.looseObject({
   endpoint: z.string().regex(endpointUrl),
   /** The secret that is sent as credentials. */
@@ -54,7 +54,7 @@ const limitsSchema = z.looseObject({ timeout_ms: z.int().min(1).optional(), memo
 
 const dependenciesSchema = z.looseObject({ skills: z.array(z.string().regex(dependency)).optional() });
 
-/** `skill.toml` of the Skills Protocol dialect (CONTRACT C-1.4). Unknown keys are kept. */
+/** `skill.toml` of the Skills Protocol dialect. Unknown keys are preserved. */
 export const manifestSchema = z
   .looseObject({
     name: z.string().max(64).regex(dottedName),
@@ -122,7 +122,7 @@ type Report = (
   fix: string,
 ) => void;
 
-/** The rules of C-1.4 that involve several keys. */
+/** The rules that involve several keys. */
 function checkManifest(manifest: Checked, report: Report): void {
   const { name, kind, namespace, runtime, remote, permissions } = manifest;
   if (kind === "action" && runtime === undefined && remote === undefined) {

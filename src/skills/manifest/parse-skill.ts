@@ -98,8 +98,8 @@ function withoutConsequences(findings: readonly Finding[], lost: readonly Findin
   const isUnused = (finding: Finding): boolean =>
     lost.includes(finding) || (finding.endLine !== undefined && unused.has(finding.code));
   const lines = new Set(findings.filter(isUnused).map(({ line }) => line));
-  const kept = strict.find(({ line }) => !lines.has(line));
-  return findings.filter((finding) => finding.code !== "yaml-not-strict" || finding === kept);
+  const first = strict.find(({ line }) => !lines.has(line));
+  return findings.filter((finding) => finding.code !== "yaml-not-strict" || finding === first);
 }
 
 function byPlace(a: Finding, b: Finding): number {

@@ -27,7 +27,7 @@ const maxDepth = 32;
 const maxValues = 2000;
 
 /**
- * Reads the text of a `skill.toml` (C-1.4). Never throws. Returns a deeply frozen manifest unless a finding is an error
+ * Reads the text of a `skill.toml`. Never throws. Returns a deeply frozen manifest unless a finding is an error
  * at level `lenient`. Loads a schema library, so import this module only after a `skill.toml` was found.
  */
 export function readManifest(text: string, file: string): ManifestReading {
@@ -103,7 +103,7 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
   }
 }
 
-/** Truncates overlong text and removes control characters and Unicode tags, so that the skill is still offered (C-1.5). */
+/** Truncates overlong text and removes control characters and Unicode tags, so that the skill is still offered. */
 function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
   const result = { ...data };
   for (const [key, value] of Object.entries(data)) {

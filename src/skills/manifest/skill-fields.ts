@@ -160,7 +160,7 @@ export function nonBlank(value: unknown): string | undefined {
 }
 
 /**
- * The entries of `allowed-tools` (C-1.3): a string split at whitespace and commas outside parentheses, or a list of entries taken
+ * The entries of `allowed-tools`: a string split at whitespace and commas outside parentheses, or a list of entries taken
  * unchanged. Undefined for any other value.
  */
 function readAllowedTools(value: unknown): string[] | undefined {
@@ -194,7 +194,7 @@ const maxEntries = 64;
 const maxKeyLength = 128;
 const maxValueLength = 2048;
 
-/** The `metadata` of frontmatter as strings (C-1.3). Nested and overlong values are ignored and reported. */
+/** The `metadata` of frontmatter as strings. Nested and overlong values are ignored and reported. */
 export function readMetadata(value: unknown, report: Report): Readonly<Record<string, string>> {
   if (value === undefined || value === "") return noMetadata;
   const key = "metadata";

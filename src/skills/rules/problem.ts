@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /**
- * A problem of a skill (CONTRACT C-1.5).
+ * A problem of a skill.
  * `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end is exclusive.
  */
 export const problemSchema = z

@@ -23,7 +23,7 @@ export const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
 ]);
 
 /**
- * Turns found skills into a snapshot, by precedence (C-1.6): the first root wins; of different skills with one slug below one root, one
+ * Turns found skills into a snapshot, by precedence: the first root wins; of different skills with one slug below one root, one
  * keeps it and the others get qualified slugs. Whatever is not offered is reported. Offers equal to those of `before` are reused.
  */
 export function assemble(
@@ -91,13 +91,13 @@ export function assemble(
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
 }
 
-/** A skill under a qualified slug, which also becomes its name, so that names stay unique (C-1.2). */
+/** A skill under a qualified slug, which also becomes its name, so that names stay unique. */
 function withSlug(skill: Skill, slug: string): Skill {
   return skill.slug === slug ? skill : Object.freeze({ ...skill, slug, name: slug, namespace: slug });
 }
 
 /**
- * Whether a skill is from the user's own roots (C-1.6). A project skill whose SKILL.md is a symlink into such a root is not, because the
+ * Whether a skill is from the user's own roots. A project skill whose SKILL.md is a symlink into such a root is not, because the
  * rest of its directory belongs to the project.
  */
 function isOwn({ record, roots }: FoundSkill): boolean {

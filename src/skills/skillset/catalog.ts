@@ -121,7 +121,7 @@ export class Catalog {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** By slug or by canonical name (C-1.2). */
+  /** By slug or by canonical name. */
   find(nameOrSlug: string): OfferedSkill | undefined {
     this.#names ??= new Map([
       ...this.#snapshot.skills.map((offer) => [offer.skill.name, offer] as const),

@@ -32,11 +32,11 @@ export function logProblemsOf(
 ): void {
   for (const problem of problems) log("warning", problem);
   const logProblems = createProblemLog(log);
-  const tell = (): void => {
+  const report = (): void => {
     logProblems(catalog.snapshot.problems);
   };
-  catalog.onChange(tell);
-  catalog.ready.then(tell, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
+  catalog.onChange(report);
+  catalog.ready.then(report, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
 }
 
 /**

@@ -26,11 +26,11 @@ interface Wanted {
   /** The directory exists but cannot be watched now. */
   isRefused: boolean;
   /** Whether the parent directory is watched too, so that its hints report a removal or replacement. */
-  readonly leans: boolean;
+  readonly isCovered: boolean;
 }
 
 /** A path rarely changes while it is resolved; if it keeps changing, the guards report that later. */
-const maxLooks = 5;
+const maxAttempts = 5;
 
 const usedUp =
   "The system has no file watches left; some skill directories are polled once a second instead. " +
@@ -39,13 +39,13 @@ const usedUp =
 /** Watchers that share one fallback and report only once that it is needed. */
 export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
   const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
-  let isTold = false;
+  let isReported = false;
   return (hint, degraded) => {
-    const logOnce = (message: string): void => {
-      if (!isTold) degraded(message);
-      isTold = true;
+    const reportOnce = (message: string): void => {
+      if (!isReported) degraded(message);
+      isReported = true;
     };
-    return openNativeWatcher(hint, logOnce, { ...options, openFallback });
+    return openNativeWatcher(hint, reportOnce, { ...options, openFallback });
   };
 }
 
@@ -62,19 +62,19 @@ export function openNativeWatcher(
   let isClosed = false;
   let isAdopting = false;
 
-  function tell(target: string, name: string | undefined): void {
+  function notify(target: string, name: string | undefined): void {
     if (!isClosed) hint(target, name);
   }
   function useFallback(target: string): void {
     if (fallback === undefined) {
-      fallback = openFallback(tell, () => undefined);
+      fallback = openFallback(notify, () => undefined);
       degraded(usedUp);
     }
     fallback.add(target);
   }
-  function look(target: string, { leans }: Pick<Wanted, "leans">): Way {
+  function resolve(target: string, { isCovered }: Pick<Wanted, "isCovered">): Way {
     const above = path.dirname(target);
-    if (!leans) return guards.isGuarded(above) ? followLast(target) : followPath(target);
+    if (!isCovered) return guards.isGuarded(above) ? followLast(target) : followPath(target);
     const way = followLast(target);
     return { ...way, steps: way.steps.slice(1) };
   }
@@ -83,10 +83,15 @@ export function openNativeWatcher(
   }
 
   function arm(target: string): void {
-    const entry: Wanted = { way: noWay, handle: undefined, isRefused: false, leans: isWatched(path.dirname(target)) };
+    const entry: Wanted = {
+      way: noWay,
+      handle: undefined,
+      isRefused: false,
+      isCovered: isWatched(path.dirname(target)),
+    };
     wanted.set(target, entry);
-    let way = look(target, entry);
-    for (let looks = 0; looks < maxLooks; looks++) {
+    let way = resolve(target, entry);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       release(target, entry);
       entry.way = way;
       const guarded = guards.add(target, way.steps);
@@ -97,7 +102,7 @@ export function openNativeWatcher(
       if (handle !== "used-up") entry.handle = handle;
       if (guarded === "guarded") return;
       // It may have changed just before the guards were in place.
-      way = entry.leans ? look(target, entry) : followPath(target);
+      way = entry.isCovered ? resolve(target, entry) : followPath(target);
       if (isSameWay(way, entry.way)) return;
     }
   }
@@ -106,7 +111,7 @@ export function openNativeWatcher(
     return open(directory, (changed) => {
       // Events of the directory itself carry its own name.
       if (changed === null || changed === name) verify(directory, true);
-      tell(directory, changed ?? undefined);
+      notify(directory, changed ?? undefined);
     });
   }
   function release(target: string, { way, handle }: Wanted): void {
@@ -118,15 +123,15 @@ export function openNativeWatcher(
   function verify(target: string, isLost: boolean): void {
     const entry = wanted.get(target);
     if (entry === undefined) return;
-    const { way, leans } = entry;
-    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) {
+    const { way, isCovered } = entry;
+    if (!isLost && isSameWay(way, resolve(target, entry)) && (!isCovered || isWatched(path.dirname(target)))) {
       if (entry.isRefused) retry(target, entry);
       return;
     }
     release(target, entry);
     arm(target);
     // Changes while nothing was watched went unnoticed.
-    if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) tell(target, undefined);
+    if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) notify(target, undefined);
   }
   function retry(target: string, entry: Wanted): void {
     const handle = openDirectory(target);
@@ -134,13 +139,13 @@ export function openNativeWatcher(
     if (handle === "used-up") useFallback(target);
     else entry.handle = handle;
     entry.isRefused = false;
-    tell(target, undefined);
+    notify(target, undefined);
   }
   /** Gives paths that relied on a directory that is no longer watched guards of their own. */
   function adopt(): void {
     isAdopting = false;
-    for (const [target, { leans }] of [...wanted]) {
-      if (leans && !isWatched(path.dirname(target))) verify(target, false);
+    for (const [target, { isCovered }] of [...wanted]) {
+      if (isCovered && !isWatched(path.dirname(target))) verify(target, false);
     }
   }
 

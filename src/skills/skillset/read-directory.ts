@@ -21,7 +21,7 @@ import {
 } from "./scan/disk-findings.ts";
 import { type IgnoreRule, readIgnoreFile } from "./scan/ignore-files.ts";
 
-/** What one directory contains, independent of its surroundings. Immutable. */
+/** What one directory contains, independent of what is around it. Immutable. */
 export interface DirectoryRecord {
   /** Absolute real path. */
   readonly path: string;
@@ -34,7 +34,7 @@ export interface DirectoryRecord {
   readonly identity: string;
   readonly findings: readonly Finding[];
   /** Files that look like a skill but are not read. */
-  readonly strays: readonly Finding[];
+  readonly unread: readonly Finding[];
   /** Subdirectories, with the real path of those behind links; ordered by code point. */
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
   /** Names of dangling links that may have been skills. */
@@ -78,7 +78,7 @@ interface Draft {
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
   /** SKILL.md in any spelling, skill.toml and ignore files. */
-  readonly tellers: DirectoryEntry[];
+  readonly definitions: DirectoryEntry[];
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
   needsWalk: boolean;
@@ -100,11 +100,11 @@ export function readDirectory(
     children: [],
     dangling: [],
     elsewhere: [],
-    tellers: [],
+    definitions: [],
     near: [],
     needsWalk: false,
   };
-  const { findings, children, dangling, tellers, near } = draft;
+  const { findings, children, dangling, definitions, near } = draft;
   try {
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
   } catch (error) {
@@ -113,10 +113,10 @@ export function readDirectory(
   }
   if (children.length > 1) children.sort((a, b) => byCodePoint(a.name, b.name));
 
-  const entry = chooseSkillFile(tellers);
+  const entry = chooseSkillFile(definitions);
   let skill: Skill | undefined;
   if (entry !== undefined) {
-    const manifestEntry = tellers.length > 1 ? tellers.find(({ name }) => name === manifestName) : undefined;
+    const manifestEntry = definitions.length > 1 ? definitions.find(({ name }) => name === manifestName) : undefined;
     if (manifestEntry !== undefined && readManifest === undefined) return needsManifestReader;
     const manifest = manifestEntry && readManifest?.(files, directory, manifestEntry);
     const parsed = readSkill(files, { directory, expectedName, entry, manifest });
@@ -128,7 +128,8 @@ export function readDirectory(
     }
     if (parsed.findings.length > 0) findings.push(...parsed.findings);
   }
-  const isPlain = near.length === 0 && (tellers.length === 0 || (tellers.length === 1 && tellers[0] === entry));
+  const isPlain =
+    near.length === 0 && (definitions.length === 0 || (definitions.length === 1 && definitions[0] === entry));
   return {
     path: directory,
     expectedName,
@@ -138,7 +139,7 @@ export function readDirectory(
     ignored: isPlain ? none : orNone(readIgnoreFiles(files, directory, draft)),
     findings: orNone(findings),
     children: orNone(children),
-    strays: isPlain ? none : orNone(findStrays(files, directory, draft, entry)),
+    unread: isPlain ? none : orNone(findUnread(files, directory, draft, entry)),
     dangling: orNone(dangling),
     needsWalk: draft.needsWalk,
     elsewhere: orNone(draft.elsewhere),
@@ -150,7 +151,7 @@ function isNearSkillFileName(name: string): boolean {
   return name.length <= 14 && /^skills?\.(?:md|mdx|markdown|txt|md\.txt)$/i.test(name);
 }
 
-function isTelling(name: string): boolean {
+function definesSkill(name: string): boolean {
   return isSkillFileName(name) || name === manifestName || ignoreFiles.includes(name);
 }
 
@@ -158,14 +159,14 @@ function addEntry(draft: Draft, directory: string, entry: DirectoryEntry, readin
   const { name, kind, link } = entry;
   if (name === "node_modules" || fileNameFault(name) !== undefined) draft.needsWalk = true;
   if (kind === "dangling" && mayNameSkill(name)) draft.dangling.push(name);
-  const isTeller = isTelling(name);
-  if (isTeller) draft.tellers.push(entry);
+  const isDefinition = definesSkill(name);
+  if (isDefinition) draft.definitions.push(entry);
   else if (kind === "file" || kind === "other" || skipped.has(name)) {
     if (kind === "file" && isNearSkillFileName(name)) draft.near.push(name);
     return;
   }
   if (link) addLink(draft, directory, entry, reading);
-  else if (kind === "directory" && !isTeller) draft.children.push({ name, target: undefined });
+  else if (kind === "directory" && !isDefinition) draft.children.push({ name, target: undefined });
 }
 
 /** Editors create links named .# while a file is open; and a name with a file extension is no directory. */
@@ -180,7 +181,7 @@ function addLink(draft: Draft, directory: string, { name, kind }: DirectoryEntry
   const target = resolveForUs(reading.files, link);
   if (target === undefined) return;
   if (kind === "file") depend(draft, { target, watch: path.dirname(target) }, reading);
-  else if (kind !== "directory" || isTelling(name)) return;
+  else if (kind !== "directory" || definesSkill(name)) return;
   else if (isWithin(directory, target)) draft.findings.push(directoryLoop(link, target));
   else draft.children.push({ name, target });
 }
@@ -231,7 +232,7 @@ export function readSkill(files: SkillFiles, { directory, expectedName, entry, m
   }
 }
 
-/** In `<skill>/<version>/`, the directory name is the version unless the skill declares one (C-1.6). */
+/** In `<skill>/<version>/`, the directory name is the version unless the skill declares one. */
 function withDirectoryVersion(parsed: ParsedSkill, directory: string): ParsedSkill {
   const { skill, findings } = parsed;
   if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return parsed;
@@ -239,8 +240,10 @@ function withDirectoryVersion(parsed: ParsedSkill, directory: string): ParsedSki
   return isVersion(version) ? { skill: Object.freeze({ ...skill, version }), findings } : parsed;
 }
 
-function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnoreRule[] {
-  const present = ignoreFiles.filter((wanted) => tellers.some(({ name, kind }) => name === wanted && kind === "file"));
+function readIgnoreFiles(files: SkillFiles, directory: string, { definitions, findings }: Draft): IgnoreRule[] {
+  const present = ignoreFiles.filter((wanted) =>
+    definitions.some(({ name, kind }) => name === wanted && kind === "file"),
+  );
   return present.flatMap((name) => {
     const read = readIgnoreFile(files, joinPath(directory, name));
     findings.push(...read.findings);
@@ -249,13 +252,13 @@ function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findin
 }
 
 /** Reports files that look like a skill but are not read; `chosen` is the file that is read as SKILL.md. */
-function findStrays(
+function findUnread(
   files: SkillFiles,
   directory: string,
-  { tellers, near }: Draft,
+  { definitions, near }: Draft,
   chosen: DirectoryEntry | undefined,
 ): readonly Finding[] {
-  const regular = tellers.filter(({ kind }) => kind === "file");
+  const regular = definitions.filter(({ kind }) => kind === "file");
   if (chosen !== undefined) {
     const others = regular.filter((entry) => entry !== chosen && isSkillFileName(entry.name));
     return others.map(({ name }) => unusedFile(joinPath(directory, name), chosen.name));

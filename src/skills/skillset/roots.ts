@@ -25,7 +25,7 @@ export interface RemoteOrigin {
   readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
 }
 
-/** Whether skills below a root are the person's own (C-1.6): neither a project's nor published by others. */
+/** Whether skills below a root are the person's own: neither a project's nor published by others. */
 export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
   return origin === "explicit" || origin === "user";
 }
@@ -52,7 +52,7 @@ const places = [
 ] as const;
 
 /**
- * The roots of a session, in order of precedence, without duplicates (C-1.6). Relative directories are skipped and reported in
+ * The roots of a session, in order of precedence, without duplicates. Relative directories are skipped and reported in
  * `problems`.
  */
 export function sessionRoots(directories: RootOptions): { roots: Root[]; problems: string[] } {

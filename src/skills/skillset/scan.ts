@@ -13,7 +13,7 @@ import type { Root } from "./roots.ts";
 import { type FoundSkill, FoundSoFar, type Known, ScanMemory, type ScanResult } from "./scan/scan-memory.ts";
 import { type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
 
-/** The limits of C-1.6. */
+/** The limits of a scan. */
 interface ScanLimits {
   /** How many directories below its root a skill may be. */
   readonly depth: number;
@@ -236,7 +236,7 @@ export class Scan {
     known: Known | undefined,
   ): ReturnType<typeof readDirectory> {
     if (known !== undefined && this.#memory.isFresh(known, expectedName)) {
-      this.#memory.meet(known, root);
+      this.#memory.visit(known, root);
       return known.record;
     }
     const previous = known?.record;
@@ -295,7 +295,7 @@ function* isIgnored({ level, place, path: real }: Visit, unread: UnreadPlace[]):
 }
 
 function collect(record: DirectoryRecord, root: Root, level: Level, found: FoundSoFar): void {
-  for (const finding of record.strays) found.addFinding(finding);
+  for (const finding of record.unread) found.addFinding(finding);
   if (record.isSkill) {
     found.addSkill(record, root);
     return;

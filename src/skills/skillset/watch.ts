@@ -1,4 +1,4 @@
-/** Called when something may have changed in `directory` (`name`, if known). Only a hint to look again. */
+/** Called when something may have changed in `directory` (`name`, if known). Only a hint to read it again. */
 export type Hint = (directory: string, name: string | undefined) => void;
 
 /**
@@ -24,14 +24,14 @@ export function shareWatcher(open: OpenSkillWatcher): OpenSkillWatcher {
   const wanted = new Map<string, Set<{ readonly hint: Hint }>>();
   let shared: SkillWatcher | undefined;
   let users = 0;
-  const tell: Hint = (target, name) => {
+  const notify: Hint = (target, name) => {
     for (const { hint } of [...(wanted.get(target) ?? [])]) hint(target, name);
   };
 
   return (hint, degraded) => {
     const user = { hint };
     const own = new Set<string>();
-    const watcher = (shared ??= open(tell, degraded));
+    const watcher = (shared ??= open(notify, degraded));
     users++;
     let isClosed = false;
     function remove(target: string): void {

@@ -19,7 +19,7 @@ export interface ArchiveOptions {
 }
 
 export interface ArchiveLimits {
-  /** Files that are kept, and their bytes. */
+  /** The number of extracted files, and their bytes. */
   readonly files: number;
   readonly bytes: number;
   /** Of everything that the archive grows to: against zip bombs. */

@@ -6,7 +6,7 @@ import { type ZipEntry, readZipDirectory } from "./zip-directory.ts";
 
 const targetBytes = 4_096;
 
-/** The files of a zip archive, by the same rules as `readTar`. Only what is kept is unpacked. */
+/** The files of a zip archive, by the same rules as `readTar`. Only files that are extracted are unpacked. */
 export async function readZip(
   packed: Uint8Array,
   options: ArchiveOptions,

@@ -9,9 +9,9 @@ import {
 } from "../../base/network/target.ts";
 import { SkillsError } from "../../base/errors.ts";
 
-/** Which hosts may be asked (CONTRACT C-6.5). */
+/** Which hosts may be contacted. */
 export interface AddressRules {
-  /** The host of a URL that may be asked, as far as its text tells. Throws ENDPOINT_UNREACHABLE. */
+  /** The host of a URL that may be contacted, judged by its text alone. Throws ENDPOINT_UNREACHABLE. */
   targetOf(url: URL): Target;
   /** Why no connection may be made to a target with these addresses; undefined if it may. */
   judge(target: Target, addresses: readonly string[]): string | undefined;

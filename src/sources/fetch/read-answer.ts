@@ -25,7 +25,7 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
 }
 
 /**
- * The bytes of an answer, counted as they arrive. Of an answer that is no success, at most `maxBytes` are kept. Throws FILE_TOO_LARGE, and
+ * The bytes of an answer, counted as they arrive. Of an answer that is no success, at most `maxBytes` are read. Throws FILE_TOO_LARGE, and
  * SOURCE_INVALID for a compressed answer, unless it is wanted as it was sent: identity was requested, and what a compressed one grows to is
  * unknown.
  */

@@ -19,19 +19,19 @@ import { writing } from "./replace-skills.ts";
 
 /**
  * The real path of the directory of skills, for a command that changes it. What was interrupted is finished first: each skill that a record
- * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and told.
+ * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and reported.
  */
 export async function recoverSkillsDirectory(
   where: SkillsPlace,
-  tell: (note: string) => void,
+  report: (note: string) => void,
 ): Promise<string | undefined> {
   sweepTemporaryDirectories(tmpdir(), "add");
   // Before anything is changed: a damaged lock is the first to repair.
   readLock(where);
   const skills = findSkillsDirectory(where);
-  for (const change of unfinishedChanges(where, Date.now(), tell)) await finish(where, skills, change);
+  for (const change of unfinishedChanges(where, Date.now(), report)) await finish(where, skills, change);
   for (const directory of foreignStagings(where, skills))
-    tell(`${directory} is left alone: nothing says that acp-skills made it here; remove it if you do not need it`);
+    report(`${directory} is left alone: nothing says that acp-skills made it here; remove it if you do not need it`);
   return skills;
 }
 

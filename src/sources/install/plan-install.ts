@@ -77,7 +77,7 @@ export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloa
   return others.length === 0 && hasSameFiles(files, downloaded);
 }
 
-/** Why a skill cannot have its directory: no system may give that name to one, another has it, or one that differs by case only, which not every file system tells apart. */
+/** Why a skill cannot have its directory: no system may give that name to one, another has it, or one whose name differs by case only, which is the same on some file systems. */
 function rivalOf(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
   const fault = remotePathFault(slug);
   if (fault !== undefined) return `the path ${slug} ${fault}; rename the skill where it is published`;

@@ -75,11 +75,11 @@ function write(file: string, flags: "wx" | "a", value: object): void {
   }
 }
 
-/** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is told. */
+/** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is reported. */
 export function unfinishedChanges(
   place: SkillsPlace,
   now: number,
-  tell: (note: string) => void = () => undefined,
+  report: (note: string) => void = () => undefined,
 ): readonly UnfinishedChange[] {
   const { records, lockFile } = place;
   return recordNames(records).flatMap((id) => {
@@ -97,7 +97,7 @@ export function unfinishedChanges(
     } catch (error) {
       if (isSkillsError(error)) throw error;
       // Otherwise another process finished it.
-      if (systemCode(error) !== "ENOENT") tell(`${file} is damaged, and left alone: remove it`);
+      if (systemCode(error) !== "ENOENT") report(`${file} is damaged, and left alone: remove it`);
       return [];
     }
   });

@@ -48,7 +48,7 @@ export function lockDifferenceOf(
   return isSame ? undefined : { missing, changed, added, hashes };
 }
 
-/** Whether both have the same paths and bytes. Computed hashes do not tell: they have no separators. */
+/** Whether both have the same paths and bytes. Computed hashes cannot answer that: they have no separators. */
 export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFile[]): boolean {
   const bytes = new Map(one.map((file) => [file.path, file.bytes]));
   const isThere = ({ path, bytes: wanted }: SkillFile): boolean => {

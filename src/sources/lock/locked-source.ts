@@ -74,7 +74,7 @@ export function lockedUrl(url: string): string {
   return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${redactionMark}`}`;
 }
 
-/** Where an entry is from, or why that cannot be asked, as a sentence; `isGivable` if the command can be told, with one of `given`. */
+/** Where an entry is from, or why it cannot be contacted, as a sentence; `isGivable` if the command can be given, with one of `given`. */
 export function sourceOfEntry(
   entry: LockEntry,
   given: readonly Source[] = [],

@@ -25,9 +25,9 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
     return "why" in source ? [] : [source];
   });
   const placeOf = ({ url }: Source): string => lockedUrl(url).replace(/\/$/, "");
-  const stray = given.find((source) => !locked.some((one) => placeOf(one) === placeOf(source)));
-  if (stray !== undefined)
-    throw new SkillsError("INVALID_OPTIONS", `--source ${stray.label}: no skill of the lock is from there`);
+  const unknown = given.find((source) => !locked.some((one) => placeOf(one) === placeOf(source)));
+  if (unknown !== undefined)
+    throw new SkillsError("INVALID_OPTIONS", `--source ${unknown.label}: no skill of the lock is from there`);
   return { given, typed: form === "global" ? [...given, ...locked] : given };
 }
 

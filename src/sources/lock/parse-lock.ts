@@ -59,16 +59,16 @@ export function parseLock(text: string, file: string, form: LockForm): Lock {
   const skills = top.get("skills")?.node;
   if (skills === undefined) return refuse(root, '"skills" is missing', restore);
   const entries = new Map<string, LockEntry>();
-  const kept = new Map<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>();
+  const preserved = new Map<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>();
   const slice = ({ offset, end }: JsonNode): string => text.slice(offset, end);
   for (const [key, { node }] of objectAt(skills, '"skills"', refuse)) {
     const fields = objectAt(node, JSON.stringify(key), refuse);
     entries.set(key, toEntry(node, fields, form, refuse));
     const unknown = [...fields].filter(([name]) => !(lockKeys[form] as readonly string[]).includes(name));
-    kept.set(key, { text: slice(node), unknown: unknown.map(([name, { node: value }]) => [name, slice(value)]) });
+    preserved.set(key, { text: slice(node), unknown: unknown.map(([name, { node: value }]) => [name, slice(value)]) });
   }
   const others = [...top].filter(([key]) => key !== "version" && key !== "skills");
-  return { form, entries, kept: { top: others.map(([key, { node }]) => [key, slice(node)]), entries: kept } };
+  return { form, entries, preserved: { top: others.map(([key, { node }]) => [key, slice(node)]), entries: preserved } };
 }
 
 type Refuse = (span: { readonly offset: number; readonly end: number }, message: string, fix: string) => never;

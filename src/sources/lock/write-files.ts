@@ -12,7 +12,7 @@ interface Tree {
 
 /**
  * Writes files to an empty directory, durably. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
- * link. Throws EEXIST where the file system does not tell two paths apart.
+ * link. Throws EEXIST where two paths are one on this file system.
  */
 export function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
   const root: Tree = { files: new Map(), directories: new Map() };

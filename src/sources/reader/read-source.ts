@@ -33,7 +33,7 @@ export interface ReadSourceOptions {
 }
 
 /**
- * Finds out what a source lists (CONTRACT C-6). `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if
+ * Finds out what a source lists. `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if
  * something may be there that could not be read now; SOURCE_INVALID if nothing is, naming every address and its answer;
  * VERSION_INCOMPATIBLE. Rejects with the reason of the signal.
  */
@@ -93,7 +93,7 @@ function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], 
   }
 }
 
-/** `{registry}/skills` (CONTRACT C-6.3), which may be given itself. */
+/** `{registry}/skills`, which may be given itself. */
 function registryAddress(url: URL): string {
   const address = new URL(url);
   if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${pathWithoutTrailingSlash(url)}/skills`;

@@ -38,7 +38,7 @@ interface AskerOptions {
 
 const timeoutMs = 20_000;
 const concurrentRequests = 4;
-const mostKept = `${indexLimits.keptBytes / 1024 / 1024} MiB`;
+const mostKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 
 /** Asks for documents, each address once. */
 export function createSourceClient(options: AskerOptions): SourceClient & {
@@ -46,13 +46,13 @@ export function createSourceClient(options: AskerOptions): SourceClient & {
   readonly areUnchanged: (etags: Readonly<Record<string, string>>) => Promise<boolean>;
 } {
   const answers = new Map<string, Promise<SourceResponse>>();
-  let kept = 0;
+  let stored = 0;
   /** Of many pages, each within its limit, not all would fit into memory. */
   const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
-    if (kept >= indexLimits.keptBytes)
+    if (stored >= indexLimits.documentBytes)
       return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };
     const answer = await askOnce(url, etag, options);
-    if (answer.type === "text") kept += answer.text.length;
+    if (answer.type === "text") stored += answer.text.length;
     return answer;
   };
   return {

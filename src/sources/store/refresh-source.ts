@@ -13,7 +13,7 @@ export const sourceLimits = {
   skills: 10_000,
   /** Of all sources together, unpacked. */
   bytes: 2 * 1024 * 1024 * 1024,
-  /** Problems that are kept; the rest is a count. */
+  /** Problems that are stored; the rest is a count. */
   problems: 50,
 } as const;
 
@@ -98,7 +98,7 @@ class Round {
     return [...all.values()].sort((one, other) => byCodePoint(one.name, other.name));
   }
 
-  /** In the order of the index, so that of two skills with one name always the same is kept. */
+  /** In the order of the index, so that of two skills with one name always the same is stored. */
   async copy(listed: readonly RemoteSkill[]): Promise<void> {
     const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => this.#copyOne(skill));
     for (const [index, skill] of listed.entries()) {
@@ -188,7 +188,7 @@ function seenBefore({ etags, commit, skills }: SourceState): SeenBefore | undefi
   return { ...(etags !== undefined && { etags }), ...(commit !== undefined && { commit }) };
 }
 
-/** Equal while the bytes are; undefined where only the bytes tell. */
+/** Equal while the bytes are; undefined where only the bytes can be compared. */
 function pinOf(content: RemoteContent): string | undefined {
   if (!isPinned(content)) return undefined;
   return createHash("sha256").update(JSON.stringify(content)).digest("hex");
@@ -228,8 +228,8 @@ function without(state: SourceState, key: "commit" | "etags" | "failure"): Sourc
 }
 
 function sayFailure({ name }: RemoteSkill, why: string, old: CopiedSkill | undefined): string {
-  const kept = old === undefined ? "" : "; the copy of before stays in use";
-  return `${shown(name)}: ${why.replace(/\.$/, "")}${kept}`;
+  const note = old === undefined ? "" : "; the copy of before stays in use";
+  return `${shown(name)}: ${why.replace(/\.$/, "")}${note}`;
 }
 
 function reasonOf(error: unknown): string {

@@ -50,7 +50,7 @@ export class SourceRefresh {
   #stopWaiting = (): void => undefined;
   #looking: Promise<RefreshOutcome> | undefined;
   #background: Promise<void> = Promise.resolve();
-  #told = "";
+  #reported = "";
 
   constructor(options: RefreshOptions) {
     this.#options = options;
@@ -171,8 +171,8 @@ export class SourceRefresh {
 
   /** The same message is not repeated at each look. */
   #logOnce(message: string): void {
-    if (message !== this.#told && message !== "") this.#options.log("warning", message);
-    this.#told = message;
+    if (message !== this.#reported && message !== "") this.#options.log("warning", message);
+    this.#reported = message;
   }
 }
 

@@ -66,8 +66,8 @@ export class SourceCopies {
       // A sweep of another process may have taken one of them.
       const skills = wanted.skills.filter((skill) => store.has(skill));
       const next = { ...wanted, skills };
-      const kept = new Set(skills.map(({ digest }) => digest));
-      for (const skill of before.skills) if (!kept.has(skill.digest)) store.touch(skill, now());
+      const current = new Set(skills.map(({ digest }) => digest));
+      for (const skill of before.skills) if (!current.has(skill.digest)) store.touch(skill, now());
       await turn.write(this.#own.state, formatState(next));
       return next;
     });

@@ -16,7 +16,7 @@ export interface CopiedSkill {
   readonly bytes: number;
   /** Of a source that is a repository: the commit that the files are from. */
   readonly commit?: string;
-  /** Identifies what was downloaded; absent where only downloading it again can tell whether it changed. */
+  /** Identifies what was downloaded; absent where only downloading it again shows whether it changed. */
   readonly pin?: string;
 }
 

@@ -17,7 +17,7 @@ interface ReadBlock {
 }
 
 /**
- * Reads a mapping key by key if it cannot be read as a whole (C-1.5). Valid keys are kept, values that are obviously text are read as
+ * Reads a mapping key by key if it cannot be read as a whole. Valid keys are read, values that are obviously text are read as
  * text, and other keys are dropped. Both of the latter are faults, so there is at least one unless the mapping was only too long to
  * parse.
  */
@@ -77,8 +77,8 @@ function readBlock(text: string, block: KeyBlock, load: Load, isBomb: boolean): 
   if (isBomb && (cause === "aliases" || reason.startsWith("unidentified alias"))) return { faults: indented };
   const fault = toFault({ ...attempt, offset: Math.min(attempt.offset, source.trimEnd().length) }, base);
   if (fault.code === "yaml-duplicate-key") {
-    const kept = load(source, true);
-    if ("values" in kept) return { ...kept, faults: [...indented, fault] };
+    const loaded = load(source, true);
+    if ("values" in loaded) return { ...loaded, faults: [...indented, fault] };
   }
   if (fault.code === "yaml-syntax") {
     for (const rewrite of [indentLines, replaceTabs, escapeBackslashes, quoteValue]) {
@@ -128,7 +128,7 @@ function escapeBackslashes(raw: string, _key: string, offset: number): Rewritten
   const text = raw.replace(quotedText, (quoted, at: number) =>
     quoted.replace(escapes, (escape: string, unknown: string | undefined, inner: number) => {
       if (unknown === undefined) return escape;
-      const message = "unknown escape sequence in double quotes; the backslash is kept";
+      const message = "unknown escape sequence in double quotes; the backslash is preserved";
       const fix = "Write two backslashes, or put the value in single quotes.";
       faults.push(syntax(offset + at + inner, escape.length, message, fix));
       return `\\${escape}`;

@@ -38,54 +38,59 @@ const hashLength = 8;
 
 /** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
 export function resolveConflicts(
-  rivals: ReadonlyMap<string, readonly FoundSkill[]>,
+  candidates: ReadonlyMap<string, readonly FoundSkill[]>,
   slugs: Set<string>,
 ): { entries: readonly SkillVersions[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
   const entries: SkillVersions[] = [];
   const findings = new Map<FoundSkill, Finding[]>();
-  const tell = (found: FoundSkill, finding: Finding): void => {
+  const report = (found: FoundSkill, finding: Finding): void => {
     findings.set(found, [...(findings.get(found) ?? []), finding]);
   };
   const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
   // Two slugs can want the same qualified one: the order in which skills were found must not decide which gets it.
-  for (const [slug, all] of [...rivals].sort(([a], [b]) => byCodePoint(a, b))) {
+  for (const [slug, all] of [...candidates].sort(([a], [b]) => byCodePoint(a, b))) {
     /** The versions that keep the slug, from the first root. */
-    let kept: readonly FoundSkill[] = [];
+    let retained: readonly FoundSkill[] = [];
     for (const found of byRoot(all)) {
-      const families = toFamilies(found, (one, skill, twin) => tell(one, versionCollision(skill, twin)));
+      const families = toFamilies(found, (one, skill, twin) => report(one, versionCollision(skill, twin)));
       const otherSlugs = qualifiedSlugs(slug, families, take);
       const first = families[0]?.members[0]?.record.skill;
       for (const family of families) {
         const { members, copies } = family;
         const original = members[0]?.record.skill;
         if (original === undefined || first === undefined) continue;
-        for (const copy of copies) if (copy.record.skill) tell(copy, copied(copy.record.skill, original));
+        for (const copy of copies) if (copy.record.skill) report(copy, copied(copy.record.skill, original));
         const own = family === families[0] ? slug : otherSlugs.get(family);
-        const winner = own === slug ? kept[0]?.record.skill : undefined;
+        const winner = own === slug ? retained[0]?.record.skill : undefined;
         if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
         for (const member of members) {
           const { skill } = member.record;
           if (skill === undefined) continue;
-          if (own === undefined) tell(member, slugCollision(skill, first));
-          else if (winner !== undefined) tell(member, shadowedOrCopied(member, skill, kept, winner));
-          else if (own !== slug) tell(member, qualified(skill, own, first));
+          if (own === undefined) report(member, slugCollision(skill, first));
+          else if (winner !== undefined) report(member, shadowedOrCopied(member, skill, retained, winner));
+          else if (own !== slug) report(member, qualified(skill, own, first));
         }
       }
-      if (kept.length === 0) kept = families[0]?.members ?? [];
+      if (retained.length === 0) retained = families[0]?.members ?? [];
     }
   }
   return { entries, findings };
 }
 
 /** The finding for a skill below a later root than the one that keeps its slug. */
-function shadowedOrCopied({ content }: FoundSkill, skill: Skill, kept: readonly FoundSkill[], winner: Skill): Finding {
-  const original = kept.find((other) => content !== undefined && other.content === content)?.record.skill;
+function shadowedOrCopied(
+  { content }: FoundSkill,
+  skill: Skill,
+  retained: readonly FoundSkill[],
+  winner: Skill,
+): Finding {
+  const original = retained.find((other) => content !== undefined && other.content === content)?.record.skill;
   return original === undefined ? shadowed(skill, winner) : copied(skill, original);
 }
 
-function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
+function byRoot(candidates: readonly FoundSkill[]): Iterable<FoundSkill[]> {
   const roots = new Map<Root | undefined, FoundSkill[]>();
-  for (const found of rivals) {
+  for (const found of candidates) {
     const others = roots.get(found.roots[0]);
     if (others === undefined) roots.set(found.roots[0], [found]);
     else others.push(found);
@@ -95,7 +100,7 @@ function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
 
 /**
  * Groups skills of one slug and one root into different skills, in order of precedence: well-formed names, then the shallowest, then by
- * path (C-1.6). `refuse` is called for a duplicate version, with the first skill that has it.
+ * path. `refuse` is called for a duplicate version, with the first skill that has it.
  */
 function toFamilies(
   found: readonly FoundSkill[],
@@ -116,7 +121,7 @@ function toFamilies(
   const order = Array.from(byDirectory, ([directory, members]) => ({
     directory,
     members,
-    rank: members.every(isMade) ? 1 : 0,
+    rank: members.every(isDerivedSlug) ? 1 : 0,
     depth: directory.split(path.sep).length,
   })).sort((a, b) => a.rank - b.rank || a.depth - b.depth || byCodePoint(a.directory, b.directory));
   const families: (Family & { readonly copies: FoundSkill[] })[] = [];
@@ -136,7 +141,7 @@ function toFamilies(
 }
 
 /** Whether the slug was derived from a malformed name. */
-function isMade({ record }: FoundSkill): boolean {
+function isDerivedSlug({ record }: FoundSkill): boolean {
   return record.findings.some(({ code }) => malformedName.has(code));
 }
 
@@ -168,9 +173,9 @@ function qualifiedSlugs(
   }
   const result = new Map<Family, string>();
   for (const family of families.slice(1)) {
-    const telling = (candidates.get(family) ?? []).filter((name) => counts.get(name) === 1 && name !== slug);
+    const unique = (candidates.get(family) ?? []).filter((name) => counts.get(name) === 1 && name !== slug);
     const hash = createHash("sha256").update(family.directory).digest("hex").slice(0, hashLength);
-    const choices = [...telling.map((name) => fit(`${name}-${slug}`, hash)), fit(`${slug}-${hash}`, hash)];
+    const choices = [...unique.map((name) => fit(`${name}-${slug}`, hash)), fit(`${slug}-${hash}`, hash)];
     const free = choices.find(take);
     if (free !== undefined) result.set(family, free);
   }

@@ -58,7 +58,7 @@ export class ScanMemory {
     this.#run++;
   }
 
-  /** Forgets what this run did not meet. */
+  /** Forgets what this run did not visit. */
   endRun(): void {
     this.#dependents.clear();
     for (const [directory, { run, record }] of this.#known) {
@@ -101,7 +101,7 @@ export class ScanMemory {
   }
 
   /** Notes that a fresh directory was met under this root. */
-  meet(entry: Known, root: Root): void {
+  visit(entry: Known, root: Root): void {
     entry.run = this.#run;
     entry.root = root;
   }

@@ -37,14 +37,14 @@ export function openPolling(
       depth: 0,
       persistent: false,
     });
-    chokidar.on("all", (_event, changed) => tell(changed));
+    chokidar.on("all", (_event, changed) => notify(changed));
     // Its own events miss a save that follows another within a second.
-    chokidar.on("raw", (_event, changed) => tell(changed));
+    chokidar.on("raw", (_event, changed) => notify(changed));
     // Errors are reported when the directory is read.
     chokidar.on("error", () => undefined);
     polled.set(target, chokidar);
   }
-  function tell(target: string): void {
+  function notify(target: string): void {
     if (isClosed) return;
     const name = path.basename(target);
     if (wanted.has(target)) hint(target, name);

@@ -12,7 +12,7 @@ export interface FetchCommitOptions {
   readonly remote: GitRemote;
   /** A full commit id. */
   readonly commit: string;
-  /** What the repository told of its refs, for hosts that give no commit by its id. */
+  /** The refs that the repository advertised, for hosts that give no commit by its id. */
   readonly refs: Refs;
   /** An own, empty directory. */
   readonly home: string;

@@ -19,8 +19,8 @@ export const gitLimits = {
   listBytes: 16 * 1024 * 1024,
   /** Contents that one read returns together. */
   readBytes: 64 * 1024 * 1024,
-  /** Repositories kept at a time. */
-  kept: 8,
+  /** Repositories cached at a time. */
+  cached: 8,
 } as const;
 
 export type GitLimits = Readonly<Record<keyof typeof gitLimits, number>>;

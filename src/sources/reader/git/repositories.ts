@@ -34,7 +34,7 @@ export interface Repository {
   readonly problems: readonly string[];
 }
 
-interface Kept {
+interface CachedRepository {
   readonly repository: Promise<Repository>;
   readonly abort: AbortController;
   home: string | undefined;
@@ -45,7 +45,7 @@ interface Kept {
 /** Repositories that were fetched, each commit once, until they are closed. */
 export class FetchedRepositories {
   readonly #options: FetchedRepositoriesOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedRepository>();
   #isClosed = false;
   #isSwept = false;
 
@@ -72,50 +72,50 @@ export class FetchedRepositories {
       throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(commit)} is not a full commit id.`);
     signal.throwIfAborted();
     const url = parseGitUrl(repository);
-    const kept = this.#keep(url, commit);
-    kept.users += 1;
+    const cached = this.#cache(url, commit);
+    cached.users += 1;
     try {
-      return await use(await unlessAborted(kept.repository, signal));
+      return await use(await unlessAborted(cached.repository, signal));
     } finally {
-      kept.users -= 1;
-      if (signal.aborted && kept.users === 0 && !kept.isOpen) kept.abort.abort(signal.reason);
-      await this.#evict(this.#options.limits.kept);
+      cached.users -= 1;
+      if (signal.aborted && cached.users === 0 && !cached.isOpen) cached.abort.abort(signal.reason);
+      await this.#evict(this.#options.limits.cached);
     }
   }
 
   /** Ends what runs and removes everything from disk. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { abort } of this.#kept.values()) abort.abort(closed());
+    for (const { abort } of this.#cached.values()) abort.abort(closed());
     await this.#evict(0, true);
   }
 
-  #keep(url: GitUrl, commit: string): Kept {
+  #cache(url: GitUrl, commit: string): CachedRepository {
     if (this.#isClosed) throw closed();
     const key = `${url.url}\n${commit}`;
-    const known = this.#kept.get(key);
+    const known = this.#cached.get(key);
     if (known !== undefined && !known.abort.signal.aborted) {
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
+      this.#cached.delete(key);
+      this.#cached.set(key, known);
       return known;
     }
     const abort = new AbortController();
-    const kept: Kept = {
+    const cached: CachedRepository = {
       abort,
       home: undefined,
       isOpen: false,
       users: 0,
-      repository: this.#open(url, commit, abort.signal, (home) => (kept.home = home)),
+      repository: this.#open(url, commit, abort.signal, (home) => (cached.home = home)),
     };
-    kept.repository.then(
-      () => (kept.isOpen = true),
+    cached.repository.then(
+      () => (cached.isOpen = true),
       // What failed is tried again the next time.
       () => {
-        if (this.#kept.get(key) === kept) this.#kept.delete(key);
+        if (this.#cached.get(key) === cached) this.#cached.delete(key);
       },
     );
-    this.#kept.set(key, kept);
-    return kept;
+    this.#cached.set(key, cached);
+    return cached;
   }
 
   async #open(url: GitUrl, commit: string, signal: AbortSignal, place: (home: string) => void): Promise<Repository> {
@@ -158,13 +158,13 @@ export class FetchedRepositories {
 
   /** Removes those that nobody uses, the least recently used first, until at most so many are left. */
   async #evict(most: number, all = false): Promise<void> {
-    for (const [key, kept] of this.#kept) {
-      if (this.#kept.size <= most) return;
-      if (kept.users > 0 && !all) continue;
-      this.#kept.delete(key);
-      // A failure was told to whom it concerns.
-      await kept.repository.catch(() => undefined);
-      if (kept.home !== undefined) await rm(kept.home, { recursive: true, force: true });
+    for (const [key, cached] of this.#cached) {
+      if (this.#cached.size <= most) return;
+      if (cached.users > 0 && !all) continue;
+      this.#cached.delete(key);
+      // Its callers have received the failure.
+      await cached.repository.catch(() => undefined);
+      if (cached.home !== undefined) await rm(cached.home, { recursive: true, force: true });
     }
   }
 }

@@ -49,17 +49,17 @@ export function* collectSkills(
 
 /** A list of problems that stays short. */
 export class LimitedProblems {
-  readonly #kept: string[] = [];
+  readonly #sentences: string[] = [];
   #more = 0;
 
   add(...sentences: readonly string[]): void {
     for (const sentence of sentences)
-      if (this.#kept.length < indexLimits.problems) this.#kept.push(sentence);
+      if (this.#sentences.length < indexLimits.problems) this.#sentences.push(sentence);
       else this.#more++;
   }
 
   all(): readonly string[] {
-    return this.#more === 0 ? this.#kept : [...this.#kept, `${this.#more} more problems`];
+    return this.#more === 0 ? this.#sentences : [...this.#sentences, `${this.#more} more problems`];
   }
 }
 

@@ -8,7 +8,7 @@ import { toFacts, versionFault } from "./skill-sharing.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 
 /**
- * Reads a descriptor (CONTRACT C-6.2), parsed. `url` is the address that answered. Throws VERSION_INCOMPATIBLE, or SOURCE_INVALID;
+ * Reads a descriptor, parsed. `url` is the address that answered. Throws VERSION_INCOMPATIBLE, or SOURCE_INVALID;
  * messages name neither the address nor the skill.
  */
 export function parseDescriptor(value: unknown, url: string): RemoteSkill {

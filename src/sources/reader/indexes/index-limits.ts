@@ -2,8 +2,8 @@
 export const indexLimits = {
   /** Of one document. */
   bytes: 8 * 1024 * 1024,
-  /** Of all documents that are kept while one source is read, and of all its descriptors. */
-  keptBytes: 64 * 1024 * 1024,
+  /** Of all documents in memory while one source is read, and of all its descriptors. */
+  documentBytes: 64 * 1024 * 1024,
   /** Of one descriptor. */
   descriptorBytes: 256 * 1024,
   /** Levels of arrays and objects in a descriptor. */

@@ -6,7 +6,7 @@ import { resolveDocumentLink } from "./resolve-link.ts";
 import type { RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/control-characters.ts";
 
-/** A page of an index of Skill Sharing or of a registry (CONTRACT C-6.1, C-6.3); a registry may answer the bare array. */
+/** A page of an index of Skill Sharing or of a registry; a registry may answer the bare array. */
 export interface SharingPage extends Listed {
   /** Where the next page is. */
   readonly next?: string;

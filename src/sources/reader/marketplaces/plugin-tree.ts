@@ -71,7 +71,7 @@ export interface PlacedPlugin {
   readonly root: string;
   /** Whether that is the marketplace's own directory. */
   readonly isShared: boolean;
-  /** Whether its files were fetched for plugins only: without anything that tells, they are read as any repository of skills. */
+  /** Whether its files were fetched for plugins only: without a sign of either, they are read as any repository of skills. */
   readonly isFetched?: true;
 }
 

@@ -56,13 +56,13 @@ export async function areUnmoved(
     const at = key.lastIndexOf("#");
     const ref = key.slice(at + 1);
     const now = repositories.resolve(key.slice(0, at), ref, signal);
-    // Reading it again tells why.
+    // Reading it again reports why.
     return (await now.catch(() => undefined)) !== commit;
   });
   return !moved.includes(true);
 }
 
-/** Tells places apart that are fetched one by one; plugins in directories of one repository are in one place. */
+/** Identifies places that are fetched one by one; plugins in directories of one repository are in one place. */
 export function placeKey(place: PluginPlace): string {
   return JSON.stringify(place.type === "git" ? { ...place, path: "" } : place);
 }

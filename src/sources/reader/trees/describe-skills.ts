@@ -14,7 +14,7 @@ export type DescribeSkill = (text: string) => {
 export interface SkillPlace {
   readonly directory: string;
   readonly content: RemoteContent;
-  /** Tells skills of one name apart: the plugin, if it belongs to one. */
+  /** Distinguishes skills of one name: the plugin, if it belongs to one. */
   readonly group?: string;
   /** Names a skill in the root of a tree that gives itself no usable name. */
   readonly fallback: string;
@@ -123,7 +123,7 @@ function ownerOf(path: string, directories: ReadonlySet<string>): string | undef
   return directories.has("") ? "" : undefined;
 }
 
-/** The name itself, else with the plugin or the nearest directory that tells it apart. */
+/** The name itself, else with the plugin or the nearest directory that makes it unique. */
 function freeName(
   name: string,
   { group, directory }: SkillPlace,
