@@ -1,8 +1,8 @@
 import type { outcomes } from "./ledger/ledger-line.ts";
 
 export { outcomes } from "./ledger/ledger-line.ts";
-export { type KnownSession, type SessionRecord, maxReportedNames } from "./ledger/session-records.ts";
-export { ledgerDirectory, localLedger } from "./ledger/local-ledger.ts";
+export { type KnownSession, type SessionRecord, maxReportedNames } from "./ledger/disk-session-records.ts";
+export { ledgerDirectory, localLedger } from "./ledger/disk-ledger.ts";
 export { verifyLedger } from "./ledger/verify-ledger.ts";
 
 /** One use of a tool or a skill, or one step of who allowed what. */

@@ -34,13 +34,12 @@ import {
   planSkillRun,
   skillChanged,
 } from "./runs/plan.ts";
-import type { RunResult } from "./runs/run-result.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
 import { createHistory } from "./runs/record.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
 import { type RunQueueOptions, createRunQueue } from "./runs/run-queue.ts";
-import type { RunSpec } from "./runs/run-spec.ts";
-import type { RunStore } from "./runs/store.ts";
+import type { RunResult, RunSpec } from "./runs/run-spec.ts";
+import type { RunStore } from "./runs/run-store.ts";
 
 export { type Standings, findStandings, subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
 export { type CalledSkill, callsOf, readPlannedFile } from "./runs/plan.ts";
@@ -48,9 +47,8 @@ export { writeWholeResult } from "./runs/record.ts";
 export type { JsonDifference, Replay } from "./runs/replay.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
 export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
-export type { RunFailure, RunResult } from "./runs/run-result.ts";
-export type { RunSpec } from "./runs/run-spec.ts";
-export { type StoredRun, diskRunStore } from "./runs/store.ts";
+export type { RunFailure, RunResult, RunSpec } from "./runs/run-spec.ts";
+export { type StoredRun, diskRunStore } from "./runs/run-store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 

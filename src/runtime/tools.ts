@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../base/errors.ts";
-import type { RunResult } from "./runs/run-result.ts";
+import type { RunResult } from "./runs/run-spec.ts";
 import { createBlob } from "./tools/create_blob.ts";
 import { describeSkill } from "./tools/describe_skill.ts";
 import { executeSkill } from "./tools/execute_skill.ts";

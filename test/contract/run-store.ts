@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RunRetention, RunStore } from "../../src/runtime/runs/store.ts";
 import { defaultRunLimits } from "../../src/runtime/runs/run-limits.ts";
-import type { StoredRun } from "../../src/runtime/runs/store/stored-run.ts";
+import type { RunRetention, RunStore, StoredRun } from "../../src/runtime/runs/run-store.ts";
 
 export interface RunStoreUnderTest {
   readonly store: RunStore;

@@ -7,7 +7,7 @@ import type { Asker, FullTrustRequest } from "../../src/runtime/trust.ts";
 import { type Capabilities, noCapabilities } from "../../src/skills/permissions.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/runtime/question.ts";
 import { manualClock } from "../manual-clock.ts";
-import { memoryApprovals } from "./trust/grants/memory-approvals.ts";
+import { memoryApprovals } from "./trust/approvals/memory-approvals.ts";
 import { openTrust } from "./trust/open-trust.ts";
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { type ServeConfig, defaultServerLimits } from "../../src/serve/config.ts";
-import type { RunStore } from "../../src/runtime/runs/store.ts";
+import type { RunStore } from "../../src/runtime/runs/run-store.ts";
 import { type MemoryRunsOptions, openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import { memoryRunStore } from "../runtime/runs/store/memory-run-store.ts";
+import { memoryRunStore } from "../runtime/runs/memory-run-store.ts";
 import type { MemoryScript } from "../runtime/sandbox/memory-sandbox.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { tokenOf } from "./caller-config.ts";

@@ -1,9 +1,10 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
 import path from "node:path";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-code.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 import { LedgerRoom } from "./ledger-room.ts";
+import { userName } from "../../base/processes/user-name.ts";
 
 export interface DiskLedgerOptions {
   /** Called once when entries cannot be written, until one can be again; and once when decisions or runs are removed. */
@@ -120,4 +121,40 @@ async function* byTime(lists: readonly AsyncGenerator<LedgerEntry, void>[]): Asy
     yield head.value;
     heads[first] = await list.next();
   }
+}
+
+/** Where the ledger of a data directory is. */
+export function ledgerDirectory(dataDirectory: string): string {
+  return path.join(dataDirectory, "ledger");
+}
+
+/**
+ * The ledger of the user who runs this process. `$ACP_SKILLS_LEDGER_DAYS` and `$ACP_SKILLS_LEDGER_MIB` say how long decisions and runs are
+ * retained, and how much of each at most.
+ */
+export function localLedger(
+  dataDirectory: string,
+  { log, audit, now }: Pick<DiskLedgerOptions, "log" | "now"> & { readonly audit?: string | undefined },
+): Ledger {
+  const days = numberIn("ACP_SKILLS_LEDGER_DAYS", log);
+  const mebibytes = numberIn("ACP_SKILLS_LEDGER_MIB", log);
+  return diskLedger(ledgerDirectory(dataDirectory), {
+    log,
+    user: userName(),
+    ...(days !== undefined && { maxAgeMs: days * 24 * 60 * 60 * 1_000 }),
+    ...(mebibytes !== undefined && { maxBytes: mebibytes * 1024 * 1024 }),
+    ...(now !== undefined && { now }),
+    audit: audit === "-" ? (line) => log("info", `ledger: ${line}`) : audit,
+  });
+}
+
+function numberIn(name: string, log: Log): number | undefined {
+  const text = process.env[name] ?? "";
+  if (text === "") return undefined;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  log(
+    "warning",
+    `$${name} needs a whole number from 1 to 99999, not ${JSON.stringify(text.slice(0, 64))}; the default counts.`,
+  );
+  return undefined;
 }

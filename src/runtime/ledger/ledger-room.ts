@@ -3,9 +3,20 @@ import path from "node:path";
 import { systemCode } from "../../base/failures/system-code.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import type { LedgerEntry } from "../ledger.ts";
-import { type ChainEnd, chainStart, chained, wholeLines } from "./chain.ts";
-import { type LedgerFile, fileOf, filesIn, guardedOpen, readIfThere, unreadable } from "./ledger-files.ts";
-import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
+import {
+  type ChainEnd,
+  type LedgerFile,
+  chainStart,
+  chained,
+  fileOf,
+  filesIn,
+  fromLedgerLine,
+  guardedOpen,
+  readIfThere,
+  toLedgerLine,
+  unreadable,
+  wholeLines,
+} from "./ledger-line.ts";
 
 export interface RoomOptions {
   /** A new file is started at this size. */

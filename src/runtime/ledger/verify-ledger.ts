@@ -3,10 +3,17 @@ import { lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
-import { type ChainEnd, chainStart, chained, wholeLines } from "./chain.ts";
 import { type RoomName, roomPlaces } from "./disk-ledger.ts";
-import { fileOf, numbersIn, readIfThere } from "./ledger-files.ts";
-import { fromLedgerLine } from "./ledger-line.ts";
+import {
+  type ChainEnd,
+  chainStart,
+  chained,
+  fileOf,
+  fromLedgerLine,
+  numbersIn,
+  readIfThere,
+  wholeLines,
+} from "./ledger-line.ts";
 import { newestName } from "./ledger-room.ts";
 
 export interface VerifiedRoom {

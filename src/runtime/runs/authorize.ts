@@ -2,17 +2,20 @@ import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
 import { type Capabilities, isNothing, needsOf, noCapabilities } from "../../skills/permissions.ts";
-import { checkDeclared } from "./plan/check-declared.ts";
-import { presentDependenciesOf } from "./plan/dependencies.ts";
-import { programOf } from "./plan/plan-skill-run.ts";
+import { checkDeclared } from "./plan/plan-run.ts";
+import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunSpec, SkillVersion } from "./run-spec.ts";
 import { askerOf, trustRequest } from "./authorize/trust-request.ts";
 
-export { subjectOf, subjectOfOffered, trustRequest } from "./authorize/trust-request.ts";
-export { type Standings, findStandings } from "./authorize/find-standings.ts";
-
-export { createGrantPins } from "./authorize/pin-grants.ts";
+export {
+  type Standings,
+  createGrantPins,
+  findStandings,
+  subjectOf,
+  subjectOfOffered,
+  trustRequest,
+} from "./authorize/trust-request.ts";
 
 /** What was allowed for one run, and the runs of skills that it calls, only. */
 export type AllowedOnce = Set<string>;

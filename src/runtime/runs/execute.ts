@@ -4,12 +4,11 @@ import type { AllowedOnce } from "./authorize.ts";
 import type { Json, RunHost, SkillCallFailure } from "../sandbox.ts";
 import { maxNestedRuns, maxNesting } from "./run-limits.ts";
 import { type BlobBudget, createBlobBudget, recordRun } from "./record.ts";
-import type { RunResult } from "./run-result.ts";
 import { createMask } from "./record/run-text.ts";
 import { toRunResult } from "./record/to-run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
-import type { RunSpec } from "./run-spec.ts";
+import type { RunResult, RunSpec } from "./run-spec.ts";
 import { executeRemoteRun, isRemote } from "./execute/execute-remote-run.ts";
 import { type RunEnvironment, prepareRun } from "./execute/prepare-run.ts";
 

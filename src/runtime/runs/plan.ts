@@ -1,10 +1,7 @@
 import type { Json } from "../sandbox.ts";
 import type { RunCaller } from "./run-caller.ts";
-
-export { type CalledSkill, callsOf } from "./plan/dependencies.ts";
-export { planCodeRun, skillChanged } from "./plan/plan-run.ts";
-export { type SkillRunRequest, planSkillRun } from "./plan/plan-skill-run.ts";
-export { readPlannedFile } from "./plan/read-planned-file.ts";
+export { planCodeRun, readPlannedFile, skillChanged } from "./plan/plan-run.ts";
+export { type CalledSkill, type SkillRunRequest, callsOf, planSkillRun } from "./plan/plan-skill-run.ts";
 
 export type RunArguments = Readonly<Record<string, Json>>;
 

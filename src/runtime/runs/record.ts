@@ -5,14 +5,12 @@ import { toMimeType } from "../../skills/files.ts";
 import { maxLogBytes } from "./run-limits.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunListener, RunStep } from "../../wire/run-event.ts";
-import type { RunSpec } from "./run-spec.ts";
-import type { RunStore } from "./store.ts";
-import type { RunResult } from "./run-result.ts";
+import type { RunResult, RunSpec } from "./run-spec.ts";
 import { type BoundedBytes, type Mask, createBoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
 import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
-import type { StoredRun } from "./store/stored-run.ts";
+import type { RunStore, StoredRun } from "./run-store.ts";
 
-export { writeWholeResult } from "./record/write-whole-result.ts";
+export { writeWholeResult } from "./record/to-run-result.ts";
 
 /** Passes a run's events on, and stores its record from the moment that it is queued or started. */
 export interface History {

@@ -1,15 +1,13 @@
 import { isSkillsError } from "../../base/errors.ts";
 import type { RunEnvironment } from "./execute/prepare-run.ts";
-import type { RunResult } from "./run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
-import type { RunSpec } from "./run-spec.ts";
-import type { RunStore } from "./store.ts";
+import type { RunResult, RunSpec } from "./run-spec.ts";
+import type { RunStore } from "./run-store.ts";
 import { type Outcome, type ReplayComparison, compareOutcomes, readOutcome } from "./replay/outcome.ts";
-import { type RecordedRun, notReplayable, readRecordedRun } from "./replay/recorded-run.ts";
-import { planReplay } from "./replay/plan-replay.ts";
+import { type RecordedRun, notReplayable, planReplay, readRecordedRun } from "./replay/plan-replay.ts";
 
-export type { JsonDifference } from "./replay/json-differences.ts";
+export type { JsonDifference } from "./replay/outcome.ts";
 
 /** A recorded run that was run again. */
 export interface Replay extends ReplayComparison {

@@ -14,11 +14,10 @@ import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { envFileSecrets } from "../secrets/env-file-secrets.ts";
-import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
+import { envFileSecrets, hasKeychain, keychainSecrets } from "../secrets/stored-secrets.ts";
 import { firstOf, memorySecrets } from "../secrets.ts";
 import type { RunsOptions } from "../runs.ts";
-import { diskRunStore } from "./store/disk-run-store.ts";
+import { diskRunStore } from "./run-store.ts";
 import type { FoundSandbox } from "../../skills/environment.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */

@@ -1,7 +1,6 @@
 import { SkillsError } from "../../base/errors.ts";
 import { type Steps, runInSlices } from "../../base/promises/slices.ts";
-import { type Needles, findNeedles, prepareNeedles } from "./find-needles.ts";
-import { toSecretForms } from "./secret-forms.ts";
+import { type Needles, findNeedles, prepareNeedles, toSecretForms } from "./find-needles.ts";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { runResult } from "../runs/run-result.ts";
-import type { RunSpec } from "../runs/run-spec.ts";
+import { type RunSpec, runResult } from "../runs/run-spec.ts";
 import { type RunContext, defineTool } from "./tool.ts";
 import { runArguments, wholeNumber } from "./parameters.ts";
 import { type RunArguments, skillChanged } from "../runs/plan.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
-import { runResult } from "../runs/run-result.ts";
+import { runResult } from "../runs/run-spec.ts";
 import { defineTool } from "./tool.ts";
 import { runArguments, wholeNumber } from "./parameters.ts";
 import type { RunArguments } from "../runs/plan.ts";

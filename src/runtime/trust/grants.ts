@@ -1,9 +1,9 @@
 import { type Capabilities, covers } from "../../skills/permissions.ts";
-import type { Block, Grant } from "./grants/grant-schema.ts";
+import type { Block, Grant } from "./approvals/scope-approvals.ts";
 import type { Asker } from "../trust.ts";
 import type { Policy } from "./policy.ts";
 
-export type { Block, Grant } from "./grants/grant-schema.ts";
+export type { Block, Grant } from "./approvals/scope-approvals.ts";
 
 /** How far an approval reaches, from narrow to wide: this call, this session, this project, everywhere. */
 export const reaches = ["once", "session", "project", "everywhere"] as const;

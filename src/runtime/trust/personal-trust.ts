@@ -11,7 +11,7 @@ import type {
 } from "../trust.ts";
 import { type Capabilities, covers, isNothing } from "../../skills/permissions.ts";
 import { changesOf } from "../../skills/copied-files.ts";
-import { Decisions } from "./decisions.ts";
+import { Decisions, questionKey } from "./decisions.ts";
 import {
   type Grant,
   type Subject,
@@ -24,11 +24,10 @@ import {
   reachOf,
 } from "./grants.ts";
 import type { Policy } from "./policy.ts";
-import { ProjectReading } from "./project-of/project-reading.ts";
+import { ProjectReading } from "./project-reading.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import { Questions, onlyOnce } from "./questions.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
-import { questionKey } from "./session-trust.ts";
 import { type Standing, type StandingSkill, standingsOf } from "./standings.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 

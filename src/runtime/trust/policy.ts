@@ -1,9 +1,8 @@
 import type { Capabilities } from "../../skills/permissions.ts";
 import type { Reach, Subject } from "./grants.ts";
 
-export { type Policies, createPolicies, toLayer } from "./policy/open-policies.ts";
+export { type Policies, createPolicies, readPolicyText, toLayer } from "./policy/open-policies.ts";
 export type { PolicyLayer } from "./policy/layers.ts";
-export { readPolicyText } from "./policy/read-policy-file.ts";
 export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */

@@ -5,7 +5,7 @@ import { readOptions } from "../../../src/runtime/options.ts";
 import type { FullTrustRequest } from "../../../src/runtime/trust.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { type Ask, type Reply, asPerson } from "../../../src/runtime/question.ts";
-import { memoryApprovals } from "../trust/grants/memory-approvals.ts";
+import { memoryApprovals } from "../trust/approvals/memory-approvals.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 const { signal } = new AbortController();

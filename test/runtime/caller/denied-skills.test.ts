@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
+import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import type { Snapshot } from "../../../src/skills/skill.ts";
 import { deniedSkills } from "../../../src/runtime/caller/denied-skills.ts";
 import { offer } from "../../acp/memory-skillset.ts";
-import { layerOf } from "../trust/policy/layers/layers.ts";
+import { layerOf } from "../trust/policy/layers.ts";
 import { openTrust } from "../trust/open-trust.ts";
 import { agentSkill, openTools, refusal } from "../tools/open-tools.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";

@@ -17,9 +17,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chainStart } from "../../../src/runtime/ledger/chain.ts";
 import { diskLedger } from "../../../src/runtime/ledger/disk-ledger.ts";
-import { toLedgerLine } from "../../../src/runtime/ledger/ledger-line.ts";
+import { chainStart, toLedgerLine } from "../../../src/runtime/ledger/ledger-line.ts";
 import type { Ledger, LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { describeLedger, readAll, use } from "../../contract/ledger.ts";

@@ -12,8 +12,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
-import { diskSessionRecords } from "../../../src/runtime/ledger/disk-session-records.ts";
-import type { SessionRecord, SessionRecords } from "../../../src/runtime/ledger/session-records.ts";
+import {
+  type SessionRecord,
+  type SessionRecords,
+  diskSessionRecords,
+} from "../../../src/runtime/ledger/disk-session-records.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 let directory: string;
@@ -76,7 +79,8 @@ test("a session of a process that ended without closing it is closed", async () 
   mkdirSync(directory, { mode: 0o700 });
   const gone = { ...identifyProcess(), pid: 2 ** 30 };
   const file = path.join(directory, "1073741824-0123456789ab.json");
-  writeFileSync(file, JSON.stringify({ process: gone, sessions: [record] }));
+  const { announced: told, ...rest } = record;
+  writeFileSync(file, JSON.stringify({ process: gone, sessions: [{ ...rest, told }] }));
   utimesSync(file, 50, 50);
   expect(await open().read()).toEqual([{ ...record, isOpen: false, closedAt: 50_000 }]);
 });

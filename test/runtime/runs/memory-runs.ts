@@ -1,7 +1,7 @@
 import { type MemoryScript, memorySandbox } from "../sandbox/memory-sandbox.ts";
 import type { Sandbox } from "../../../src/runtime/sandbox.ts";
 import { type Runs, type RunsOptions, createRuns } from "../../../src/runtime/runs.ts";
-import { memoryRunStore } from "./store/memory-run-store.ts";
+import { memoryRunStore } from "./memory-run-store.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import { openTrust } from "../trust/open-trust.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { BlobStore } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import type { RunResult } from "../../../src/runtime/runs/run-result.ts";
+import type { RunResult } from "../../../src/runtime/runs/run-spec.ts";
 import { actionSkill, openRunner } from "./open-runner.ts";
 import { defaultToolLimits } from "../../../src/runtime/blobs/blob-rules.ts";
 

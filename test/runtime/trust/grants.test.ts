@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Capabilities, isNothing } from "../../../src/skills/permissions.ts";
 import { type AccessRequest, allows } from "../../../src/runtime/trust/grants.ts";
-import { grantOf } from "./grants/grant-of.ts";
+import { grantOf } from "./approvals/grant-of.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
 const digest = hex.map((digits) => `sha256:${digits}`);

@@ -5,7 +5,7 @@ import { type ConfiguredGrants, createConfiguredGrants } from "../../../src/runt
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import { createTrust } from "../../../src/runtime/trust/personal-trust.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { memoryApprovals } from "./grants/memory-approvals.ts";
+import { memoryApprovals } from "./approvals/memory-approvals.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 export interface OpenTrust {

@@ -4,7 +4,7 @@ import type { Answer, Question } from "../../../src/runtime/question.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import type { PublishedOrigin, Subject } from "../../../src/runtime/trust/grants.ts";
 import { checkPolicy } from "../../../src/runtime/trust/policy/check-policy.ts";
-import { mergePolicies } from "../../../src/runtime/trust/policy/layers/merge-policies.ts";
+import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import { openTrust } from "./open-trust.ts";
 
 const { signal } = new AbortController();

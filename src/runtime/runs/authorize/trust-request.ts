@@ -1,17 +1,18 @@
 import { isSkillsError } from "../../../base/errors.ts";
 import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
 import type { SkillSource } from "../../../skills/files.ts";
-import type { HashedFile } from "../../../skills/hash.ts";
+import type { HashedFile, SkillHasher } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/skillset.ts";
-import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
-import type { Asker, FullTrustRequest } from "../../trust.ts";
+import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
-import { skillChanged } from "../plan/plan-run.ts";
-import { readPlannedFile } from "../plan/read-planned-file.ts";
+import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import { needsOf } from "../../../skills/permissions.ts";
+import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
+import type { Standing } from "../../trust/standings.ts";
 
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(
@@ -112,4 +113,76 @@ function toText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined; // Not text.
   }
+}
+
+const never = new AbortController().signal;
+
+/**
+ * Grants of the configuration that name no digest are for the bytes that a skill has when the process first sees it, however its files
+ * change later. The returned function receives the skills of each call; it never rejects.
+ */
+export function createGrantPins(
+  configured: ConfiguredGrants,
+): (snapshot: Snapshot, caller: Pick<RunCaller, "hashFiles">) => Promise<void> {
+  const seen = new WeakSet<Snapshot>();
+  const pinned = new Set<string>();
+  let pinning: Promise<void> = Promise.resolve();
+
+  async function pin({ skills }: Snapshot, { hashFiles }: Pick<RunCaller, "hashFiles">): Promise<void> {
+    for (const { isOwn = false, versions } of skills) {
+      for (const skill of versions) {
+        const { name, slug, directory } = skill;
+        const found = { name, slug, directory, isOwn };
+        if (pinned.has(directory) || !configured.concerns(found)) continue;
+        pinned.add(directory);
+        // A skill that cannot be read cannot be run either.
+        const hashed = await hashFiles(skill, never).catch(() => undefined);
+        if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, needsOf(skill));
+      }
+    }
+    configured.settle();
+  }
+
+  return (snapshot, caller) => {
+    if (!configured.isEmpty && !seen.has(snapshot)) {
+      seen.add(snapshot);
+      pinning = pinning.then(() => pin(snapshot, caller));
+    }
+    return pinning;
+  };
+}
+
+/** The skills that cannot be used now, and why. */
+export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;
+
+/** Finds out how skills stand, without asking anybody. Rejects with the reason of `signal`. */
+export async function findStandings(
+  offered: readonly OfferedSkill[],
+  {
+    trust,
+    source,
+    hasher,
+    asker,
+    signal,
+  }: {
+    readonly trust: Pick<Trust, "standings">;
+    readonly source: SkillSource;
+    readonly hasher: Pick<SkillHasher, "hash">;
+    readonly asker: Pick<Asker, "owner" | "directory">;
+    readonly signal: AbortSignal;
+  },
+): Promise<Standings> {
+  const asked = offered.map((found) => ({
+    subject: subjectOfOffered(found, source),
+    needs: needsOf(found.skill),
+    hasCode: found.skill.kind === "action",
+    digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
+  }));
+  const found = await trust.standings(asked, asker);
+  const standings = new Map<Skill, Exclude<Standing, "ready">>();
+  for (const [index, { skill }] of offered.entries()) {
+    const standing = found[index];
+    if (standing !== undefined && standing !== "ready") standings.set(skill, standing);
+  }
+  return standings;
 }

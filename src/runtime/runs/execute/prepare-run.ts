@@ -8,8 +8,7 @@ import type { Invocation, InvocationEnd } from "../../../sources/invoke.ts";
 import type { MountedFile, MountedSkill, RunNeeds, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
-import { type PlannedMount, findMount, skillChanged } from "../plan/plan-run.ts";
-import { readPlannedFile } from "../plan/read-planned-file.ts";
+import { type PlannedMount, findMount, readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 

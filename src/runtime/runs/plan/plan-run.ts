@@ -2,12 +2,11 @@ import { invalidInput } from "../../../base/failures/invalid-input.ts";
 import type { StoredBlob } from "../../blobs.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
-import type { HashedSkill } from "../../../skills/hash.ts";
+import type { HashedFile, HashedSkill } from "../../../skills/hash.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
-import { checkDeclared } from "./check-declared.ts";
 import {
   defaultRunLimits,
   defaultTimeoutMs,
@@ -18,6 +17,11 @@ import {
 } from "../run-limits.ts";
 import { isBlobId } from "../../blobs/blob-rules.ts";
 import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
+import { hash } from "node:crypto";
+import { joinPath } from "../../../base/paths/at-real-path.ts";
+import { isWithin } from "../../../base/paths/is-within.ts";
+import type { SkillSource } from "../../../skills/files.ts";
+import { declaresSame } from "../../../skills/skillset.ts";
 
 const maxCodeBytes = 1024 * 1024;
 
@@ -210,4 +214,46 @@ function* levelsOf(value: Json): Generator<readonly Json[]> {
   const inside = (holder: Json): readonly Json[] =>
     typeof holder === "object" && holder !== null ? Object.values(holder) : [];
   for (let level: readonly Json[] = [value]; level.length > 0; level = level.flatMap(inside)) yield level;
+}
+
+/** A file of a skill, with exactly the bytes that were hashed; undefined if it has others now, or is gone. */
+export function readPlannedFile(
+  { files, bytes }: SkillSource,
+  directory: string,
+  { path, size_bytes: size, sha256 }: HashedFile,
+): Uint8Array | undefined {
+  const place = path.split("/").reduce(joinPath, directory);
+  let content = bytes.head(place, size)?.bytes;
+  if (content === undefined) {
+    // A file may be a link to another one of the skill.
+    const real = files.resolve(place);
+    content = real !== undefined && isWithin(real, directory) ? bytes.head(real, size)?.bytes : undefined;
+  }
+  return content !== undefined && hash("sha256", content, "hex") === sha256 ? content : undefined;
+}
+
+/** The digest of which it is known that the skill declares the same. */
+const checked = new WeakMap<Skill, string>();
+
+/**
+ * A digest is approved together with what the skill declares, so both must be of the same files: throws SKILL_NOT_READY where a skill was
+ * read when its files were others, or declares something in a file that its digest does not cover.
+ */
+export async function checkDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<void> {
+  if (digest === undefined || checked.get(skill) === digest || wantsNothing(skill)) return;
+  const read = (path: string): Uint8Array | undefined => {
+    const file = files.find((other) => other.path === path);
+    return file && readPlannedFile(source, skill.directory, file);
+  };
+  if (!(await declaresSame(skill, read))) {
+    const message = `What the skill ${skill.name} declares is not what its files declare now.`;
+    const hint =
+      "If it was just changed, list the skills again. SKILL.md and skill.toml must be files of the skill, not links to files outside of its directory.";
+    throw new SkillsError("SKILL_NOT_READY", message, { facts: { hint, retryable: true } });
+  }
+  checked.set(skill, digest);
+}
+
+function wantsNothing(skill: Skill): boolean {
+  return !needsGrant(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
 }

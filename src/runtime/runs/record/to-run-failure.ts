@@ -2,7 +2,7 @@ import { runInSlices } from "../../../base/promises/slices.ts";
 import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import type { RunRecord } from "../record.ts";
-import type { RunFailure } from "../run-result.ts";
+import type { RunFailure } from "../run-spec.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import type { RanProgram, RunFacts } from "./to-run-result.ts";
 import { requirementsFile } from "../../../skills/skill.ts";

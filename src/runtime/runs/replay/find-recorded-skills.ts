@@ -4,7 +4,7 @@ import type { Skill } from "../../../skills/skill.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { SkillVersion } from "../run-spec.ts";
-import type { RecordedRun } from "./recorded-run.ts";
+import type { RecordedRun } from "./plan-replay.ts";
 
 /** The skills that a recorded run used, with exactly the bytes that it used. */
 export interface RecordedSkills {

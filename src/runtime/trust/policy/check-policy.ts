@@ -1,11 +1,13 @@
 import { nearest } from "../../../base/text/nearest.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
-import { contradictionsIn } from "./layers/contradictions.ts";
+import { contradictionsIn } from "./contradictions.ts";
 import { nodeAt } from "../../../base/json/node-at.ts";
 import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../../../base/json/json-text.ts";
 import {
   type ListName,
   type PolicyFile,
+  type PolicyProblem,
+  type ReportPolicyProblem,
   type SettingName,
   commitForm,
   entryFault,
@@ -15,7 +17,6 @@ import {
   settings,
 } from "./policy-file.ts";
 import { digestForm } from "../../../base/text/digest-form.ts";
-import type { PolicyProblem, ReportPolicyProblem } from "./policy-problem.ts";
 
 /** A policy file's text, read. */
 export interface CheckedPolicy {

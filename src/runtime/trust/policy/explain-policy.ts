@@ -1,7 +1,7 @@
 import { type Capabilities, covers, noCapabilities } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import { type PolicyLayer, denialsOf } from "./layers.ts";
-import { mergePolicies, effectiveSettings } from "./layers/merge-policies.ts";
+import { effectiveSettings, mergePolicies } from "./merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 
 /** What the policies say about one thing that a skill is or wants, and which rule says it. */

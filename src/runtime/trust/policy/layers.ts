@@ -1,11 +1,9 @@
 import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
-import type { PolicyProblem } from "./policy-problem.ts";
-import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
+import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
 import { judgeLicense } from "./judge-license.ts";
-import { matching } from "./rules/matching.ts";
-import { allowsSource, deniesSource, deniesUrl, isUrlRule } from "./rules/source-rule.ts";
+import { allowsSource, deniesSource, deniesUrl, isUrlRule, matching } from "./rules.ts";
 
 /** One policy file of those that count together. */
 export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {

@@ -1,14 +1,16 @@
+import path from "node:path";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layers.ts";
-import { looseningsOf } from "./layers/loosenings.ts";
-import { mergePolicies } from "./layers/merge-policies.ts";
-import { fileStamp } from "../../../base/paths/read-guarded-file.ts";
-import { type PolicyFileLocation, policyFileLocations } from "../policy-places.ts";
+import { looseningsOf } from "./contradictions.ts";
+import { mergePolicies } from "./merge-policies.ts";
+import { type GuardedText, fileStamp, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import type { Policy } from "../policy.ts";
-import { readPolicyText } from "./read-policy-file.ts";
-import { organisationPolicy } from "../../../wire/policy-file.ts";
+import { organisationPolicy, policyFileName } from "../../../wire/policy-file.ts";
+import { lstatSync } from "node:fs";
+import { isRepository } from "../project-of.ts";
+import { policyLimits } from "./policy-file.ts";
 
 /** The policies of this machine. */
 export interface Policies {
@@ -114,3 +116,64 @@ export const noPolicy: Policy = Object.freeze({
   deniesLicense: () => undefined,
   grants: () => undefined,
 });
+
+/** Where a policy file may be. */
+interface PolicyFileLocation {
+  readonly file: string;
+  readonly origin: "organisation" | "configuration" | "project";
+}
+
+/**
+ * All places of the policies that count in a directory; without one, of those that count everywhere. `given`: the file of the
+ * configuration.
+ */
+function policyFileLocations(
+  directory: string | undefined,
+  {
+    given,
+    organisation = organisationPolicy(),
+  }: { readonly given: string | undefined; readonly organisation?: string },
+): readonly PolicyFileLocation[] {
+  return [
+    { file: organisation, origin: "organisation" },
+    ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
+    ...(directory === undefined ? [] : placesIn(directory)),
+  ];
+}
+
+/** A project's files: in the directory of the session, and at the root of the repository that contains it. */
+function placesIn(directory: string): readonly PolicyFileLocation[] {
+  const root = repositoryRoot(directory);
+  return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
+    file: path.join(place, policyFileName),
+    origin: "project",
+  }));
+}
+
+/** The nearest directory with a repository of git that another user cannot have put there. */
+function repositoryRoot(directory: string): string | undefined {
+  const user = process.getuid?.();
+  for (let place = directory; ; place = path.dirname(place)) {
+    const git = path.join(place, ".git");
+    const owner = ownerOf(git);
+    const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
+    if (isOurs && isRepository(git)) return place;
+    if (place === path.dirname(place)) return undefined;
+  }
+}
+
+function ownerOf(file: string): number | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined; // In a directory that cannot be searched.
+  }
+}
+
+/** Reads a policy file, or says why it is not read. */
+export function readPolicyText(file: string, origin: PolicyLayer["origin"]): GuardedText {
+  const of = origin === "project" ? "project" : "user";
+  const read = readGuardedFile(file, { maxBytes: policyLimits.bytes, of });
+  if (!("fault" in read) || read.fault !== "there is no such file") return read;
+  return { ...read, fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY." };
+}

@@ -1,7 +1,7 @@
 import type { Capabilities } from "../../../skills/permissions.ts";
-import { isHostRule } from "./rules/host-rule.ts";
+import { isHostRule, isSourceRule } from "./rules.ts";
 import { maxWildcards } from "../../../base/text/name-glob.ts";
-import { isSourceRule } from "./rules/source-rule.ts";
+import type { FileProblem } from "../../../base/failures/file-problem.ts";
 
 /** The settings of a policy. Their values go from permissive to strict: of two, the later one counts. */
 export const settings = {
@@ -128,3 +128,26 @@ export const grantedLists = {
 } as const;
 
 export const commitForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** What is wrong with a policy file. */
+export type PolicyProblem = FileProblem<
+  | "policy-unreadable"
+  | "policy-syntax"
+  | "policy-key-unknown"
+  | "policy-key-duplicate"
+  | "policy-value-invalid"
+  | "policy-contradiction"
+  | "policy-loosens"
+  | "policy-grant-idle"
+  | "policy-no-effect"
+  | "policy-implied"
+>;
+
+/** Reports a problem at a place in the file. */
+export type ReportPolicyProblem = (
+  code: PolicyProblem["code"],
+  place: { readonly offset: number; readonly end: number },
+  message: string,
+  fix: string,
+  severity?: PolicyProblem["severity"],
+) => void;

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { diskRunStore } from "../../../../src/runtime/runs/store/disk-run-store.ts";
+import { type StoredRun, diskRunStore } from "../../../../src/runtime/runs/run-store.ts";
 import { keptRunOf } from "../../../contract/run-store.ts";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
-import type { StoredRun } from "../../../../src/runtime/runs/store/stored-run.ts";
 
 const project = useTemporaryProject();
 

@@ -15,7 +15,7 @@ import {
 import path from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { adding, blockOf, digestOf, grantOf, removing } from "../grants/grant-of.ts";
+import { adding, blockOf, digestOf, grantOf, removing } from "./grant-of.ts";
 import { approvalDirectories } from "./approvals-directory.ts";
 
 const newDirectory = approvalDirectories();

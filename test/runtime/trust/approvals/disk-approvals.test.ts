@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync 
 import { describe, expect, test } from "vitest";
 import { allows } from "../../../../src/runtime/trust/grants.ts";
 import { describeApprovalStore } from "../../../contract/approval-store.ts";
-import { adding, digestOf, grantOf, removing } from "../grants/grant-of.ts";
+import { adding, digestOf, grantOf, removing } from "./grant-of.ts";
 import { approvalDirectories } from "./approvals-directory.ts";
 
 const newDirectory = approvalDirectories();

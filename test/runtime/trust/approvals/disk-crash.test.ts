@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { dieAtEachChange, isEachKilled } from "../../../base/processes/die-at-each-change.ts";
-import { adding, grantOf } from "../grants/grant-of.ts";
+import { adding, grantOf } from "./grant-of.ts";
 import { type ApprovalsDirectory, approvalDirectories } from "./approvals-directory.ts";
 
 const newDirectory = approvalDirectories();

@@ -11,7 +11,7 @@ import type { Policy } from "../../../../src/runtime/trust/policy.ts";
 import type { Answer, Question } from "../../../../src/runtime/question.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";
 import { manualClock } from "../../../manual-clock.ts";
-import { memoryRunStore } from "../../runs/store/memory-run-store.ts";
+import { memoryRunStore } from "../../runs/memory-run-store.ts";
 import { memorySandbox } from "../../sandbox/memory-sandbox.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../../../skills/files/memory-skill-files.ts";
 import { openTrust } from "../open-trust.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { noCapabilities } from "../../../../src/skills/permissions.ts";
 import { type Policies, createPolicies, noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
-import { subjectOf, wanting } from "./layers/layers.ts";
+import { subjectOf, wanting } from "./layers.ts";
 import { organisationPolicy } from "../../../../src/wire/policy-file.ts";
 
 const name = "acp-skills.policy.json";

@@ -1,14 +1,13 @@
-import type { Asker, Authorization, ReadSkill } from "../../trust.ts";
-import { noCapabilities } from "../../../skills/permissions.ts";
-import type { ConfiguredGrants } from "../configured-grants.ts";
-import type { Decisions, DecisionsOptions } from "../decisions.ts";
-import { least, reachIndex } from "../grants.ts";
-import type { Policy } from "../policy.ts";
-import { type Question, type Reply, askAboutProject } from "../../question.ts";
-import { type OutcomeListener, type Questions, onlyOnce } from "../questions.ts";
-import { questionKey } from "../session-trust.ts";
-import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefused } from "../refusals.ts";
-import type { Approvals } from "../approvals/scope-approvals.ts";
+import type { Asker, Authorization, ReadSkill } from "../trust.ts";
+import { noCapabilities } from "../../skills/permissions.ts";
+import type { ConfiguredGrants } from "./configured-grants.ts";
+import { type Decisions, type DecisionsOptions, questionKey } from "./decisions.ts";
+import { least, reachIndex } from "./grants.ts";
+import type { Policy } from "./policy.ts";
+import { type Question, type Reply, askAboutProject } from "../question.ts";
+import { type OutcomeListener, type Questions, onlyOnce } from "./questions.ts";
+import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefused } from "./refusals.ts";
+import type { Approvals } from "./approvals/scope-approvals.ts";
 
 export interface ProjectReadingOptions {
   readonly policyFor: (directory: string | undefined) => Policy;

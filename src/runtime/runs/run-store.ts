@@ -1,19 +1,60 @@
+import path from "node:path";
+import * as z from "zod";
 import { createHash } from "node:crypto";
 import { readFile, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import * as z from "zod";
-import { systemCode } from "../../../base/failures/system-code.ts";
-import { LimitedMap } from "../../../base/limited-map.ts";
-import type { Log } from "../../../base/log.ts";
-import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
-import { identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
-import { inParallel } from "../../../base/promises/in-parallel.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
-import { SkillsError } from "../../../base/errors.ts";
-import { writeJson } from "../../../base/json/untrusted-json.ts";
-import type { RunRetention, RunStore } from "../store.ts";
-import { type StoredRun, storedRunSchema } from "./stored-run.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
+import type { Log } from "../../base/log.ts";
+import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import { inParallel } from "../../base/promises/in-parallel.ts";
+import { runInSlices } from "../../base/promises/slices.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { writeJson } from "../../base/json/untrusted-json.ts";
+import { runResult, runSpec } from "./run-spec.ts";
+
+/** A run: what it was asked to do, and how far it got. */
+const storedRunSchema = z.strictObject({
+  spec: runSpec,
+  /** Milliseconds since 1970. */
+  createdAt: z.number(),
+  /** `interrupted`: the process that ran it ended before the run. */
+  status: z.enum(["queued", "running", "interrupted", "completed", "failed", "refused", "cancelled"]),
+  /** Without what was printed. `atMs` counts from `createdAt`. */
+  events: z.array(z.looseObject({ atMs: z.number(), type: z.string() })).readonly(),
+  /** Of a run that started and ended. */
+  result: runResult.exactOptional(),
+  /** Why it was refused. */
+  error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
+});
+
+export type StoredRun = z.infer<typeof storedRunSchema>;
+
+/** Limits of what is stored. */
+export interface RunRetention {
+  readonly ttlMs: number;
+  /** Of one owner. Of more runs the oldest are removed. */
+  readonly maxRuns: number;
+  readonly maxBytes: number;
+}
+
+/** The port to the records of runs. */
+export interface RunStore {
+  /**
+   * Stores a record, some time later, in place of an earlier one of the same run; until it is stored, `read` finds it here. Never throws:
+   * a run does not depend on its record.
+   */
+  keep(run: StoredRun): void;
+  /** Waits until everything so far is stored; whether a record of this run survives the end of this process. */
+  stored(runId: string): Promise<boolean>;
+  /** Undefined where there is none, or no longer. */
+  read(runId: string): Promise<StoredRun | undefined>;
+  /** Newest first. */
+  list(): AsyncIterable<StoredRun>;
+  /** Waits for what is still being stored. */
+  close(): Promise<void>;
+}
 
 export interface DiskRunStoreOptions extends Partial<RunRetention> {
   /** Milliseconds since 1970. */

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Capabilities, beyond, covers, isNothing, noCapabilities } from "../../../../../src/skills/permissions.ts";
-import type { Subject } from "../../../../../src/runtime/trust/grants.ts";
-import type { PolicyLayer } from "../../../../../src/runtime/trust/policy/layers.ts";
-import { looseningsOf } from "../../../../../src/runtime/trust/policy/layers/loosenings.ts";
-import { mergePolicies } from "../../../../../src/runtime/trust/policy/layers/merge-policies.ts";
-import { settings } from "../../../../../src/runtime/trust/policy/policy-file.ts";
-import type { Policy } from "../../../../../src/runtime/trust/policy.ts";
+import { type Capabilities, beyond, covers, isNothing, noCapabilities } from "../../../../src/skills/permissions.ts";
+import type { Subject } from "../../../../src/runtime/trust/grants.ts";
+import type { PolicyLayer } from "../../../../src/runtime/trust/policy/layers.ts";
+import { looseningsOf } from "../../../../src/runtime/trust/policy/contradictions.ts";
+import { mergePolicies } from "../../../../src/runtime/trust/policy/merge-policies.ts";
+import { settings } from "../../../../src/runtime/trust/policy/policy-file.ts";
+import type { Policy } from "../../../../src/runtime/trust/policy.ts";
 import { anyContent, anySubject, anyWants, digest, home, layerOf, subjectOf, wanting } from "./layers.ts";
-import { noPolicy } from "../../../../../src/runtime/trust/policy/open-policies.ts";
+import { noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
 
 const merged = (...layers: readonly PolicyLayer[]): Policy => mergePolicies(layers, home);
 const organisation = (content: object | string): PolicyLayer => layerOf("organisation", content);

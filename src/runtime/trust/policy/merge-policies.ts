@@ -1,15 +1,15 @@
-import { together } from "../../../../skills/permissions.ts";
-import { type Denial, type PolicyLayer, denialsOf, licenseDenial, skillDenialsOf, urlDenial } from "../layers.ts";
+import { together } from "../../../skills/permissions.ts";
+import { type Denial, type PolicyLayer, denialsOf, licenseDenial, skillDenialsOf, urlDenial } from "./layers.ts";
 import {
   type PolicyGrant,
   type PolicySettings,
   type SettingName,
   defaultPolicySettings,
   settings,
-} from "../policy-file.ts";
-import type { Policy, PolicyRefusal } from "../../policy.ts";
-import { matchesGlob } from "../../../../base/text/name-glob.ts";
-import { sourceContains } from "../rules/source-rule.ts";
+} from "./policy-file.ts";
+import type { Policy, PolicyRefusal } from "../policy.ts";
+import { matchesGlob } from "../../../base/text/name-glob.ts";
+import { sourceContains } from "./rules.ts";
 
 /** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
 export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {

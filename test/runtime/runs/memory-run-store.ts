@@ -1,6 +1,9 @@
-import type { RunRetention, RunStore } from "../../../../src/runtime/runs/store.ts";
-import { defaultRetention } from "../../../../src/runtime/runs/store/disk-run-store.ts";
-import type { StoredRun } from "../../../../src/runtime/runs/store/stored-run.ts";
+import {
+  type RunRetention,
+  type RunStore,
+  type StoredRun,
+  defaultRetention,
+} from "../../../src/runtime/runs/run-store.ts";
 
 /** Records of runs in memory. `now` is in milliseconds since 1970. */
 export function memoryRunStore({

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
-import { checkPolicy } from "../../../../../src/runtime/trust/policy/check-policy.ts";
-import { type Capabilities, noCapabilities } from "../../../../../src/skills/permissions.ts";
-import type { Subject } from "../../../../../src/runtime/trust/grants.ts";
-import type { PolicyLayer } from "../../../../../src/runtime/trust/policy/layers.ts";
+import { checkPolicy } from "../../../../src/runtime/trust/policy/check-policy.ts";
+import { type Capabilities, noCapabilities } from "../../../../src/skills/permissions.ts";
+import type { Subject } from "../../../../src/runtime/trust/grants.ts";
+import type { PolicyLayer } from "../../../../src/runtime/trust/policy/layers.ts";
 
 export const home = "/home/ada";
 

@@ -1,8 +1,8 @@
 import {
   chmodSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -12,10 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { diskRunStore } from "../../../../src/runtime/runs/store/disk-run-store.ts";
-import type { RunStore } from "../../../../src/runtime/runs/store.ts";
-import { dieAtEachChange } from "../../../base/processes/die-at-each-change.ts";
-import { describeRunStore, keptRunOf } from "../../../contract/run-store.ts";
+import { type RunStore, diskRunStore } from "../../../src/runtime/runs/run-store.ts";
+import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
+import { describeRunStore, keptRunOf } from "../../contract/run-store.ts";
 
 let directory = "";
 let logged: string[] = [];

@@ -1,0 +1,191 @@
+import path from "node:path";
+import { isIPv4, isIPv6 } from "node:net";
+import type { ListName } from "./policy-file.ts";
+import { matchesGlob } from "../../../base/text/name-glob.ts";
+import { LimitedMap } from "../../../base/limited-map.ts";
+import { installedFrom } from "../../../skills/files.ts";
+import { isWithin } from "../../../base/paths/is-within.ts";
+
+/** Some hosts: of a policy, or one entry of what a skill asks for. What is undefined is any. */
+interface Hosts {
+  readonly scheme: string | undefined;
+  readonly port: string | undefined;
+  /** "" is any host. */
+  readonly name: string;
+  /** Only the subdomains of `name`. */
+  readonly subdomains: boolean;
+}
+
+const form = /^(?:(https?):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]*)(?::([1-9]\d{0,4}))?$/i;
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const numberLike = /^(?:\d+|0x[0-9a-f]*)$/;
+const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" };
+
+/** Whether a policy's entry is valid. */
+export function isHostRule(entry: string): boolean {
+  return parseHosts(entry) !== undefined;
+}
+
+/** Whether a policy's entry allows all hosts of another entry, or of one that a skill asks for. Names are compared, not addresses. */
+export function hostsContain(rule: string, asked: string): boolean {
+  const [all, some] = [parseHosts(rule), parseHosts(asked)];
+  if (all === undefined || some === undefined) return false;
+  if (all.scheme !== undefined && all.scheme !== some.scheme) return false;
+  if (all.port !== undefined && all.port !== some.port) return false;
+  if (all.name === "") return true;
+  if (!all.subdomains) return !some.subdomains && all.name === some.name;
+  return some.name.endsWith(`.${all.name}`) || (some.subdomains && some.name === all.name);
+}
+
+/** Whether a policy's entry denies any host of what a skill asks for. What cannot be understood is denied. */
+export function hostsOverlap(rule: string, asked: string): boolean {
+  const [a, b] = [parseHosts(rule), parseHosts(asked)];
+  if (a === undefined || b === undefined) return true;
+  if (a.scheme !== undefined && b.scheme !== undefined && a.scheme !== b.scheme) return false;
+  if (a.port !== undefined && b.port !== undefined && a.port !== b.port) return false;
+  if (a.name === "" || b.name === "") return true;
+  if (!a.subdomains && !b.subdomains) return a.name === b.name;
+  const isBelow = (name: string, { name: above, subdomains }: Hosts): boolean =>
+    subdomains && name.endsWith(`.${above}`);
+  return isBelow(a.name, b) || isBelow(b.name, a) || (a.subdomains && b.subdomains && a.name === b.name);
+}
+
+function parseHosts(entry: string): Hosts | undefined {
+  if (entry === "*") return { scheme: undefined, port: undefined, name: "", subdomains: false };
+  const [, scheme, wildcard, host = "", port] = form.exec(entry) ?? [];
+  const name = canonicalName(host.toLowerCase());
+  const subdomains = wildcard !== undefined;
+  if (name === undefined || (subdomains && (isIPv4(name) || name.startsWith("[")))) return undefined;
+  const lowerScheme = scheme?.toLowerCase();
+  return { scheme: lowerScheme, port: port ?? defaultPorts[lowerScheme ?? ""], name, subdomains };
+}
+
+/** As the sandbox's proxy compares them: without a trailing dot, addresses in one form, nothing that merely resembles an address. */
+function canonicalName(host: string): string | undefined {
+  if (isIPv4(host)) return host;
+  if (host.startsWith("[")) return isIPv6(host.slice(1, -1)) ? new URL(`http://${host}/`).hostname : undefined;
+  const name = host.replace(/(?<=[^.])\.$/, "");
+  const labels = name.split(".");
+  const isName =
+    name.length <= 253 && labels.every((part) => label.test(part)) && !numberLike.test(labels.at(-1) ?? "");
+  return isName ? name : undefined;
+}
+
+/** How the entries of the lists of a policy are compared with names, or with each other. */
+interface Matching {
+  /** Whether an entry stands for everything that another one does. */
+  readonly contains: (entry: string, other: string, home: string) => boolean;
+  /** Whether an entry stands for anything that another one does: true if in doubt. */
+  readonly overlaps: (entry: string, other: string) => boolean;
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+export const matching: Readonly<Record<ListName, Matching>> = {
+  skills: { contains: matchesGlob, overlaps: matchesGlob },
+  sources: { contains: sourceContains, overlaps: isSame },
+  licenses: { contains: isSame, overlaps: isSame },
+  hosts: { contains: hostsContain, overlaps: hostsOverlap },
+  secrets: { contains: matchesGlob, overlaps: matchesGlob },
+};
+
+/** Where a skill came from. */
+interface SkillOrigin {
+  /** The directory of skills under which it was found. */
+  readonly source: string;
+  /** The real path of its own directory. */
+  readonly directory: string;
+  readonly isOwn: boolean;
+  /** Set for skills that others publish. */
+  readonly origin?: { readonly source: string } | undefined;
+}
+
+/** Stands for all skills that came with projects. */
+const project = "project";
+const url = /^https?:\/\/[^/\s]/i;
+
+/** A directory (absolute, or in the home directory), the start of a URL, or `project`. */
+export function isSourceRule(entry: string): boolean {
+  return entry === project || url.test(entry) || entry === "~" || entry.startsWith("~/") || path.isAbsolute(entry);
+}
+
+/** Whether everything from one source comes from another: the directory or one above it, the URL or the start of one. */
+export function sourceContains(rule: string, other: string, home: string): boolean {
+  if (rule === other) return true;
+  if (url.test(rule)) return isUnderUrl(other, rule);
+  if (rule === project || other === project || url.test(other)) return false;
+  return isWithin(toPath(other, home), toPath(rule, home));
+}
+
+export function allowsSource(rule: string, skill: SkillOrigin, home: string): boolean {
+  if (rule === project) return !skill.isOwn && skill.origin === undefined;
+  if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(skill.origin.source, rule);
+  return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
+}
+
+/** Besides, a directory is denied where it really is, and where a fetched skill is stored; and what was installed from a URL. */
+export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
+  if (url.test(rule)) {
+    const urls = skill.origin === undefined ? installedFrom(skill, home) : [skill.origin.source];
+    return urls.some((one) => deniesUrl(rule, one));
+  }
+  if (rule === project) return allowsSource(rule, skill, home);
+  return [skill.source, skill.directory].some((place) => isWithin(fold(place), toPath(rule, home)));
+}
+
+function isUnderUrl(text: string, start: string): boolean {
+  if (!URL.canParse(text) || !URL.canParse(start)) return false;
+  const [{ origin, pathname }, above] = [new URL(text), new URL(start)];
+  const prefix = above.pathname.replace(/\/+$/, "");
+  const isBelow = pathname === prefix || pathname === `${prefix}.git` || pathname.startsWith(`${prefix}/`);
+  return origin === above.origin && isBelow;
+}
+
+/** A URL is denied however it is spelt: by another scheme, with a user, in other letters. */
+export function deniesUrl(rule: string, text: string): boolean {
+  const [denied, place] = [placeOf(rule), placeOf(text)];
+  if (denied === undefined || place === undefined) return false;
+  const isHost = denied.host === place.host && (denied.port === "" || denied.port === place.port);
+  const [path, prefix] = [place.path, denied.path.replace(/\.git$/, "")];
+  return isHost && (path === prefix || path === `${prefix}.git` || path.startsWith(`${prefix}/`));
+}
+
+/** Whether sources on the network are allowed by URL: then others are not. */
+export function isUrlRule(rule: string): boolean {
+  return url.test(rule);
+}
+
+function placeOf(text: string): { readonly host: string; readonly port: string; readonly path: string } | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { hostname, port, pathname } = new URL(text);
+  const path = decoded(pathname)
+    .toLowerCase()
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/$/, "");
+  return { host: hostname.toLowerCase().replace(/^www\.|\.$/g, ""), port, path };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const paths = new LimitedMap<string, string>(2_000);
+
+/** Cached, because the same entries are compared with thousands of skills. */
+function toPath(entry: string, home: string): string {
+  const key = `${home}\n${entry}`;
+  const known = paths.get(key);
+  if (known !== undefined) return known;
+  const place = fold(path.resolve(entry.startsWith("~") ? path.join(home, entry.slice(1)) : entry));
+  paths.set(key, place);
+  return place;
+}
+
+/** File systems of Windows do not distinguish case. */
+function fold(place: string): string {
+  return process.platform === "win32" ? place.toLowerCase() : place;
+}
