@@ -1,5 +1,5 @@
 import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../base/processes/threads.ts";
-import { urlOf } from "../base/paths/url-of.ts";
+import { urlOf } from "../base/paths/location.ts";
 import { type Settings, toSettingsData } from "../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
 

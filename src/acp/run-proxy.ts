@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type InjectedOptions, type SkillsOptions, readOptions } from "../runtime/options.ts";
-import { createDeferred } from "../base/promises/deferred.ts";
+import { createDeferred } from "../base/promises.ts";
 import { loadInterceptor } from "./relay/load-interceptor.ts";
 import { Routing, relayChain } from "./relay/relay-chain.ts";
 import { flush } from "./relay/relay-lines.ts";

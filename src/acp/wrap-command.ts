@@ -1,6 +1,6 @@
 import { type Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
-import { createDeferred } from "../base/promises/deferred.ts";
+import { createDeferred } from "../base/promises.ts";
 import { isSkillsError } from "../base/errors.ts";
 import {
   type InjectedOptions,
@@ -140,7 +140,7 @@ async function connect(
       return interceptor.passFromAgent(lines, flush);
     });
     // A launcher has started its program when the first output arrives.
-    agent.stdout.off("readable", retainOutput).once("data", agent.look);
+    agent.stdout.off("readable", retainOutput).once("data", agent.updateTree);
     void fromEditor.ended.then(ending.leave);
     output.once("error", ending.leave).once("close", ending.leave);
     void fromAgent.ended.then(async () => {
@@ -200,7 +200,7 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
     leave() {
       if (isLeaving) return;
       isLeaving = true;
-      agent.look();
+      agent.updateTree();
       agent.stdin.end();
       if (isTerminated) return;
       stop = clock.after(gracePeriod, () => {

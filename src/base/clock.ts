@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
   now(): number;
-  /** Milliseconds for which this thread has waited for something to do, since an arbitrary moment. Absent: as `now`. */
+  /** Milliseconds for which this thread has been idle, since an arbitrary moment. If absent, `now` is used. */
   idle?(): number;
   /** Calls back once after `ms`; the returned function cancels. A pending timer never keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
@@ -24,8 +24,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The time on a clock that stands still while this thread is busy: what somebody sent at once has not taken longer by it, however late
- * this thread comes to read it.
+ * The time on a clock that stands still while this thread is busy: a reply that was sent at once has not taken longer by this clock,
+ * however late this thread reads it.
  */
 export function timeWaited(clock: Pick<Clock, "now" | "idle">): number {
   return clock.idle?.() ?? clock.now();

@@ -1,8 +1,8 @@
 import { type Stats, accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../base/failures/system-code.ts";
+import { systemCode } from "../base/failures/system-error.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
-import { ownershipFault } from "../base/paths/make-directories.ts";
+import { ownershipFault } from "../base/paths/directories.ts";
 import { foreignTo } from "../base/processes/tickets.ts";
 
 /** Where blobs, the ledger, run records and packages of this user are. */

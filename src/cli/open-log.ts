@@ -1,6 +1,6 @@
 import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../base/failures/system-code.ts";
+import { systemCode } from "../base/failures/system-error.ts";
 import type { Log } from "../base/log.ts";
 import { safeText } from "./report/safe-text.ts";
 

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
-import { createDeferred } from "../base/promises/deferred.ts";
+import { createDeferred } from "../base/promises.ts";
 import { fieldsOf } from "../client/json.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 import { readLines } from "./transcript/read-lines.ts";

@@ -1,9 +1,9 @@
 import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
-import { counted } from "../base/text/counted.ts";
+import { counted } from "../base/text/code-points.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { ChangedFile } from "../skills/copied-files.ts";
-import { unseenCharacters } from "../base/text/invisible-characters.ts";
+import { unseenCharacters } from "../base/text/unsafe-characters.ts";
 
 /** What a person can answer. */
 export type Answer = "once" | "trust" | "not-now" | "block";

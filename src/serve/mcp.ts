@@ -1,4 +1,4 @@
-import { maxJsonValues } from "../base/network/json-values.ts";
+import { maxJsonValues } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
 import type { McpApp } from "../mcp/mcp-caller.ts";
 import { type HttpMcp, openHttpMcp } from "../mcp/streamable-http.ts";

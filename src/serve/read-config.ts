@@ -1,7 +1,14 @@
 import path from "node:path";
 import type { FileProblem } from "../base/failures/file-problem.ts";
-import { type JsonNode, parseJsonNode, rangeOf, valueOf } from "../base/json/json-text.ts";
-import { type JsonPath, nodeAt, repeatedKeys } from "../base/json/node-at.ts";
+import {
+  type JsonNode,
+  parseJsonNode,
+  rangeOf,
+  valueOf,
+  type JsonPath,
+  nodeAt,
+  repeatedKeys,
+} from "../base/json/json-text.ts";
 import { type KnownKeys, toSchemaFaults } from "../base/json/schema-faults.ts";
 import { readGuardedFile } from "../base/paths/read-guarded-file.ts";
 import { type WrittenConfig, configLimits, configSchema } from "./config/config-schema.ts";

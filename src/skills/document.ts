@@ -1,6 +1,6 @@
 import matter from "gray-matter";
 import { findFrontmatter, isYaml } from "./manifest/frontmatter.ts";
-import { withoutTags } from "../base/text/invisible-characters.ts";
+import { withoutTags } from "../base/text/unsafe-characters.ts";
 import { readYaml } from "./manifest/yaml.ts";
 import { toSlug } from "./skill.ts";
 

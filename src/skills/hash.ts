@@ -1,15 +1,13 @@
 import { relative, sep } from "node:path";
 import { joinPath } from "../base/paths/at-real-path.ts";
-import { isWithin } from "../base/paths/is-within.ts";
-import { type Steps, runInSlices } from "../base/promises/slices.ts";
+import { isWithin } from "../base/paths/location.ts";
+import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
 import type { DirectoryEntry, SkillFiles, SkillSource, FileStamp, SkillBytes } from "./files.ts";
 import type { Skill } from "./skill.ts";
-import { byCodePoint } from "../base/text/code-point-order.ts";
+import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { fileNameFault } from "./files/file-name-fault.ts";
-import { countCodePoints } from "../base/text/code-points.ts";
 import { createHash } from "node:crypto";
-import { createSemaphore } from "../base/promises/semaphore.ts";
 
 /** A walk stops at this many files, or entries looked at. */
 const maxWalkedFiles = 4096;

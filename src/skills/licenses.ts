@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type parse from "spdx-expression-parse";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
-import { byCodePoint } from "../base/text/code-point-order.ts";
+import { byCodePoint } from "../base/text/code-points.ts";
 import type { SkillSource } from "./files.ts";
 import { orNothing } from "./hash.ts";
 import type { Skill } from "./skill.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../base/text/code-point-order.ts";
+import { byCodePoint } from "../base/text/code-points.ts";
 import type { Manifest } from "./manifest/manifest-schema.ts";
 
 export { findFrontmatter, isYaml } from "./manifest/frontmatter.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../base/text/counted.ts";
+import { counted } from "../base/text/code-points.ts";
 import { quoted } from "../base/text/quoted.ts";
 import type { Skill } from "./skill.ts";
 import type { ValueFault } from "./manifest/check-frontmatter.ts";

@@ -1,6 +1,6 @@
 import type { FileFault } from "../base/failures/file-problem.ts";
 import { cutCodePoints } from "../base/text/code-points.ts";
-import { hasControls, withoutControls } from "../base/text/control-characters.ts";
+import { hasControls, withoutControls } from "../base/text/unsafe-characters.ts";
 import type { Problem } from "./rules/problem.ts";
 
 export type { Problem } from "./rules/problem.ts";

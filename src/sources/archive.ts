@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createGzip, gzipSync } from "node:zlib";
-import { byCodePoint } from "../base/text/code-point-order.ts";
+import { byCodePoint } from "../base/text/code-points.ts";
 import { SkillsError } from "../base/errors.ts";
 import { blockSize, checksumOf, paddingAfter } from "./archive/tar-header.ts";
 import type { SkillFile } from "./reader.ts";

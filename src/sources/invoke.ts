@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import { createDeferred } from "../base/promises/deferred.ts";
-import { unlessAborted } from "../base/promises/unless-aborted.ts";
-import { hasTooManyValues, maxJsonValues } from "../base/network/json-values.ts";
+import { createDeferred, unlessAborted } from "../base/promises.ts";
+import { hasTooManyValues, maxJsonValues } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, readSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
-import { makeDirectories, makeOwnDirectories } from "../base/paths/make-directories.ts";
-import { systemCode } from "../base/failures/system-code.ts";
+import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
+import { systemCode } from "../base/failures/system-error.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";

@@ -1,5 +1,5 @@
 import { isSkillsError } from "../base/errors.ts";
-import { inParallel } from "../base/promises/in-parallel.ts";
+import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { isVerifiable } from "./lock/compare-files.ts";
 import { computedHash } from "./lock/computed-hash.ts";

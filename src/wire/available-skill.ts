@@ -31,7 +31,7 @@ const skillMetaSchema = z.looseObject({
     ),
 });
 
-/** One skill as sent to editors: the RFD's AvailableSkill, with C-1.3's stricter name. */
+/** One skill as sent to editors: the RFD's AvailableSkill, with a stricter name. */
 export const availableSkillSchema = z.looseObject({
   name: z
     .string()

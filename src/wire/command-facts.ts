@@ -11,7 +11,7 @@ export interface KnownFacts {
   readonly state?: NonNullable<SkillFacts>["state"] | undefined;
 }
 
-/** More are not named: an editor shows a warning, not a list. */
+/** How many missing things are named: an editor shows a warning, not a list. */
 const maxMissing = 8;
 
 /** Converts an offered skill to its wire form. Equal skills give equal JSON. */
@@ -123,7 +123,7 @@ export function toCommandFacts(
   };
 }
 
-/** The skill that a command describes; not validated against its schema. What is not said is undefined. */
+/** The skill that a command describes; not validated against its schema. Absent facts are undefined. */
 export function fromCommandFacts(
   command: { readonly name: unknown; readonly description: unknown },
   facts: Partial<CommandFacts>,

@@ -15,14 +15,14 @@ export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
 export const sessionCancel = "session/cancel";
 export const cancelRequest = "$/cancel_request";
-/** Between a conductor and its proxies; with the prefix `_`, of the Rust SDK before these were in the schema. */
+/** Methods between a conductor and its proxies; the Rust SDK used the prefix `_` before they were in the schema. */
 export const proxyInitialize = "proxy/initialize";
 export const proxySuccessor = "proxy/successor";
 
 /** `sessionUpdate` kinds. */
 export const availableCommandsUpdate = "available_commands_update";
 export const availableSkillsUpdate = "available_skills_update";
-/** The same update where only `_`-prefixed extensions are permitted (ACP v2 without opt-in). */
+/** The list of skills where only `_`-prefixed extensions are permitted (ACP v2 without opt-in). */
 export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
 export const toolCall = "tool_call";
@@ -30,7 +30,7 @@ export const toolCallUpdate = "tool_call_update";
 export const userMessageChunk = "user_message_chunk";
 export const sessionInfoUpdate = "session_info_update";
 
-/** Ids of our own requests to the editor begin so. */
+/** The prefix of the ids of our own requests to the editor. */
 export const ownRequestPrefix = "acp-skills:";
 
 /** Our key in every `_meta`, and the prefix of our extension methods. */

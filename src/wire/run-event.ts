@@ -6,7 +6,7 @@ export type RunStep =
   | { readonly type: "started"; readonly isolation: string; readonly packages?: string; readonly by?: string }
   /** Whole lines, without control sequences. */
   | { readonly type: "printed"; readonly text: string }
-  /** `path`: of an output file. */
+  /** An output was stored. `path`: where an output file was. */
   | {
       readonly type: "blob_kept";
       readonly blobId: string;
@@ -14,7 +14,7 @@ export type RunStep =
       readonly sizeBytes: number;
       readonly path?: string;
     }
-  /** Code inside the run calls a skill; that run tells of itself with its own run id, at least that it ended. */
+  /** Code inside the run calls a skill; that run has its own events, with its own run id, at least `ended`. */
   | {
       readonly type: "skill_called";
       readonly skill: string;
@@ -24,7 +24,7 @@ export type RunStep =
     }
   | { readonly type: "ended"; readonly status: "completed" | "failed" | "refused" | "cancelled" };
 
-/** The only way in which a run tells anything. `runId` is that of the run concerned: a skill that code calls has a run of its own. */
+/** A run reports everything as such events. `runId`: the run concerned; a skill that code calls has a run of its own. */
 export type RunEvent = { readonly runId: string } & RunStep;
 
 /** Must not throw. */

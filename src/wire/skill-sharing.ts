@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The documents of Skill Sharing (seed, chapter 5; CONTRACT C-6): what we publish, and read of others. */
+/** The documents of Skill Sharing, which we publish, and read from others. */
 
 /** Readers accept every version with the same MAJOR. */
 export const sharingVersion = "1.0.0";
@@ -28,7 +28,7 @@ export const skillIndexEntry = z.object({
 });
 export type SkillIndexEntry = z.infer<typeof skillIndexEntry>;
 
-/** Of a catalog that has several pages (additive): the next one is at the same URL with this as `cursor`. Absent on the last one. */
+/** For a catalog with several pages (additive): the next one is at the same URL with this as `cursor`. Absent on the last one. */
 const nextCursor = z.string().exactOptional();
 
 export const skillIndex = z.object({
@@ -58,9 +58,9 @@ const endpoint = z.object({
   /** Absolute. */
   url: text,
   method: z.enum(["GET", "POST"]),
-  /** Of a download: `application/gzip`, a gzip of ustar with SKILL.md at its root. */
+  /** The type of a download: `application/gzip`, a gzip of ustar with SKILL.md at its root. */
   media_type: z.string().exactOptional(),
-  /** Of a download: `sha256:` and 64 hexadecimal digits, of its bytes. */
+  /** The digest of a download's bytes: `sha256:` and 64 hexadecimal digits. */
   digest: z.string().exactOptional(),
 });
 
@@ -96,7 +96,7 @@ export const executionStates = ["accepted", "running", "completed", "failed", "c
 
 export const executionStatus = z.object({ execution_id: text, status: z.enum(executionStates) });
 
-/** What an ended execution answers: a Run of CONTRACT C-5.1. */
+/** The result of an ended execution: a run record. */
 export const executionResult = z.looseObject({
   execution_id: text,
   status: z.enum(["completed", "failed", "cancelled"]),

@@ -60,10 +60,10 @@ export const toolNames = Object.keys(tools) as readonly ToolName[];
 
 export const toolFacts: Readonly<Record<ToolName, ToolFacts>> = tools;
 
-/** The same by name; accepts unknown names. */
+/** The facts of tools by name; accepts unknown names. */
 export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entries(tools));
 
-/** CONTRACT C-3.1. */
+/** Limits of `list_skills`. */
 export const defaultPageSize = 50;
 
 export const maxPageSize = 200;
@@ -72,17 +72,17 @@ export const maxRowTags = 20;
 
 export const maxQueryLength = 256;
 
-/** CONTRACT C-3.2. */
+/** Limits of `describe_skill`. */
 export const maxListedVersions = 20;
 
 export const maxListedFiles = 512;
 
-/** CONTRACT C-3.3: bytes of a file in one reply, and the maximum size of a file. */
+/** Limits of `read_skill_file`: bytes of a file in one reply, and the size of a file. */
 export const maxReplyBytes = 256 * 1024;
 
 export const maxReadFileBytes = 16 * 1024 * 1024;
 
-/** CONTRACT C-4.3. */
+/** Limits of previews of blobs. */
 export const defaultPreviewBytes = 2000;
 
 export const maxBlobPreviewBytes = 1024 * 1024;

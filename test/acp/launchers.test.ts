@@ -107,7 +107,7 @@ describe("the descendants of a process", () => {
       const told: string[] = [];
       const list = () => Promise.resolve([process_(10, 1), process_(11, 10)]);
       const tree = createProcessTree(10, list, (id, signal) => void told.push(`${signal} ${id}`));
-      await tree.look();
+      await tree.update();
       const clock = manualClock();
       let hurry = (): void => undefined;
       const ending = tree.endRest(clock, new Promise((resolve) => (hurry = resolve)));
@@ -132,8 +132,8 @@ describe("the descendants of a process", () => {
       () => lists.shift() ?? Promise.resolve([]),
       (id) => void told.push(String(id)),
     );
-    await tree.look();
-    await tree.look();
+    await tree.update();
+    await tree.update();
     tree.signalBelow("SIGTERM");
     expect(told).toEqual(["11"]);
   });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { userName } from "../../src/base/processes/user-name.ts";
+import { userName } from "../../src/base/processes/live-process.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { diskLedger } from "../../src/runtime/ledger/disk-ledger.ts";
 import { openTracedConversation } from "./traced-conversation.ts";

@@ -1,4 +1,4 @@
-import { createDeferred } from "../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../src/base/promises.ts";
 import type { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 
 export interface WaitingToolbox {

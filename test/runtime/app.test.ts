@@ -1,10 +1,9 @@
-import { userName } from "../../src/base/processes/user-name.ts";
+import { userName, ownedName } from "../../src/base/processes/live-process.ts";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { ownedName } from "../../src/base/processes/owned-name.ts";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { openCatalog } from "../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";

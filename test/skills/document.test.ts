@@ -2,7 +2,7 @@ import fc from "fast-check";
 import matter from "gray-matter";
 import { afterEach, expect, test, vi } from "vitest";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../../src/skills/manifest/frontmatter.ts";
-import { withoutTags } from "../../src/base/text/invisible-characters.ts";
+import { withoutTags } from "../../src/base/text/unsafe-characters.ts";
 import { readSkillDocument } from "../../src/skills/document.ts";
 import { readYaml } from "../../src/skills/manifest/yaml.ts";
 import { arbitrarySkillText } from "./arbitrary-frontmatter.ts";

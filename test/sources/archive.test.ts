@@ -5,7 +5,7 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { byCodePoint } from "../../src/base/text/code-point-order.ts";
+import { byCodePoint } from "../../src/base/text/code-points.ts";
 import { checkCollisions, remotePathFault } from "../../src/sources/archive/check-path.ts";
 import { readArchive } from "../../src/sources/archive/read-archive.ts";
 import { toTarGz } from "../../src/sources/archive.ts";

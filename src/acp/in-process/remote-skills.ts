@@ -1,5 +1,5 @@
 import { chooseChannel, ThreadClient } from "../../base/processes/threads.ts";
-import { urlOf } from "../../base/paths/url-of.ts";
+import { urlOf } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type Settings, toSettingsData } from "../../runtime/options.ts";
 import type { Problem } from "../../skills/rules.ts";

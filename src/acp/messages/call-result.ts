@@ -1,5 +1,5 @@
 import { parseIfJson } from "../../base/json/json-value.ts";
-import { counted } from "../../base/text/counted.ts";
+import { counted } from "../../base/text/code-points.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
 /** A run of code, as our tools return it. */

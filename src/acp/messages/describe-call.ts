@@ -1,5 +1,5 @@
 import { quoted } from "../../base/text/quoted.ts";
-import { withoutControls } from "../../base/text/control-characters.ts";
+import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../emission.ts";
 import type { Amendment, Path } from "./amend.ts";

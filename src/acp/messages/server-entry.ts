@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../base/paths/url-of.ts";
+import { urlOf } from "../../base/paths/location.ts";
 import type { Amendment, Path } from "./amend.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 

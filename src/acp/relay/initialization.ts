@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { parseIfJson } from "../../base/json/json-value.ts";
-import { createDeferred } from "../../base/promises/deferred.ts";
+import { createDeferred } from "../../base/promises.ts";
 import { initialize } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../messages/raw-message.ts";
 

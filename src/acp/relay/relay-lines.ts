@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { systemClock, timeWaited } from "../../base/clock.ts";
-import { createDeferred } from "../../base/promises/deferred.ts";
+import { createDeferred } from "../../base/promises.ts";
 import { type LineQueue, type LineQueueOptions, createLineQueue } from "./line-queue.ts";
 import { createLineBlocks } from "../../base/json/line-blocks.ts";
 

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
@@ -32,7 +32,7 @@ export interface AgentProcess {
   /** Signals the agent and all its descendants. */
   readonly killTree: (signal: NodeJS.Signals) => void;
   /** Records the agent's descendants: a launcher may exit and leave its program behind. */
-  readonly look: () => void;
+  readonly updateTree: () => void;
   /** Ends the descendants that the agent has left behind. Never rejects. */
   readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
 }
@@ -62,17 +62,17 @@ export async function startAgent(
     kill(signal) {
       if (tree === undefined) endTree(child, signal);
       // Its descendants can be found only while it runs.
-      else void tree.look().then(() => child.kill(signal));
+      else void tree.update().then(() => child.kill(signal));
     },
     killTree(signal) {
       if (tree === undefined) endTree(child, signal);
       else
-        void tree.look().then(() => {
+        void tree.update().then(() => {
           child.kill(signal);
           tree.signalBelow(signal);
         });
     },
-    look: () => void tree?.look(),
+    updateTree: () => void tree?.update(),
     endRest: async (clock, hurry) => await tree?.endRest(clock, hurry),
   };
 }

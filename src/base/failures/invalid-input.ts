@@ -51,7 +51,7 @@ export function shown(value: unknown): unknown {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object") return "an object";
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
-  // In process, arguments may be other than JSON; errors are JSON.
+  // Arguments of calls in process may not be JSON; errors are.
   return typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 

@@ -32,7 +32,7 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 // Code units below U+0020 must be escaped.
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** Reads JSON with the positions of its keys and values. Unlike JSON.parse, it keeps keys that occur twice. */
+/** Reads JSON with the positions of its keys and values, and with keys that occur twice, unlike JSON.parse. */
 export function parseJsonNode(text: string): JsonNode | { readonly fault: JsonFault } {
   try {
     return new JsonReader(text).readAll();
@@ -179,5 +179,39 @@ class JsonReader {
 
   #refuse(message: string, fix: string): never {
     throw new NotJson({ message, fix, offset: this.#at, end: this.#at + 1 });
+  }
+}
+
+export type JsonPath = readonly (string | number)[];
+
+/** The value at this path; if there is none, the innermost value that encloses the path. */
+export function nodeAt(root: JsonNode, path: JsonPath): JsonNode {
+  let node = root;
+  for (const step of path) {
+    const inner = childOf(node, step);
+    if (inner === undefined) return node;
+    node = inner;
+  }
+  return node;
+}
+
+/** The value of a key, of which the last one counts, or of an index. */
+export function childOf(node: JsonNode, step: string | number): JsonNode | undefined {
+  if (node.type === "object") return node.entries.findLast(({ key }) => key === step)?.node;
+  return node.type === "array" ? node.items[Number(step)] : undefined;
+}
+
+/** Keys that occur twice in one object, at their later places. */
+export function* repeatedKeys(
+  node: JsonNode,
+): Generator<{ readonly key: string; readonly offset: number; readonly end: number }, void> {
+  // prettier-ignore
+  if (node.type === "array") for (const item of node.items) yield* repeatedKeys(item);
+  if (node.type !== "object") return;
+  const seen = new Set<string>();
+  for (const entry of node.entries) {
+    if (seen.has(entry.key)) yield entry;
+    seen.add(entry.key);
+    yield* repeatedKeys(entry.node);
   }
 }

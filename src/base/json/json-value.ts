@@ -1,4 +1,4 @@
-/** The value of a JSON text; undefined if it is not JSON, of which the caller makes what it means there. */
+/** The value of a JSON text; undefined if it is not JSON: what that means is up to the caller. */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -9,4 +9,30 @@ export function parseIfJson(text: string): unknown {
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The limit of keys and values in one untrusted document: parsing and checking more would block everything else. */
+export const maxJsonValues = 200_000;
+
+/** Whether JSON has more keys and values than `most`. Meaningless for bytes that are not JSON. */
+export function hasTooManyValues(bytes: Uint8Array, most: number = maxJsonValues): boolean {
+  return bytes.length > most && countJsonValues(bytes) > most;
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+/** The bytes that precede a key or a value: `,` `:` `[` `{`. */
+const separators: ReadonlySet<number> = new Set([0x2c, 0x3a, 0x5b, 0x7b]);
+
+/** The approximate number of keys and values. Meaningless for bytes that are not JSON. */
+export function countJsonValues(bytes: Uint8Array): number {
+  let count = 1;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === quote) isInString = !isInString;
+    else if (!isInString) count += separators.has(byte) ? 1 : 0;
+    // An escaped quote does not end the string.
+    else if (byte === backslash) at++;
+  }
+  return count;
 }

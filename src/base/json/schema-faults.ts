@@ -1,12 +1,11 @@
 import { nearest } from "../text/nearest.ts";
-import type { JsonNode } from "./json-text.ts";
-import { type JsonPath, childOf, nodeAt } from "./node-at.ts";
+import { type JsonNode, type JsonPath, childOf, nodeAt } from "./json-text.ts";
 
 /** What a schema finds wrong with a value: an issue of zod, which this room does not load. */
 export interface SchemaIssue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
-  /** The schema's own, if it has one: what is expected; or in two lines, what is wrong and what to do. */
+  /** The schema's own message, if it has one: what is expected, or, in two lines, what is wrong and what to do. */
   readonly message: string;
   readonly keys?: readonly string[];
   readonly values?: readonly unknown[];
@@ -22,7 +21,7 @@ export interface KnownKeys {
   readonly items?: KnownKeys;
 }
 
-/** The same for people, at its place in the text. Message and fix are sentences; the message has no full stop. */
+/** An issue for people, with its place in the text. Message and fix are sentences; the message has no full stop. */
 export interface SchemaFault {
   readonly kind: "key-unknown" | "key-missing" | "value-invalid";
   readonly place: { readonly offset: number; readonly end: number };

@@ -1,4 +1,4 @@
-import type { Steps } from "../promises/slices.ts";
+import type { Steps } from "../promises.ts";
 
 /** A parsed untrusted value. */
 export interface ParsedJson {

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../failures/system-code.ts";
+import { systemCode } from "../failures/system-error.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 
 /*
@@ -27,7 +27,7 @@ const { O_NOFOLLOW = 0, O_DIRECTORY = 0, O_NONBLOCK = 0 } = constants as Partial
 const plainFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Where the kernel exposes the paths of descriptors; undefined elsewhere. */
-const descriptors = process.platform === "linux" && tellsNames("/proc/self/fd") ? "/proc/self/fd" : undefined;
+const descriptors = process.platform === "linux" && exposesPaths("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
 /** The real path of an entry. Faster than `path.join`, because a name needs no normalisation. */
 export function joinPath(directory: string, name: string): string {
@@ -42,7 +42,7 @@ export function openAtRealPath(real: string, flags = plainFlags): number {
   throw replaced(real);
 }
 
-/** The same, asynchronously, for reading. */
+/** Opens a real path for reading, asynchronously. Throws like {@link openAtRealPath}. */
 export async function openHandleAtRealPath(real: string): Promise<FileHandle> {
   const handle = await open(real, plainFlags);
   if (isOpenAt(handle.fd, real)) return handle;
@@ -118,7 +118,7 @@ export function openInHeld(held: HeldDirectory, name: string): number {
 /** The suffix that the kernel adds to removed paths. */
 const removed = " (deleted)";
 
-function tellsNames(place: string): boolean {
+function exposesPaths(place: string): boolean {
   try {
     const descriptor = openSync("/", plainFlags);
     try {
@@ -155,7 +155,7 @@ export async function openRegularFile(file: string): Promise<FileHandle> {
   return handle;
 }
 
-/** The same synchronously, as a descriptor. */
+/** Opens a file like {@link openRegularFile}, synchronously, as a descriptor. */
 export function openRegularFileSync(file: string): number {
   const descriptor = openOrTarget(file);
   try {

@@ -36,14 +36,14 @@ export interface PinnedDirectory {
   release(): void;
 }
 
-/** The same, with the directory kept open, because some file systems reuse the inode of a removed directory once it is closed. */
+/** The identity of a directory that stays open: some file systems reuse the inode of a removed directory once it is closed. */
 export function pinDirectory(path: string): PinnedDirectory {
   const { O_DIRECTORY } = constants as Partial<typeof constants>;
   let descriptor: number | undefined;
   try {
     if (O_DIRECTORY !== undefined) descriptor = openSync(path, constants.O_RDONLY | O_DIRECTORY);
   } catch {
-    // Not readable, or no descriptors left: its identity is read without keeping it open.
+    // Not readable, or no descriptors left: its identity is read without holding it open.
   }
   return {
     identity:

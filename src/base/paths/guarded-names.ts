@@ -1,4 +1,7 @@
-import { unseenCharacters } from "../text/invisible-characters.ts";
+import { readdirSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { unseenCharacters } from "../text/unsafe-characters.ts";
+import { isWithin } from "./location.ts";
 
 /**
  * Names in a project that programs outside the sandbox trust: git hooks, instructions and settings of agents, settings of editors, and
@@ -30,7 +33,7 @@ export const guardedEverywhere: readonly string[] = [
   ...[".envrc", ".direnv", ".mise.toml", "mise.toml", ".autoenv", ".autoenv.zsh"],
 ];
 
-/** The same at the top of a project only: below it, they are common or mean nothing. Lower case. */
+/** Names that programs trust at the top of a project only: below it, they are common or mean nothing. Lower case. */
 export const guardedAtTop: readonly string[] = [
   ...[".gitmodules", ".gitattributes", ".pre-commit-config.yaml"],
   ...["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml"],
@@ -69,4 +72,26 @@ export function isGitName(name: string): boolean {
 function foldName(name: string): string {
   const seen = name.normalize("NFKC").replace(unseen, "").toUpperCase().toLowerCase();
   return seen.replace(/:.*|[. ]+$/gs, "").replace(/^git~[0-9]+$/, ".git");
+}
+
+/**
+ * Whether a real path below a directory leads into a repository of git: by its name, or by the files from which git takes a directory for
+ * one, under whatever name. So the directory that a file `.git` names is one, and its common directory.
+ */
+export function leadsIntoGit(real: string, above: string): boolean {
+  if (real === above || !isWithin(real, above)) return false;
+  return isGitName(basename(real)) || isRepository(real) || leadsIntoGit(dirname(real), above);
+}
+
+function isRepository(directory: string): boolean {
+  try {
+    const names = readdirSync(directory).map((name) => name.toLowerCase());
+    // A linked worktree has the rest in its common directory.
+    return (
+      names.includes("head") &&
+      (names.includes("commondir") || ["objects", "refs"].every((name) => names.includes(name)))
+    );
+  } catch {
+    return false; // Missing, or no directory.
+  }
 }

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../failures/system-code.ts";
+import { systemCode } from "../failures/system-error.ts";
 
 /** What is in a file, or why it is not read: a clause that starts with "it", and a sentence. */
 export type GuardedText = { readonly text: string } | { readonly fault: string; readonly fix: string };

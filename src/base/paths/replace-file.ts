@@ -17,7 +17,7 @@ import { holdDirectory } from "./at-real-path.ts";
 import { SkillsError } from "../errors.ts";
 
 /**
- * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Keeps
+ * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Preserves
  * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
  * or one of its parent directories. `temporary`: the name of what is written beside it first.
  */
@@ -46,7 +46,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The same synchronously. */
+/** Makes the entries of a directory durable, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(directory, constants.O_RDONLY);
@@ -68,7 +68,7 @@ function replaceIn(directory: string, name: string, text: string, temporaryName:
   try {
     try {
       writeFileSync(descriptor, text);
-      keepOwner(descriptor, uid, gid);
+      preserveOwner(descriptor, uid, gid);
       fchmodSync(descriptor, mode & 0o7777);
       fsyncSync(descriptor);
     } finally {
@@ -81,7 +81,7 @@ function replaceIn(directory: string, name: string, text: string, temporaryName:
   }
 }
 
-function keepOwner(descriptor: number, uid: number, gid: number): void {
+function preserveOwner(descriptor: number, uid: number, gid: number): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {

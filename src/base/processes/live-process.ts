@@ -1,10 +1,11 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { hostname } from "node:os";
-import { systemCode } from "../failures/system-code.ts";
+import { hostname, userInfo } from "node:os";
+import { createHash, randomBytes } from "node:crypto";
+import { systemCode } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
 
-/** Identifies a process beyond its pid, which is reused. Plain data: another process can tell later whether it still runs. */
+/** Identifies a process beyond its pid, which is reused. Plain data: another process can check later whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start time in kernel ticks; empty where the system does not provide it. */
@@ -84,17 +85,53 @@ export interface ParentOptions {
   readonly parent: () => number;
 }
 
-const lookEvery = 1_000;
+const checkInterval = 1_000;
 
 /** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
 export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
   const first = parent();
-  let stop = clock.after(lookEvery, look);
-  function look(): void {
-    if (parent() === first) stop = clock.after(lookEvery, look);
+  let stop = clock.after(checkInterval, check);
+  function check(): void {
+    if (parent() === first) stop = clock.after(checkInterval, check);
     else gone();
   }
   return () => {
     stop();
   };
+}
+
+/** The age at which leftovers of another boot or container count as abandoned. */
+const abandonedMs = 24 * 60 * 60 * 1000;
+const form = /^(\d{1,10})-(\d{0,20})-([0-9a-f]{8})-[0-9a-f]{16}$/;
+
+/** A name for something that this process makes, which nobody can guess, and by which a later process can check whether this one still runs. */
+export function ownedName(): string {
+  const { pid, started, space } = identifyProcess();
+  return `${pid}-${started}-${shortHash(space)}-${randomBytes(8).toString("hex")}`;
+}
+
+/**
+ * Whether the process that made something of this name has exited. One that cannot be seen, as in another container, has a day. False for
+ * a name of another form.
+ */
+export function isAbandoned(name: string, changedMs: () => number, now: number): boolean {
+  const [, pid, started = "", space] = form.exec(name) ?? [];
+  if (pid === undefined) return false;
+  const ours = identifyProcess().space;
+  const running = space === shortHash(ours) ? isRunning({ pid: Number(pid), started, space: ours }) : undefined;
+  return running === undefined ? now - changedMs() > abandonedMs : !running;
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
+
+/** The name of the user who runs this process. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may have no entry for it.
+    return `user ${process.getuid?.() ?? "unknown"}`;
+  }
 }

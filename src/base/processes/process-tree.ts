@@ -14,8 +14,8 @@ export interface ListedProcess {
 /** The descendants of a process, including orphans that were seen before. */
 export interface ProcessTree {
   /** Records the current descendants. Never rejects. */
-  look(): Promise<void>;
-  /** Signals the descendants that were running at the last look. */
+  update(): Promise<void>;
+  /** Signals the descendants that were running at the last update. */
   signalBelow(signal: NodeJS.Signals): void;
   /** Ends the descendants that outlive the root: SIGTERM, then SIGKILL after a grace period or when `hurry` resolves. Never rejects. */
   endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
@@ -23,7 +23,7 @@ export interface ProcessTree {
 
 /** How long the rest has to exit, and how often that is checked. */
 const restTime = 2_000;
-const restLook = 50;
+const restInterval = 50;
 
 /** Tracks the descendants of a process. Not for Windows, which has taskkill. */
 export function createProcessTree(
@@ -33,11 +33,11 @@ export function createProcessTree(
 ): ProcessTree {
   let known: readonly ListedProcess[] = [];
 
-  async function look(): Promise<void> {
+  async function update(): Promise<void> {
     try {
       known = descendants(root, known, await list());
     } catch {
-      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are kept.
+      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are retained.
     }
   }
 
@@ -52,17 +52,17 @@ export function createProcessTree(
   }
 
   return {
-    look,
+    update,
     signalBelow,
     async endRest(clock, hurry) {
       if (known.length === 0) return;
-      await look();
+      await update();
       signalBelow("SIGTERM");
-      let looks = restTime / restLook;
-      void hurry.then(() => (looks = 0));
-      for (; known.length > 0 && looks > 0; looks--) {
-        await Promise.race([new Promise<void>((resolve) => void clock.after(restLook, resolve)), hurry]);
-        await look();
+      let checks = restTime / restInterval;
+      void hurry.then(() => (checks = 0));
+      for (; known.length > 0 && checks > 0; checks--) {
+        await Promise.race([new Promise<void>((resolve) => void clock.after(restInterval, resolve)), hurry]);
+        await update();
       }
       signalBelow("SIGKILL");
     },

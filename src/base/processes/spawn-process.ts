@@ -1,6 +1,6 @@
 import { type ChildProcess, type ExecFileOptions, type SpawnOptions, execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
-import { systemCode } from "../failures/system-code.ts";
+import { systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { isAbandoned, ownedName } from "./owned-name.ts";
-import { namesIn } from "../paths/names-in.ts";
+import { isAbandoned, ownedName } from "./live-process.ts";
+import { namesIn } from "../paths/directories.ts";
 
 /** Creates an empty directory that only this user can enter. `purpose`: of a few letters. */
 export function makeTemporary(above: string, purpose: string): string {
@@ -10,7 +10,7 @@ export function makeTemporary(above: string, purpose: string): string {
   return directory;
 }
 
-/** Removes those that processes of this user left there when they were killed. Does not throw. */
+/** Removes temporary directories that killed processes of this user left behind. Does not throw. */
 export function sweepTemporaryDirectories(above: string, purpose: string, now = Date.now()): void {
   const prefix = prefixOf(purpose);
   const user = process.getuid?.();

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
 import { SkillsError } from "../errors.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { createDeferred } from "../promises/deferred.ts";
+import { createDeferred } from "../promises.ts";
 import type { Log } from "../log.ts";
-import { urlOf } from "../paths/url-of.ts";
+import { urlOf } from "../paths/location.ts";
 
 /** A way to send messages to another end, usually another thread. */
 export interface Channel<Message> {
@@ -118,11 +118,11 @@ export interface ThreadClientOptions<To, From> {
   readonly clock: Clock;
 }
 
-/** The near end of a channel to a thread. Every call is settled, whatever happens to the thread. */
+/** The near end of a channel to a thread. Every call is answered or rejected, whatever happens to the thread. */
 export class ThreadClient<To extends { readonly kind: string }, From extends { readonly kind: string }> {
   readonly #options: ThreadClientOptions<To | { readonly kind: "close" }, From>;
   readonly #channel: Channel<To | { readonly kind: "close" }> | undefined;
-  readonly #waiting = new Map<number, PromiseSettlers>();
+  readonly #waiting = new Map<number, PendingCall>();
   readonly #gone = createDeferred();
   #lastCall = 0;
   #endReason: string | undefined;
@@ -202,7 +202,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
   }
 }
 
-interface PromiseSettlers {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }

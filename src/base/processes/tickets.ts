@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../failures/system-code.ts";
-import { namesIn } from "../paths/names-in.ts";
+import { systemCode } from "../failures/system-error.ts";
+import { namesIn } from "../paths/directories.ts";
 
 export interface TicketsOptions {
   /** Waits; must keep this process alive. */
@@ -17,8 +17,8 @@ export interface TicketsOptions {
 const firstPauseMs = 1;
 const longestPauseMs = 16;
 const patienceMs = 30_000;
-/** Number of tickets kept, so that a slow process still detects that others had turns in the meantime. */
-const ticketsKept = 8;
+/** The number of tickets that stay, so that a slow process still detects that others had turns in the meantime. */
+const remainingTickets = 8;
 /** Nobody has counted up to a higher number that stands alone. */
 const highestAlone = 1e9;
 const ticketForm = /^([1-9]\d{0,14})(\.free)?$/;
@@ -28,11 +28,11 @@ const stagedForm = /^([1-9]\d{0,14})\.[1-9]\d*\.staged$/;
  * Lets one process at a time have its turn, through a directory that all of them share.
  *
  *     <n>       the ticket of turn <n>: which process has it
- *     <n>.free  the same, given back
+ *     <n>.free  the ticket of turn <n>, given back
  *
  * The highest ticket decides: the turn is free if that ticket was given back, or is over, for example because its process has exited. To
  * take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never removed, a
- * turn cannot be taken twice, unlike a lock file that is deleted when it is stale. What is no such file, or has an impossible number, is
+ * turn cannot be taken twice, unlike a lock file that is deleted when it is stale. Any other file, or one with an impossible number, is
  * ignored: see `foreignTo`.
  */
 export class Tickets {
@@ -73,7 +73,8 @@ export class Tickets {
   /** False if another process was faster. */
   #create(number: number, before: readonly string[]): boolean {
     for (const name of before)
-      if (Number.parseInt(name, 10) <= number - ticketsKept) rmSync(path.join(this.#directory, name), { force: true });
+      if (Number.parseInt(name, 10) <= number - remainingTickets)
+        rmSync(path.join(this.#directory, name), { force: true });
     const file = this.#file(number);
     try {
       this.#options.create(file);
@@ -98,7 +99,7 @@ export function turnThatStages(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** What is in a directory of tickets and is neither one nor staged by a turn, as names. Nothing of it counts. */
+/** The names of entries in a directory of tickets that are neither tickets nor staged by a turn. They are ignored. */
 export function foreignTo(directory: string): readonly string[] {
   const names = namesIn(directory);
   const own = new Set(names.length === 0 ? [] : readTickets(directory).names);
@@ -121,7 +122,7 @@ function readTickets(directory: string): Read {
   found.sort((one, other) => one.number - other.number);
   const possible = found.filter(({ number }, place) => {
     const gaps = [found[place - 1], found[place + 1]].map((other) => Math.abs(number - (other?.number ?? 0)));
-    return number <= highestAlone || gaps.some((gap) => gap > 0 && gap <= ticketsKept);
+    return number <= highestAlone || gaps.some((gap) => gap > 0 && gap <= remainingTickets);
   });
   const tickets = possible.filter(({ isTicket }) => isTicket);
   const names = tickets.map(({ name }) => name);

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { open, rename } from "node:fs/promises";
 import path from "node:path";
 import { type ProcessIdentity, identifyProcess, isRunning } from "./live-process.ts";
-import { systemCode } from "../failures/system-code.ts";
+import { systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
 import { Tickets, turnThatStages } from "./tickets.ts";
 import { syncDirectory } from "../paths/replace-file.ts";
@@ -20,7 +20,7 @@ export interface Turn {
   link(place: string, target: string): Promise<void>;
   /** Moves a file or directory to a place where there is none. */
   move(from: string, to: string): void;
-  /** Of a link, the link itself. */
+  /** Removes a file, or a link itself. */
   remove(file: string): void;
 }
 

@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { endOfText, startOfText } from "./whole-characters.ts";
 
 /** Bytes in a reply: UTF-8 text if valid, otherwise base64. */
 export interface Content {
@@ -24,3 +23,36 @@ export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
     ? { content: text.toString("utf8"), encoding: "utf-8" }
     : { content: buffer.toString("base64"), encoding: "base64" };
 }
+
+const longestCharacter = 4;
+
+/** The first byte that is not a UTF-8 continuation byte, of text cut anywhere; at most three are skipped, because more are invalid. */
+export function startOfText(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < longestCharacter - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
+  return start;
+}
+
+/** The end of the last complete character. */
+export function endOfText(bytes: Uint8Array): number {
+  for (let back = 1; back < longestCharacter && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (!isContinuation(byte)) return lengthOf(byte) > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** The number of bytes of a character that starts with this byte; 1 if the byte cannot start one. */
+function lengthOf(byte: number): number {
+  if (byte > 0xf4) return 1;
+  if (byte >= 0xf0) return 4;
+  if (byte >= 0xe0) return 3;
+  return byte >= 0xc2 ? 2 : 1;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** A digest as it is written everywhere. */
+export const digestForm = /^sha256:[0-9a-f]{64}$/;

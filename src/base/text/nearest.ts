@@ -15,7 +15,7 @@ interface Candidate {
 }
 
 /**
- * The names most similar to a word, best first; equally similar ones keep their order. A name that begins with the word precedes one that
+ * The names most similar to a word, best first; equally similar ones stay in their order. A name that begins with the word precedes one that
  * contains it or is contained in it, and that one precedes a name that is only similar. Returns at most `count` names with fewer than
  * `within` edits; the default covers plausible misspellings. Exact distances are computed only for the 200 best candidates, so that
  * thousands of long names take milliseconds.

@@ -4,8 +4,8 @@ const word = /^[\w.@+*:/[\]-]+$/;
 const quoteLike = /(?!["'])[\p{Quotation_Mark}\u02ba\u02dd\u02ee\u2033\u2036]/gu;
 
 /**
- * A text of a skill or a model as part of a sentence of ours: in quotes unless it is one plain word, and only the start and the end of one
- * of more than `longest` characters. Nothing of it can be taken for our own words.
+ * A text of a skill or a model as part of our own sentence, which it cannot continue: in quotes unless it is one plain word. Of a text with
+ * more than `longest` characters, only the start and the end.
  */
 export function quoted(text: string, { longest = 256, plain = word } = {}): string {
   if (text.length <= longest && plain.test(text)) return text;

@@ -1,6 +1,6 @@
 /** Lines of context around a change. */
 const context = 3;
-/** With more differences between two texts, the lines between their common beginning and end are shown as replaced. */
+/** If two texts have more differences, all lines between their common beginning and end are shown as replaced. */
 const mostEdits = 500;
 
 type Edit = readonly [sign: " " | "-" | "+", line: string];

@@ -2,7 +2,7 @@ import { currentDirectory } from "../report/terminal.ts";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { usageError } from "../command.ts";
 
 /** Resolves a path against the current directory. Throws UNREADABLE only for relative paths. */

@@ -4,7 +4,7 @@ import type { RunFailure, RunResult } from "../../runtime/runs.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText, safeLines } from "./safe-text.ts";
-import { shownPath } from "../../base/paths/shown-path.ts";
+import { shownPath } from "../../base/paths/location.ts";
 import type { Terminal } from "./terminal.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
 

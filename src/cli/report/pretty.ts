@@ -1,9 +1,9 @@
 import type { Problem } from "../../skills/rules.ts";
 import { codeFrame } from "./code-frame.ts";
-import { counted } from "../../base/text/counted.ts";
+import { counted } from "../../base/text/code-points.ts";
 import { safeText } from "./safe-text.ts";
 import { saySeverities, severityColours } from "./say-counts.ts";
-import { shownPath } from "../../base/paths/shown-path.ts";
+import { shownPath } from "../../base/paths/location.ts";
 import type { Paint } from "./terminal.ts";
 import type { CheckReport } from "../../skills/check.ts";
 

@@ -1,4 +1,4 @@
-import { replaceInvisible } from "../../base/text/invisible-characters.ts";
+import { replaceInvisible } from "../../base/text/unsafe-characters.ts";
 
 /**
  * Makes untrusted text safe for one line of a terminal: line breaks and tabs become spaces; other control characters, invisible

@@ -1,6 +1,6 @@
 import type { Problem, RuleCode } from "../../skills/rules.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
-import { counted } from "../../base/text/counted.ts";
+import { counted } from "../../base/text/code-points.ts";
 import { type Paint, plainPaint } from "./terminal.ts";
 
 const reasons: Partial<Record<RuleCode, string>> = {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { AgentProcess } from "../../acp/wrap-command.ts";
 import { type Clock, withinTime } from "../../base/clock.ts";
-import { createDeferred } from "../../base/promises/deferred.ts";
+import { createDeferred } from "../../base/promises.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { requestPermission } from "../../wire/methods.ts";
 import { readLines } from "../transcript/read-lines.ts";
@@ -121,7 +121,7 @@ export function connectToAgent(
       }
     },
     async close() {
-      agent.look();
+      agent.updateTree();
       agent.stdin.end();
       for (const signal of ["SIGTERM", "SIGKILL"] as const) {
         if ((await withinTime(agent.exited, clock, gracePeriod)) !== undefined) break;

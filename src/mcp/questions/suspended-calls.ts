@@ -6,7 +6,7 @@ import {
   inputRequired,
 } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../../base/clock.ts";
-import { createDeferred } from "../../base/promises/deferred.ts";
+import { createDeferred } from "../../base/promises.ts";
 import type { RunListener } from "../../wire/run-event.ts";
 import { type Ask, type Question, type Reply, asPerson } from "../../runtime/question.ts";
 import { answerTime, toForm, fromElicitResult } from "./elicit.ts";

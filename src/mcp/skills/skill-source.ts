@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { hasTags } from "../../base/text/invisible-characters.ts";
+import { hasTags } from "../../base/text/unsafe-characters.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { fromCursor, toCursor } from "../../runtime/tools.ts";
 import { type SkillView, guideSkill, toVisibleSource, viewSkills, visibleTo } from "../../runtime/caller.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { userName } from "../../base/processes/user-name.ts";
+import { userName } from "../../base/processes/live-process.ts";
 import { type Ledger, type LedgerEntry, whoAndWhere } from "../ledger.ts";
 import type { Settings } from "../options.ts";
 import type { ApprovalStore } from "../trust/approvals.ts";

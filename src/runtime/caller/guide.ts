@@ -7,7 +7,7 @@ import type { SkillSource } from "../../skills/files.ts";
 import type { Manifest } from "../../skills/manifest.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../runs/run-limits.ts";
-import { urlOf } from "../../base/paths/url-of.ts";
+import { urlOf } from "../../base/paths/location.ts";
 import {
   type ToolName,
   defaultPageSize,

@@ -1,5 +1,4 @@
-import { withoutControls } from "../../base/text/control-characters.ts";
-import { replaceInvisible } from "../../base/text/invisible-characters.ts";
+import { withoutControls, replaceInvisible } from "../../base/text/unsafe-characters.ts";
 
 /** One skill as listed for a model. */
 export interface RowOfSkill {

@@ -5,7 +5,7 @@ import { SkillsError } from "../../base/errors.ts";
 import type { SkillFiles, SkillSource } from "../../skills/files.ts";
 import { isPrerelease } from "../../skills/manifest.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import { guideSkill } from "./guide.ts";
 import type { CallerSkills } from "../runs/run-caller.ts";
 import type { Policy } from "../trust/policy.ts";

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 import { LedgerRoom } from "./ledger-room.ts";
-import { userName } from "../../base/processes/user-name.ts";
+import { userName } from "../../base/processes/live-process.ts";
 
 export interface DiskLedgerOptions {
   /** Called once when entries cannot be written, until one can be again; and once when decisions or runs are removed. */

@@ -2,10 +2,9 @@ import path from "node:path";
 import { randomBytes } from "node:crypto";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import type { Log } from "../../base/log.ts";
-import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
-import { namesIn } from "../../base/paths/names-in.ts";
+import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
 
 interface DiskSessionRecordsOptions {

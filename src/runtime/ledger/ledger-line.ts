@@ -5,8 +5,8 @@ import type { LedgerEntry } from "../ledger.ts";
 import { constants, lstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { SkillsError } from "../../base/errors.ts";
-import { systemCode } from "../../base/failures/system-code.ts";
-import { namesIn } from "../../base/paths/names-in.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
+import { namesIn } from "../../base/paths/directories.ts";
 
 export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
-import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
+import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { LedgerEntry } from "../ledger.ts";
 import {
   type ChainEnd,

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
-import { namesIn } from "../../base/paths/names-in.ts";
+import { namesIn } from "../../base/paths/directories.ts";
 import { isRunning } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type KnownSession, longestText, maxReportedNames, mostForms, mostSessions } from "./disk-session-records.ts";

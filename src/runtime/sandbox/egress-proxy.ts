@@ -5,8 +5,14 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { forwardRequest } from "./egress-proxy/forward-request.ts";
 import { judge, parseNetworkRules } from "./egress-proxy/network-rules.ts";
-import { type Connect, areForeign, reach } from "../../base/network/reach.ts";
-import { type Resolve, systemAddresses, systemResolver } from "../../base/network/resolve.ts";
+import {
+  type Connect,
+  areForeign,
+  reach,
+  type Resolve,
+  systemAddresses,
+  systemResolver,
+} from "../../base/network/reach.ts";
 import { type Target, parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../base/network/target.ts";
 import { openTunnel } from "./egress-proxy/tunnel.ts";
 

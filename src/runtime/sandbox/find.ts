@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { isSkillsError } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { runInSlices } from "../../base/promises/slices.ts";
+import { runInSlices } from "../../base/promises.ts";
 import { parseUntrustedJson, TooDeep, writeJson } from "../../base/json/untrusted-json.ts";
 
 /** All limits on frames and calls between a run and its host. Printed output has its own. */

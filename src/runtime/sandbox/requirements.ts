@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { exceeds, watchSize } from "../../base/paths/watch-size.ts";
+import { exceeds, watchSize } from "../../base/paths/directories.ts";
 import { removeTree } from "./directory/private-directory.ts";
 import { type InstallerName, explainFailure, runInstaller, toInstallCommand } from "./requirements/installer.ts";
 import {

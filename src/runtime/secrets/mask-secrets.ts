@@ -1,5 +1,5 @@
 import { SkillsError } from "../../base/errors.ts";
-import { type Steps, runInSlices } from "../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../base/promises.ts";
 import { type Needles, findNeedles, prepareNeedles, toSecretForms } from "./find-needles.ts";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,11 +1,10 @@
 import { CORE_SCHEMA, load } from "js-yaml";
 import * as z from "zod";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import { permissionsOf } from "../../skills/permissions.ts";
 import { type Skill, isScript } from "../../skills/skill.ts";
-import { cleanValue } from "../../base/text/control-characters.ts";
+import { cleanValue, withoutTags } from "../../base/text/unsafe-characters.ts";
 import { findFrontmatter, isYaml, readYaml } from "../../skills/manifest.ts";
-import { withoutTags } from "../../base/text/invisible-characters.ts";
 import { toContent } from "../../base/text/content.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
 import { callsOf } from "../runs.ts";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./parameters.ts";
 import { rankByWords, toQueryWords } from "../caller/rank-by-words.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Stats, constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import {
@@ -13,8 +13,9 @@ import {
 } from "../../base/paths/directory-identity.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillPathFault } from "../../skills/hash.ts";
-import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
-import { unseenCharacters } from "../../base/text/invisible-characters.ts";
+import { isWithin } from "../../base/paths/location.ts";
+import { leadsIntoGit } from "../../base/paths/guarded-names.ts";
+import { unseenCharacters } from "../../base/text/unsafe-characters.ts";
 
 /** The files of a session's project. Errors name paths as the caller gave them. */
 export interface ProjectFiles {

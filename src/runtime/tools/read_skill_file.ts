@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
-import { withoutTags } from "../../base/text/invisible-characters.ts";
-import { runInSlices } from "../../base/promises/slices.ts";
+import { withoutTags } from "../../base/text/unsafe-characters.ts";
+import { runInSlices } from "../../base/promises.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { toContent } from "../../base/text/content.ts";
 import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../../skills/hash.ts";

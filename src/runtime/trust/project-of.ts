@@ -2,7 +2,7 @@ import { type Stats, closeSync, fstatSync, lstatSync, readSync, readlinkSync, re
 import { homedir } from "node:os";
 import path from "node:path";
 import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 
 /** The longest path of Linux, and some text around it. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { unlessAborted } from "../../base/promises/unless-aborted.ts";
+import { unlessAborted } from "../../base/promises.ts";
 import type { Asker, Authorization, TrustEvent } from "../trust.ts";
 import type { Subject } from "./grants.ts";
 import { type Ask, type Question, type Reply, answerWords } from "../question.ts";

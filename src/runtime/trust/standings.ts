@@ -1,4 +1,4 @@
-import { type Steps, runInSlices } from "../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../base/promises.ts";
 import type { Authorization, TrustRequest } from "../trust.ts";
 import { type Capabilities, isNothing } from "../../skills/permissions.ts";
 import type { Subject } from "./grants.ts";

@@ -3,7 +3,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { CallerLimits } from "../config.ts";
 import type { HttpCaller } from "../http-door.ts";
-import { networkOf } from "../../base/network/network-of.ts";
+import { networkOf } from "../../base/network/address.ts";
 
 /** How much one caller, or one address, uses now. */
 export interface Limiter {

@@ -1,5 +1,5 @@
 import { toTokenDigest } from "../../wire/http/token.ts";
-import type { JsonPath } from "../../base/json/node-at.ts";
+import type { JsonPath } from "../../base/json/json-text.ts";
 import type { WrittenConfig } from "./config-schema.ts";
 
 /** The digests of the tokens, in the order of the callers and shares. */

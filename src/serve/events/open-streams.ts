@@ -1,7 +1,7 @@
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { HttpCaller, HttpDoor } from "../http-door.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
-import { networkOf } from "../../base/network/network-of.ts";
+import { networkOf } from "../../base/network/address.ts";
 
 /** Who reads a stream. */
 interface Reader {

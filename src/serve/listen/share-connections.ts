@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { canIdentifyPeerUsers, createPeerUsers } from "../../base/network/peer-users.ts";
-import { networkOf } from "../../base/network/network-of.ts";
+import { networkOf } from "../../base/network/address.ts";
 
 /** Who is at the other end of a connection: `ownPeer`, or a name that tells others apart. Never rejects. */
 export type PeerOf = (socket: Socket) => Promise<string> | string;

@@ -1,6 +1,5 @@
-import { createSemaphore } from "../../base/promises/semaphore.ts";
+import { createSemaphore, type Steps, runInSlices } from "../../base/promises.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { type Steps, runInSlices } from "../../base/promises/slices.ts";
 import type { App } from "../../runtime/app.ts";
 import type { Audience } from "./audience.ts";
 import type { Publication, PublishedSkill } from "./publication.ts";

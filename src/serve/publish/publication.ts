@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { matchesGlob } from "../../base/text/name-glob.ts";
 import { type AccessPolicy, type CapabilityType, accessPolicies, capabilityTypes } from "../../wire/skill-sharing.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import type { Steps } from "../../base/promises/slices.ts";
+import type { Steps } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { FileStamp, SkillSource } from "../../skills/files.ts";
 import { type Walk, type WalkedFile, walkSkill } from "../../skills/hash.ts";

@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { isJsonContentType } from "../../base/network/content-type.ts";
+import { isJsonContentType, readJsonBody } from "../../wire/http/read-body.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { toWireError } from "../../wire/error-table.ts";
-import { readJsonBody } from "../../wire/http/read-body.ts";
 import { isRefusal, onlyPost, refuse } from "../../wire/http/refusal.ts";
 import type { HttpCaller, HttpDoor, HttpRequestListener } from "../http-door.ts";
 import { createListedPages } from "./listed-pages.ts";

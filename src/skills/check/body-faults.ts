@@ -3,9 +3,9 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import type { Finding } from "../rules.ts";
 import { findFrontmatter } from "../manifest/frontmatter.ts";
-import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";
+import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
 import { createTextPositions } from "../manifest/text-positions.ts";
-import { endOfText } from "../../base/text/whole-characters.ts";
+import { endOfText } from "../../base/text/content.ts";
 
 const checkedBytes = 16 * 1024 * 1024;
 

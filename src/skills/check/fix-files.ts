@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
-import { writeReasons } from "../../base/failures/write-reasons.ts";
+import { systemCode, writeReasons } from "../../base/failures/system-error.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { fixSkill } from "./fix-skill.ts";
 import { openRegularFile } from "../../base/paths/at-real-path.ts";
-import { guardedPart } from "../../base/paths/guarded-names.ts";
-import { isWithin, leadsIntoGit } from "../../base/paths/is-within.ts";
+import { guardedPart, leadsIntoGit } from "../../base/paths/guarded-names.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import type { RuleCode } from "../rules.ts";
 
 /** A SKILL.md that may need repairs. */

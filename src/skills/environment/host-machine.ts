@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { followPath } from "../files/follow-path.ts";

@@ -1,5 +1,5 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
-import { withoutControls } from "../../base/text/control-characters.ts";
+import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import { isCommandName } from "./known-programs.ts";
 import { type Demand, type ProgramDemand, type Requirement, type System, maxRequirements } from "./requirement.ts";
 import { readSystem, readText } from "./read-text.ts";

@@ -1,5 +1,5 @@
-import { runInSlices } from "../../base/promises/slices.ts";
-import { withoutControls } from "../../base/text/control-characters.ts";
+import { runInSlices } from "../../base/promises.ts";
+import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
 import { permissionsOf } from "../permissions.ts";

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import {
   type HeldDirectory,
   holdChild,

@@ -3,9 +3,8 @@ import { type ValueFault, checkFields, checkName, maxDescriptionLength } from ".
 import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
 import { type Skill, toSlug } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../../base/text/code-points.ts";
-import { withoutControls } from "../../base/text/control-characters.ts";
+import { withoutControls, hasInvisible } from "../../base/text/unsafe-characters.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
-import { hasInvisible } from "../../base/text/invisible-characters.ts";
 import { createTextPositions, toTextRange } from "./text-positions.ts";
 import { createKeyRanges } from "./yaml/yaml-keys.ts";
 import { readYaml } from "./yaml.ts";

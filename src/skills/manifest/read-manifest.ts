@@ -8,8 +8,10 @@ import {
   hasControls,
   joinedStrings,
   withoutControls,
-} from "../../base/text/control-characters.ts";
-import { findInvisible, invisibleIn, withoutTags } from "../../base/text/invisible-characters.ts";
+  findInvisible,
+  invisibleIn,
+  withoutTags,
+} from "../../base/text/unsafe-characters.ts";
 import { type Manifest, manifestKeys, manifestSchema } from "./manifest-schema.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { explainNetworkEntry, withoutSandbox } from "../permissions.ts";

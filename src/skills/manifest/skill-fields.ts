@@ -1,8 +1,14 @@
 import { readDeclared } from "../environment/read-declared.ts";
 import { type ValueFault, agentTables, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
-import { cleanValue, controlsIn, hasControls, joinedStrings } from "../../base/text/control-characters.ts";
-import { findInvisible, invisibleIn } from "../../base/text/invisible-characters.ts";
+import {
+  cleanValue,
+  controlsIn,
+  hasControls,
+  joinedStrings,
+  findInvisible,
+  invisibleIn,
+} from "../../base/text/unsafe-characters.ts";
 import type { Skill } from "../skill.ts";
 
 type Values = Readonly<Record<string, unknown>>;

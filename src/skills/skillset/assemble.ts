@@ -6,7 +6,7 @@ import { type RuleCode, toProblems } from "../rules.ts";
 import { type Root, isOwnRoot } from "./roots.ts";
 import type { ScanResult, FoundSkill } from "./scan/scan-memory.ts";
 import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import { resolveConflicts } from "./assemble/resolve-conflicts.ts";
 
 const none: readonly never[] = Object.freeze([]);

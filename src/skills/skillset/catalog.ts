@@ -9,7 +9,7 @@ import type { SkillFiles } from "../files.ts";
 import { type Debounce, type Hold, type Starvation, openDebounce, openHold, openStarvation } from "./watch/debounce.ts";
 import type { OpenSkillWatcher, SkillWatcher } from "./watch.ts";
 import type { Change, OfferedSkill, Snapshot } from "../skill.ts";
-import { runInSlices } from "../../base/promises/slices.ts";
+import { runInSlices } from "../../base/promises.ts";
 
 /** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;

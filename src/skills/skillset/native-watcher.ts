@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { type Way, followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
 import { type OpenHandle, type WatchHandle, openPathGuards } from "./watch/path-guards.ts";
 import { openPollingWatcher } from "./watch/polling-watcher.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { isWithin } from "../../base/paths/is-within.ts";
+import { isWithin } from "../../base/paths/location.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { fileNameFault } from "../files/file-name-fault.ts";
 import type { DirectoryEntry, SkillFiles } from "../files.ts";
@@ -9,7 +9,7 @@ import { maxFrontmatterBytes } from "../manifest/frontmatter.ts";
 import { isVersion } from "../manifest.ts";
 import type { Finding } from "../rules.ts";
 import { type Skill, isSkillFileName } from "../skill.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import {
   directoryLoop,
   failedAt,

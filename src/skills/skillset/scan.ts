@@ -1,6 +1,6 @@
 import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
-import { type Steps, withinTimeBudget } from "../../base/promises/slices.ts";
+import { type Steps, withinTimeBudget } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";

@@ -1,6 +1,6 @@
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { unseenCharacters } from "../../base/text/invisible-characters.ts";
+import { unseenCharacters } from "../../base/text/unsafe-characters.ts";
 import { skillLimits } from "../source.ts";
 
 /** Of one segment, in bytes of UTF-8; what file systems take. */

@@ -1,4 +1,4 @@
-import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../base/network/public-address.ts";
+import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../base/network/address.ts";
 import {
   type CanonicalHost,
   type Target,

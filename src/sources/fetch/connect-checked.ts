@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import type { buildConnector } from "undici";
 import type { Clock } from "../../base/clock.ts";
-import { type Connect, reach } from "../../base/network/reach.ts";
-import type { Resolve } from "../../base/network/resolve.ts";
+import { type Connect, reach, type Resolve } from "../../base/network/reach.ts";
 import { type AddressRules, disallowedRequest } from "./address-rules.ts";
 
 export interface CheckedConnection {

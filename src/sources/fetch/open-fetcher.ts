@@ -2,17 +2,16 @@ import { setMaxListeners } from "node:events";
 import { connect as connectSocket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import type { Connect } from "../../base/network/reach.ts";
-import { type Resolve, sharedResolver, systemAddresses } from "../../base/network/resolve.ts";
+import { type Connect, type Resolve, sharedResolver, systemAddresses } from "../../base/network/reach.ts";
 import { type Target, toAuthority } from "../../base/network/target.ts";
-import { unlessAborted } from "../../base/promises/unless-aborted.ts";
+import { unlessAborted } from "../../base/promises.ts";
 import { version } from "../../base/version.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type AddressRules, addressRules, disallowedRequest } from "./address-rules.ts";
 import { connectChecked } from "./connect-checked.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../fetch.ts";
 import { readResponseBody, toHeaders } from "./read-answer.ts";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 
 export interface FetcherOptions {
   /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */

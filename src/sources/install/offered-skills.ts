@@ -4,7 +4,7 @@ import { lockedSource } from "../lock/locked-source.ts";
 import { computedHash } from "../lock/computed-hash.ts";
 import { fileDigests } from "../lock/compare-files.ts";
 import type { LockEntry, LockForm } from "../lock.ts";
-import { inParallel } from "../../base/promises/in-parallel.ts";
+import { inParallel } from "../../base/promises.ts";
 import { type InspectedSkill, inspectSkill } from "./inspect-skill.ts";
 import type { Level } from "../../skills/rules.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { namesIn } from "../../base/paths/names-in.ts";
+import { namesIn } from "../../base/paths/directories.ts";
 import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import {
   type EntryChange,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type EntryChange, createChangeRecord } from "../lock/change-record.ts";
 import { hasSameFiles } from "../lock/compare-files.ts";

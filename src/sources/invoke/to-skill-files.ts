@@ -1,7 +1,7 @@
 import { stringify } from "smol-toml";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import type { SkillFile } from "../reader.ts";
-import { cleanText } from "../../base/text/control-characters.ts";
+import { cleanText } from "../../base/text/unsafe-characters.ts";
 
 /** Why a skill of type `api` cannot be used: the end of a sentence. */
 export interface Unusable {

@@ -1,10 +1,9 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
-import { namesIn } from "../../base/paths/names-in.ts";
-import { isAbandoned, ownedName } from "../../base/processes/owned-name.ts";
+import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
+import { isAbandoned, ownedName } from "../../base/processes/live-process.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";

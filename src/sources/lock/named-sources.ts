@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { lockedUrl, sourceOfEntry } from "./locked-source.ts";
 import type { Lock } from "../lock.ts";

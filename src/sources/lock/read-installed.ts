@@ -8,7 +8,7 @@ import {
   openInHeld,
 } from "../../base/paths/at-real-path.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";

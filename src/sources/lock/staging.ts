@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { type HeldDirectory, holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { systemCode } from "../../base/failures/system-code.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inParallel } from "../../base/promises/in-parallel.ts";
+import { inParallel } from "../../base/promises.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";

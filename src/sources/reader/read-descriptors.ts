@@ -1,4 +1,4 @@
-import { inParallel } from "../../base/promises/in-parallel.ts";
+import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { createSourceClient, withoutPrivateLinks } from "./source-client.ts";
 import type { Fetcher } from "../fetch.ts";

@@ -1,4 +1,4 @@
-import { runInSlices } from "../../base/promises/slices.ts";
+import { runInSlices } from "../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { LimitedProblems } from "./indexes/collect-skills.ts";
 import { indexLimits } from "./indexes/index-limits.ts";

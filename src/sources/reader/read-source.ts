@@ -4,10 +4,10 @@ import { type FoundListing, type FoundMarketplace, type ListingResult, readListi
 import type { Fetcher } from "../fetch.ts";
 import { isAgentSkillsName } from "./indexes/collect-skills.ts";
 import { type Source, toLabel } from "../source.ts";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
 import { indexLimits } from "./indexes/index-limits.ts";
 import type { RemoteIndex, RemoteSkill } from "../reader.ts";
-import { cleanText } from "../../base/text/control-characters.ts";
+import { cleanText } from "../../base/text/unsafe-characters.ts";
 
 /** How a source is read; what a value is absent for is not read. */
 export interface ReadSourceOptions {

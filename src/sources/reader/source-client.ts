@@ -1,5 +1,5 @@
-import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
-import { inParallel } from "../../base/promises/in-parallel.ts";
+import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
+import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../fetch.ts";
 import { needsCredentials } from "../fetch/require-success.ts";

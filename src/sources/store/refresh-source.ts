@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { byCodePoint } from "../../base/text/code-point-order.ts";
-import { inParallel } from "../../base/promises/in-parallel.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
+import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";

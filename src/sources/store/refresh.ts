@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { unlessAborted } from "../../base/promises/unless-aborted.ts";
+import { unlessAborted } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import type { SourceReader } from "../reader.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { digestForm } from "../../base/text/digest-form.ts";
+import { digestForm } from "../../base/text/content.ts";
 import type { IndexForm } from "../reader.ts";
 
 /** A skill of a source of which there is a copy. */

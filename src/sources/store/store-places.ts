@@ -1,5 +1,5 @@
 import path from "node:path";
-import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import { type Source, sourceKey } from "../source.ts";
 
 /**

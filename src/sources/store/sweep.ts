@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { namesIn } from "../../base/paths/names-in.ts";
+import { namesIn } from "../../base/paths/directories.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
 import { type SourceState, readState } from "./source-state.ts";
 import { type StorePlaces, sourcePlaces } from "./store-places.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { hasTooManyValues, maxJsonValues } from "../../base/network/json-values.ts";
+import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
 /** Bytes of one request. */
@@ -44,4 +44,10 @@ export async function readJsonBody(
   if (!hasTooManyValues(bytes, maxValues)) return bytes;
   const message = `The request body has too many keys and values; the limit is ${maxValues}. Send long content as one string.`;
   return { status: 413, code: "INVALID_REQUEST", message };
+}
+
+/** Whether a `Content-Type` is `application/json`, with or without parameters. */
+export function isJsonContentType(contentType: string | undefined): boolean {
+  if (contentType === "application/json") return true;
+  return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
 }

@@ -11,7 +11,7 @@ export interface HttpRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The same for closed sessions and unknown paths. */
+/** The refusal for closed sessions and unknown paths alike. */
 export const nothingHere: HttpRefusal = Object.freeze({
   status: 404,
   code: "INVALID_REQUEST",

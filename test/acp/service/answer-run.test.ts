@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { App } from "../../../src/runtime/app.ts";
 import { answerRun } from "../../../src/acp/service/answer-run.ts";
-import { createDeferred } from "../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../src/base/promises.ts";
 import type { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import type { OfferedSkill, Snapshot } from "../../../src/skills/skill.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";

@@ -1,5 +1,14 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { guardedAtTop, guardedEverywhere, guardedPart, isGitName } from "../../../src/base/paths/guarded-names.ts";
+import {
+  guardedAtTop,
+  guardedEverywhere,
+  guardedPart,
+  isGitName,
+  leadsIntoGit,
+} from "../../../src/base/paths/guarded-names.ts";
 
 test("each guarded name is listed once, in lower case", () => {
   const names = [...guardedEverywhere, ...guardedAtTop];
@@ -54,4 +63,43 @@ test.each([
 ])("%j is a spelling of .git", (name) => {
   expect(isGitName(name)).toBe(true);
   expect(guardedPart(`a/${name}/hooks`)).toBe(`a/${name}`);
+});
+
+test.each([
+  ".git",
+  ".GIT",
+  ".git.",
+  ".git ",
+  ".git . .",
+  "git~1",
+  "GIT~2",
+  ".g\u200cit",
+  "\ufeff.git",
+  ".git::$INDEX_ALLOCATION",
+])("some file system takes %j for .git", (name) => {
+  expect(isGitName(name)).toBe(true);
+});
+
+test.each([".github", ".gitignore", "git", "a.git", "git~", ".git-x"])("no file system takes %j for .git", (name) => {
+  expect(isGitName(name)).toBe(false);
+});
+
+test("a path leads into git by a name, or by what is in a directory, below the one that is given", () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-git-")));
+  try {
+    for (const name of ["bare.data/objects", "bare.data/refs", "bare.data/main", "worktree", "half/objects"])
+      mkdirSync(join(directory, name), { recursive: true });
+    for (const name of ["bare.data/HEAD", "worktree/HEAD", "worktree/commondir", "half/HEAD"])
+      writeFileSync(join(directory, name), "");
+    const leads = (path: string, above = "."): boolean => leadsIntoGit(join(directory, path), join(directory, above));
+    expect(
+      [".git/hooks/x", "a/.Git/x", "bare.data", "bare.data/hooks/x", "worktree/x"].filter((path) => !leads(path)),
+    ).toEqual([]);
+    expect(["a", "half/x", ".github/x", "."].filter((path) => leads(path))).toEqual([]);
+    // A worktree may lie in its repository.
+    expect(leads("bare.data/main/x", "bare.data/main")).toBe(false);
+    expect(leads("a/x", "elsewhere")).toBe(false);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

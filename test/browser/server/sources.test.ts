@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createDeferred } from "../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../src/base/promises.ts";
 import { findInstallation } from "../../../src/browser/server/detail/installation.ts";
 import type {
   AppliedPlan,

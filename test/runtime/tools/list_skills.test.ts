@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../src/skills/skill.ts";
-import { byCodePoint } from "../../../src/base/text/code-point-order.ts";
+import { byCodePoint } from "../../../src/base/text/code-points.ts";
 import { fromCursor, toCursor } from "../../../src/runtime/tools/list_skills.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 

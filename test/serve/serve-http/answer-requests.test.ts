@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createDeferred } from "../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../src/base/promises.ts";
 import { type OpenHttp, openHttp } from "../open-http.ts";
 
 const skills = { "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\n---\n# Alpha\n" };

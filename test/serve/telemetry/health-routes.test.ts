@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { createDeferred } from "../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../src/base/promises.ts";
 import type { HttpDoor, HttpEnv } from "../../../src/serve/http-door.ts";
 import { mountHealth } from "../../../src/serve/telemetry/health-routes.ts";
 

@@ -4,7 +4,7 @@ import { SkillsError } from "../../../src/base/errors.ts";
 import { type MemorySkillFiles, memorySkillFiles } from "../files/memory-skill-files.ts";
 import type { ScanResult } from "../../../src/skills/skillset/scan/scan-memory.ts";
 import { Scan, type ScanOptions } from "../../../src/skills/skillset/scan.ts";
-import { runInSlices } from "../../../src/base/promises/slices.ts";
+import { runInSlices } from "../../../src/base/promises.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { skillText } from "../../contract/skill-watcher.ts";
 

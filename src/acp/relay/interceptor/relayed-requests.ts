@@ -1,4 +1,4 @@
-import { createDeferred } from "../../../base/promises/deferred.ts";
+import { createDeferred } from "../../../base/promises.ts";
 import type { OnceLog } from "../../../base/log.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import * as methods from "../../../wire/methods.ts";

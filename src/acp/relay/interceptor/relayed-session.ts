@@ -1,6 +1,6 @@
 import type { OnceLog } from "../../../base/log.ts";
 import { withinTime } from "../../../base/clock.ts";
-import { createDeferred } from "../../../base/promises/deferred.ts";
+import { createDeferred } from "../../../base/promises.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import type { Notification } from "../../emission.ts";
 import type { Amendment } from "../../messages/amend.ts";

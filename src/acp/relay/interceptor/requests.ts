@@ -1,4 +1,4 @@
-import { type Deferred, createDeferred } from "../../../base/promises/deferred.ts";
+import { type Deferred, createDeferred } from "../../../base/promises.ts";
 import { encodeMessage } from "../../messages/encode-message.ts";
 import type { ServiceConnection } from "../../skill-service.ts";
 

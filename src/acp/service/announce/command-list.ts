@@ -1,6 +1,6 @@
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
-import { withoutControls } from "../../../base/text/control-characters.ts";
+import { withoutControls } from "../../../base/text/unsafe-characters.ts";
 import { type KnownFacts, isSameFacts, projectSkill, toCommandFacts } from "../../../wire/command-facts.ts";
 import { metaKey } from "../../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { type OnceLog, createOnceLog } from "../../../base/log.ts";
-import { createDeferred } from "../../../base/promises/deferred.ts";
+import { createDeferred } from "../../../base/promises.ts";
 import type { Answer, Ask, Question, Reply } from "../../../runtime/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../../wire/methods.ts";
 import { encodeMessage } from "../../messages/encode-message.ts";

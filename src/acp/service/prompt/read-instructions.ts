@@ -1,11 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { openHandleAtRealPath, openRegularFile } from "../../../base/paths/at-real-path.ts";
-import { hasControls, withoutControls } from "../../../base/text/control-characters.ts";
-import { hasInvisible, replaceInvisible } from "../../../base/text/invisible-characters.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { hasControls, withoutControls, hasInvisible, replaceInvisible } from "../../../base/text/unsafe-characters.ts";
+import { runInSlices } from "../../../base/promises.ts";
 import { type DirectoryEntry, diskSkillFiles } from "../../../skills/files.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../../base/text/code-points.ts";
 import { type Skill, isSkillFileName } from "../../../skills/skill.ts";
 import type { Instructions } from "../../skill-service.ts";
 

@@ -1,4 +1,4 @@
-import { createDeferred } from "../../../base/promises/deferred.ts";
+import { createDeferred } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import { openSessionServers } from "../../../mcp/session-servers.ts";

@@ -1,7 +1,7 @@
 import type { Log } from "../../../base/log.ts";
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
-import { unlessAborted } from "../../../base/promises/unless-aborted.ts";
+import { unlessAborted } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { onPrinted } from "../../../wire/run-event.ts";
 import type { Problem } from "../../../skills/rules.ts";

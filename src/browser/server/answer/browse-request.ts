@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
-import { isJsonContentType } from "../../../base/network/content-type.ts";
-import { hasTooManyValues } from "../../../base/network/json-values.ts";
+import { isJsonContentType, readBody } from "../../../wire/http/read-body.ts";
+import { hasTooManyValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { readBody } from "../../../wire/http/read-body.ts";
 import type { BrowseRequest } from "../browse-door.ts";
 
 const maxJsonBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import type { About } from "../../wire/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";
 

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import type { KnownSession, LedgerEntry } from "../../../runtime/ledger.ts";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm, toContent } from "../../../base/text/content.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { toContent } from "../../../base/text/content.ts";
 import { reaches } from "../../../runtime/trust.ts";
 import type { FileContent } from "../../wire/skills.ts";
 import type { MountBrowse } from "../browse-door.ts";

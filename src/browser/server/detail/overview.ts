@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { SkillFiles } from "../../../skills/files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/manifest.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
-import { endOfText } from "../../../base/text/whole-characters.ts";
-import { everyInvisibleIn } from "../../../base/text/invisible-characters.ts";
+import { endOfText } from "../../../base/text/content.ts";
+import { everyInvisibleIn } from "../../../base/text/unsafe-characters.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 
 /** A SKILL.md as it is written: nothing is removed from its text, so that what hides in it can be shown. */

@@ -1,4 +1,4 @@
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import {
   type Approvals,
   type FullTrustRequest,

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { localOwner, viewSkills } from "../../../runtime/caller.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { runInSlices } from "../../../base/promises.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { maxMountedBytes, readPlannedFile, subjectOfOffered, trustRequest } from "../../../runtime/runs.ts";
 import { needsOf, noCapabilities } from "../../../skills/permissions.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { App } from "../../../runtime/app.ts";
-import { latestWork } from "../../../base/promises/latest-work.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { latestWork, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { type OpenSkillWatcher, nativeWatchers } from "../../../skills/skillset.ts";

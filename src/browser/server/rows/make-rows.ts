@@ -1,9 +1,9 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 import { statSync } from "node:fs";
 import path from "node:path";
-import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
+import { homePath, shownPath } from "../../../base/paths/location.ts";
 import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { Standing } from "../../../runtime/trust.ts";
 import type { SkillRow, SkillState } from "../../wire/skills.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { SkillRow, SkillListChange } from "../../wire/skills.ts";
 import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../../runtime/app.ts";
-import { latestWork } from "../../../base/promises/latest-work.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { latestWork, runInSlices } from "../../../base/promises.ts";
 import type { SkillEnvironments } from "../../../skills/environment.ts";
 import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { isJsonContentType } from "../../../base/network/content-type.ts";
-import { hasTooManyValues, maxJsonValues } from "../../../base/network/json-values.ts";
+import { isJsonContentType } from "../../../wire/http/read-body.ts";
+import { hasTooManyValues, maxJsonValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunRequest, RunStarted, ShownRun, UploadedBlob } from "../../wire/runs.ts";
 import type { BrowseAnswer, BrowseRefusal, BrowseRequest, MountBrowse } from "../browse-door.ts";

@@ -1,4 +1,4 @@
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { type InstalledState, differenceWords, stateOf } from "../../../sources/installed.ts";
 import type { LockEntry } from "../../../sources/lock.ts";

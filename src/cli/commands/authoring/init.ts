@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
-import { makeDirectories } from "../../../base/paths/make-directories.ts";
-import { leadsIntoGit, whereItLies } from "../../../base/paths/is-within.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
+import { makeDirectories } from "../../../base/paths/directories.ts";
+import { whereItLies, shownPath } from "../../../base/paths/location.ts";
+import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
 import { actionFiles, instructionFiles, scriptFiles } from "./init/templates.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { diskSkillFiles } from "../../../skills/files.ts";
 import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
@@ -10,7 +10,7 @@ import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { createListing } from "../../listing/open-listing.ts";
 import { table } from "../../report/columns.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { csv } from "../../report/csv.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin, homePath, shownPath } from "../../../base/paths/location.ts";
 import type { Standings } from "../../../runtime/runs.ts";
 import type { Root } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
@@ -12,7 +12,6 @@ import { createListing } from "../../listing/open-listing.ts";
 import { cutToWidth, table } from "../../report/columns.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/say-counts.ts";
-import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 

@@ -13,7 +13,7 @@ import { findStates } from "../../listing/find-states.ts";
 import { createListing } from "../../listing/open-listing.ts";
 import { labelled, padToWidth } from "../../report/columns.ts";
 import { safeLines } from "../../report/safe-text.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { sayEnvironment } from "../../report/environment-line.ts";
 import { openEnvironmentProbes } from "./env/environment-probes.ts";

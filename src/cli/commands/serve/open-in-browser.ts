@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 
 interface BrowserEnvironment {
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 
 /** A file that only this user can read, and that leads a browser to an address with a secret. */
 export interface RedirectFile {

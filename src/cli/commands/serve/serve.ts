@@ -15,9 +15,9 @@ import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } fr
 import type { Log } from "../../../base/log.ts";
 import type { HttpServer } from "../../../serve/serve-http.ts";
 import { followFile } from "./follow-config.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../base/paths/location.ts";
 import { prettyProblem } from "../../report/pretty.ts";
 
 const defaultPort = 7331;

@@ -2,7 +2,7 @@ import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { codeFrame } from "../../report/code-frame.ts";
 import { paintDiffLine } from "../../report/paint-diff-line.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";

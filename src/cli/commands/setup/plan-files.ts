@@ -1,4 +1,4 @@
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";

@@ -1,9 +1,8 @@
 import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
-import { writeReasons } from "../../../base/failures/write-reasons.ts";
-import { isWithin, whereItLies } from "../../../base/paths/is-within.ts";
-import { makeDirectories } from "../../../base/paths/make-directories.ts";
+import { systemCode, writeReasons } from "../../../base/failures/system-error.ts";
+import { isWithin, whereItLies } from "../../../base/paths/location.ts";
+import { makeDirectories } from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { SetupEnvironment } from "./editor.ts";
 import { replaceFile, temporaryOf } from "../../../base/paths/replace-file.ts";

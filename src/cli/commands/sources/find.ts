@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../../base/text/code-points.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
 import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
@@ -10,7 +10,7 @@ import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../base/paths/location.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import type { RemoteIndex } from "../../../sources/reader.ts";
 

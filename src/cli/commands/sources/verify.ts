@@ -1,7 +1,7 @@
 import { readLock, unfinishedWords } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type InstalledState, differenceWords, stateOf, unlockedNames } from "../../../sources/installed.ts";
 import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";

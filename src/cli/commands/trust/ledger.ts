@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";

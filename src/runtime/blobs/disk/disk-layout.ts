@@ -1,7 +1,7 @@
 import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
-import { makeDirectories, ownershipFault } from "../../../base/paths/make-directories.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
+import { makeDirectories, ownershipFault } from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { syncDirectory, syncDirectoryNow } from "../../../base/paths/replace-file.ts";
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readdirSync, renameSync, rmSync, wri
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import type { SkillsError } from "../../../base/errors.ts";
 import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../../blobs.ts";
 import {

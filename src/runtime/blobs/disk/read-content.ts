@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { StoredBlob } from "../../blobs.ts";
 import { type DiskLayout, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";

@@ -1,5 +1,5 @@
 import { isSkillsError } from "../../../base/errors.ts";
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import type { HashedFile, SkillHasher } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses.ts";

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { type Capabilities, listed, permissionsOf } from "../../../skills/permissions.ts";
 import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/directory-identity.ts";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Invocation, InvocationEnd } from "../../../sources/invoke.ts";
 import type { MountedFile, MountedSkill, RunNeeds, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";

@@ -19,7 +19,7 @@ import { isBlobId } from "../../blobs/blob-rules.ts";
 import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
 import { hash } from "node:crypto";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { declaresSame } from "../../../skills/skillset.ts";
 

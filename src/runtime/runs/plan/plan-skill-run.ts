@@ -7,7 +7,7 @@ import {
   noSuchParameter,
   shown,
 } from "../../../base/failures/invalid-input.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { runInSlices } from "../../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json } from "../../sandbox.ts";
 import { walkSkill } from "../../../skills/hash.ts";

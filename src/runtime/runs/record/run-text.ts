@@ -1,10 +1,10 @@
 /** What a program says, made fit to leave the run: without control sequences, with secrets masked, and bounded. */
 
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Json, RunError } from "../../sandbox.ts";
 import { type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
-import { endOfText, startOfText } from "../../../base/text/whole-characters.ts";
+import { endOfText, startOfText } from "../../../base/text/content.ts";
 
 /**
  * Terminal control sequences (ECMA-48). No two parts can match the same character, so that matching takes linear time.

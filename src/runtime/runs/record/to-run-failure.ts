@@ -1,4 +1,4 @@
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { runInSlices } from "../../../base/promises.ts";
 import { writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import type { RunRecord } from "../record.ts";

@@ -1,4 +1,4 @@
-import { runInSlices } from "../../../base/promises/slices.ts";
+import { runInSlices } from "../../../base/promises.ts";
 import { TooDeep, parseUntrustedJson, writeJson } from "../../../base/json/untrusted-json.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox.ts";
 import { defaultRunLimits, maxLogPreviewBytes, maxOutputBytes, maxReportedBlobs } from "../run-limits.ts";

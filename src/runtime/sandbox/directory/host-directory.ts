@@ -3,10 +3,10 @@ import { chmodSync, constants, linkSync, lstatSync, mkdirSync, renameSync } from
 import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import type { Log } from "../../../base/log.ts";
 import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
-import { isAbandoned, ownedName } from "../../../base/processes/owned-name.ts";
+import { isAbandoned, ownedName } from "../../../base/processes/live-process.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Python } from "../find.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../../base/paths/url-of.ts";
+import { urlOf } from "../../../base/paths/location.ts";
 
 const place = (name: string): string => fileURLToPath(new URL(name, urlOf(import.meta)));
 

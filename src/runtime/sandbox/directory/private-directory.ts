@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Roots } from "../drive/drive-run.ts";
 import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../../sandbox.ts";

@@ -1,4 +1,4 @@
-import { isPublicAddress, isReachableAddress } from "../../../base/network/public-address.ts";
+import { isPublicAddress, isReachableAddress } from "../../../base/network/address.ts";
 import { type Target, parseAuthority, toNetworkPermission } from "../../../base/network/target.ts";
 import { SkillsError } from "../../../base/errors.ts";
 

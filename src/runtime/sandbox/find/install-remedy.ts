@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../../base/paths/url-of.ts";
+import { urlOf } from "../../../base/paths/location.ts";
 import { findCommand } from "../find.ts";
 
 /** What installs a package of the system, by its package manager: Debian's, Fedora's, Arch's, openSUSE's, Alpine's. */

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import type { Python } from "../find.ts";

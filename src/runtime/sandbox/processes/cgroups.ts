@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import { startOf } from "../../../base/processes/live-process.ts";
 import type { RunLimits } from "../../sandbox.ts";
 

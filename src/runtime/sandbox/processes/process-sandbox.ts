@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Log } from "../../../base/log.ts";
 import { guardedAtTop, guardedEverywhere } from "../../../base/paths/guarded-names.ts";
-import { liesIn } from "../../../base/paths/is-within.ts";
+import { liesIn } from "../../../base/paths/location.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type HostDirectory, showPackages } from "../directory/host-directory.ts";
 import {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 import type { Python } from "../find.ts";
 
 /** Programs for scripts of skills. No compilers, debuggers, version control, package managers or containers. */

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 import type { Frame } from "../frames.ts";
 
 /** A compiled library is reused for the same values. */

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../../base/paths/url-of.ts";
+import { urlOf } from "../../../base/paths/location.ts";
 import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand } from "../find.ts";

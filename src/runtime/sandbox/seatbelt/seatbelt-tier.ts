@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { urlOf } from "../../../base/paths/url-of.ts";
+import { urlOf } from "../../../base/paths/location.ts";
 import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import type { ApprovalScope } from "../approvals.ts";
 import { type CopiedFile, toCopy, toHex } from "../../../skills/copied-files.ts";
 import { UnusableFileError, damaged, readOwnFile } from "./own-file.ts";

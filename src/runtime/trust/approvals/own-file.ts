@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
-import { ownershipFault } from "../../../base/paths/make-directories.ts";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { ownershipFault } from "../../../base/paths/directories.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 
 /** Windows has neither flag. Without O_NONBLOCK, opening a FIFO blocks until there is a writer. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope } from "../approvals.ts";
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm } from "../../../base/text/content.ts";
 
 const text = z.string().min(1);
 const digest = z.string().regex(digestForm);

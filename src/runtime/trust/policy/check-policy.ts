@@ -1,8 +1,14 @@
 import { nearest } from "../../../base/text/nearest.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
 import { contradictionsIn } from "./contradictions.ts";
-import { nodeAt } from "../../../base/json/node-at.ts";
-import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../../../base/json/json-text.ts";
+import {
+  nodeAt,
+  type JsonEntry,
+  type JsonNode,
+  parseJsonNode,
+  rangeOf,
+  valueOf,
+} from "../../../base/json/json-text.ts";
 import {
   type ListName,
   type PolicyFile,
@@ -16,7 +22,7 @@ import {
   policyLimits,
   settings,
 } from "./policy-file.ts";
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm } from "../../../base/text/content.ts";
 
 /** A policy file's text, read. */
 export interface CheckedPolicy {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { commitForm, lists, policyLimits, settings } from "./policy-file.ts";
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm } from "../../../base/text/content.ts";
 
 /*
  * The form of a policy file, for editors: `schema/policy.json` is generated from it. `checkPolicy` validates, which knows positions and

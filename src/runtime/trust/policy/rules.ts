@@ -4,7 +4,7 @@ import type { ListName } from "./policy-file.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { installedFrom } from "../../../skills/files.ts";
-import { isWithin } from "../../../base/paths/is-within.ts";
+import { isWithin } from "../../../base/paths/location.ts";
 
 /** Some hosts: of a policy, or one entry of what a skill asks for. What is undefined is any. */
 interface Hosts {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { App } from "../../../runtime/app.ts";
 import { SizedCache } from "./sized-cache.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { toTarGz } from "../../../sources/archive.ts";
 import { type MadeOfSkills, createMadeOfSkills } from "../made-of-skills.ts";
 import type { PublishedSkill } from "../publication.ts";

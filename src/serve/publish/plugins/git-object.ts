@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { deflate, deflateSync } from "node:zlib";
-import { byCodePoint } from "../../../base/text/code-point-order.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import { byCodePoint } from "../../../base/text/code-points.ts";
+import type { Steps } from "../../../base/promises.ts";
 
 /** An object of a git repository, as a pack has it. */
 export interface GitObject {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { GitObject } from "./git-object.ts";
 
 /** Objects as one pack, in parts that are made when they are sent. */

@@ -1,4 +1,4 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { PublishedSkill } from "../publication.ts";
 import { type GitObject, type TreeEntry, toGitObject, toTree } from "./git-object.ts";
 import { toPluginManifest } from "./marketplace.ts";

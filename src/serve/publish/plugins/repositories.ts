@@ -1,6 +1,6 @@
 import type { App } from "../../../runtime/app.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import type { ServeConfig } from "../../config.ts";
 import type { Audience } from "../audience.ts";
 import { createMadeOfSkills } from "../made-of-skills.ts";

@@ -1,5 +1,5 @@
 import { SkillsError } from "../../../base/errors.ts";
-import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../../base/text/code-points.ts";
 import { type CapabilityType, capabilityTypes } from "../../../wire/skill-sharing.ts";
 import { type CachedResponse, toCachedResponse } from "../../cached-response.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";

@@ -6,7 +6,7 @@ import { copied, qualified, shadowed, slugCollision, versionCollision } from "..
 import type { Root } from "../roots.ts";
 import type { FoundSkill } from "../scan/scan-memory.ts";
 import { type Skill, maxNameLength, toSlug } from "../../skill.ts";
-import { byCodePoint } from "../../../base/text/code-point-order.ts";
+import { byCodePoint } from "../../../base/text/code-points.ts";
 
 /** The versions of one skill, under its slug. */
 export interface SkillVersions {

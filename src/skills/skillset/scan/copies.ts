@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import type { DirectoryRecord } from "../read-directory.ts";
 import type { SkillFiles } from "../../files.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { isSkillFileName } from "../../skill.ts";
 
 const maxFileBytes = 1024 * 1024;

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { SkillFiles } from "../../files.ts";
 import type { Finding } from "../../rules.ts";
 import { unreadableFinding, wholeFile } from "./disk-findings.ts";

@@ -1,5 +1,5 @@
 import { joinPath } from "../../../base/paths/at-real-path.ts";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import type { DirectoryEntry, SkillFiles } from "../../files.ts";
 import type { Finding } from "../../rules.ts";
 import { leavingOut, wholeFile } from "./disk-findings.ts";

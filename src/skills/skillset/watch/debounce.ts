@@ -1,4 +1,4 @@
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import type { SkillFiles } from "../../files.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
-import { watchSize } from "../../../base/paths/watch-size.ts";
+import { watchSize } from "../../../base/paths/directories.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { GitLimits } from "./git-limits.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { type Resolve, sharedResolver, systemAddresses } from "../../../base/network/resolve.ts";
+import { type Resolve, sharedResolver, systemAddresses } from "../../../base/network/reach.ts";
 import { addressRules } from "../../fetch/address-rules.ts";
 import type { Fetcher } from "../../fetch.ts";
 import { marketplacePaths, rootOfMarketplace } from "../marketplaces/marketplace.ts";

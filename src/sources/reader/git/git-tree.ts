@@ -1,5 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 import type { FileTree, TreeFile } from "../trees/file-tree.ts";

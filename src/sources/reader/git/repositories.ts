@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../../base/clock.ts";
 import { makeTemporary, sweepTemporaryDirectories } from "../../../base/processes/temporary-directory.ts";
-import { unlessAborted } from "../../../base/promises/unless-aborted.ts";
+import { unlessAborted } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Fetcher } from "../../fetch.ts";
 import type { FileTree } from "../trees/file-tree.ts";
@@ -13,7 +13,7 @@ import { type GitUrl, isCommit, parseGitUrl } from "../git.ts";
 import { readTarball } from "./read-tarball.ts";
 import { type Advertised, findCommit, readRefs } from "./refs/resolve-ref.ts";
 import { listRefs } from "./refs/ssh-refs.ts";
-import type { Resolve } from "../../../base/network/resolve.ts";
+import type { Resolve } from "../../../base/network/reach.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
 
 export interface FetchedRepositoriesOptions {

@@ -1,11 +1,11 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { type Listed, type SkippedEntry, collectSkills, isAgentSkillsName } from "./collect-skills.ts";
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm } from "../../../base/text/content.ts";
 import { indexLimits } from "./index-limits.ts";
 import { resolveDocumentLink } from "./resolve-link.ts";
 import { skillLimits } from "../../source.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
-import { cleanText } from "../../../base/text/control-characters.ts";
+import { cleanText } from "../../../base/text/unsafe-characters.ts";
 
 /** Identifies version 0.2; compared as text. */
 export const agentSkillsSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";

@@ -1,8 +1,8 @@
 import type { ZodError } from "zod";
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { indexLimits } from "./index-limits.ts";
 import type { RemoteSkill } from "../../reader.ts";
-import { cleanText } from "../../../base/text/control-characters.ts";
+import { cleanText } from "../../../base/text/unsafe-characters.ts";
 
 /** What a document lists. */
 export interface Listed {

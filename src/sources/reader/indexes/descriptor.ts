@@ -1,4 +1,4 @@
-import { digestForm } from "../../../base/text/digest-form.ts";
+import { digestForm } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type SkillDescriptor, skillDescriptor } from "../../../wire/skill-sharing.ts";
 import { sayFault } from "./collect-skills.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { parseAgentSkills } from "./agent-skills.ts";
 import type { Listed } from "./collect-skills.ts";
 import { parseDescriptor } from "./descriptor.ts";

@@ -1,10 +1,10 @@
-import type { Steps } from "../../../base/promises/slices.ts";
+import type { Steps } from "../../../base/promises.ts";
 import { type SkillIndexEntry, sharingVersion, skillIndexEntry } from "../../../wire/skill-sharing.ts";
 import { type Listed, type SkippedEntry, collectSkills, isAgentSkillsName, sayFault } from "./collect-skills.ts";
 import { indexLimits } from "./index-limits.ts";
 import { resolveDocumentLink } from "./resolve-link.ts";
 import type { RemoteSkill } from "../../reader.ts";
-import { cleanText } from "../../../base/text/control-characters.ts";
+import { cleanText } from "../../../base/text/unsafe-characters.ts";
 
 /** A page of an index of Skill Sharing or of a registry; a registry may answer the bare array. */
 export interface SharingPage extends Listed {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
-import { inParallel } from "../../../base/promises/in-parallel.ts";
+import { inParallel } from "../../../base/promises.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
 import type { Target } from "../../../base/network/target.ts";

@@ -1,5 +1,4 @@
-import { parseIfJson } from "../../../base/json/json-value.ts";
-import { hasTooManyValues } from "../../../base/network/json-values.ts";
+import { parseIfJson, hasTooManyValues } from "../../../base/json/json-value.ts";
 import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
 import { type PluginParts, manifestPaths } from "./marketplace.ts";
 import { parseManifest } from "./parse-marketplace.ts";

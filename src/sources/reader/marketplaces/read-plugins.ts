@@ -1,4 +1,4 @@
-import { inParallel } from "../../../base/promises/in-parallel.ts";
+import { inParallel } from "../../../base/promises.ts";
 import type { Marketplace, PluginEntry } from "./marketplace.ts";
 import { type PluginTree, type PluginsRead, quotedName, readOwnPlugins } from "./plugin-tree.ts";
 import { type PluginReading, placeKey, readAtOnce, readElsewhere } from "./plugins-elsewhere.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
-import { createDeferred } from "../../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../../src/base/promises.ts";
 import { command } from "../../../../src/cli/commands/serve/proxy.ts";
 import { connectChain } from "../../../acp/relay/relay-chain/conductor.ts";
 import { Peer, type Reply } from "../../../acp/relay/relay-chain/json-rpc-peer.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
-import { userName } from "../../../../src/base/processes/user-name.ts";
+import { userName } from "../../../../src/base/processes/live-process.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();

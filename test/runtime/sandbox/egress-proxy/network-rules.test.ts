@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isPublicAddress, isReachableAddress } from "../../../../src/base/network/public-address.ts";
+import { isPublicAddress, isReachableAddress } from "../../../../src/base/network/address.ts";
 import {
   judge,
   parseNetworkRule,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin } from "../../../../src/base/paths/is-within.ts";
+import { isWithin } from "../../../../src/base/paths/location.ts";
 import {
   type BubblewrapPlan,
   bubblewrapArguments,

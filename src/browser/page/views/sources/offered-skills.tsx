@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
-import { counted } from "../../../../base/text/counted.ts";
+import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles } from "../sources-view.tsx";
 import type { DiscoveredSource, InstallFlow } from "./use-installing.ts";
 

@@ -5,7 +5,7 @@ import { SourceErrorAlert } from "../../parts/server-answer.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { counted } from "../../../../base/text/counted.ts";
+import { counted } from "../../../../base/text/code-points.ts";
 import { ProblemSentences } from "./offered-skills.tsx";
 import type { InstallFlow, Planned } from "./use-installing.ts";
 

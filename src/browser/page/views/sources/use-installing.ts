@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
 import { SourceError, type SkillServer } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
-import { counted } from "../../../../base/text/counted.ts";
+import { counted } from "../../../../base/text/code-points.ts";
 
 type Doing = "discover" | "plan" | "apply";
 

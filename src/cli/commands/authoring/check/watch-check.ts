@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../base/clock.ts";
 import { type OpenSkillWatcher, openNativeWatcher } from "../../../../skills/skillset.ts";
-import { counted } from "../../../../base/text/counted.ts";
+import { counted } from "../../../../base/text/code-points.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import type { CheckReport } from "../../../../skills/check.ts";
 

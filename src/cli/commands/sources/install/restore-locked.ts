@@ -2,8 +2,8 @@ import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../.
 import { namedSources, readLock } from "../../../../sources/lock-file.ts";
 import { type SkillsPlace, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
 import { type UpdateLookup, failuresOf, findUpdates, latestWords } from "../../../../sources/update.ts";
-import { counted } from "../../../../base/text/counted.ts";
-import { shownPath } from "../../../../base/paths/shown-path.ts";
+import { counted } from "../../../../base/text/code-points.ts";
+import { shownPath } from "../../../../base/paths/location.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { confirm } from "./confirm.ts";
 import { recordInstalls } from "./record-installs.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
-import { isWithin } from "../../../../base/paths/is-within.ts";
+import { isWithin } from "../../../../base/paths/location.ts";
 import { type Approval, isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { nothingNamed } from "./list-approvals.ts";

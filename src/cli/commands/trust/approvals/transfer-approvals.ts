@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { systemCode } from "../../../../base/failures/system-code.ts";
+import { systemCode } from "../../../../base/failures/system-error.ts";
 import { isSkillsError } from "../../../../base/errors.ts";
 import {
   type ApprovalScope,
@@ -13,7 +13,7 @@ import {
   repositoryAt,
 } from "../../../../runtime/trust.ts";
 import { usageError } from "../../../command.ts";
-import { counted } from "../../../../base/text/counted.ts";
+import { counted } from "../../../../base/text/code-points.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import type { Approving } from "../approvals.ts";
 import { imported } from "./record-changes.ts";

@@ -6,7 +6,7 @@ import { directoryFault } from "../../../arguments/values.ts";
 import { padToWidth } from "../../../report/columns.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { saySeverities } from "../../../report/say-counts.ts";
-import { shownPath } from "../../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../../base/paths/location.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { prettyProblem } from "../../../report/pretty.ts";
 

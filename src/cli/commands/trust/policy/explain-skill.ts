@@ -10,7 +10,7 @@ import type { listing } from "../../../arguments/shared-options.ts";
 import { createListing } from "../../../listing/open-listing.ts";
 import { labelled, table } from "../../../report/columns.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { shownPath } from "../../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../../base/paths/location.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { policiesIn } from "../../../arguments/policies.ts";
 import { noSuchSkill } from "../../../../skills/skill.ts";

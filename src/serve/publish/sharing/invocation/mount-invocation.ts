@@ -1,9 +1,8 @@
-import { isJsonContentType } from "../../../../base/network/content-type.ts";
+import { isJsonContentType, readJsonBody } from "../../../../wire/http/read-body.ts";
 import { invalidInput, noSuchParameter, shown } from "../../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { writeWholeResult } from "../../../../runtime/runs.ts";
-import { readJsonBody } from "../../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../../wire/http/refusal.ts";
 import { withSharingErrors } from "../sharing-error.ts";
 import { type HttpContext, type HttpDoor, type MountRoutes, toRefusalResponse } from "../../../http-door.ts";
@@ -11,7 +10,7 @@ import { findDiscovered } from "../find-discovered.ts";
 import { isInvoked } from "../to-entry.ts";
 import { type ExecutionRequest, createExecutions, executionParameters } from "./executions.ts";
 import type { Execution } from "./to-execution.ts";
-import { networkOf } from "../../../../base/network/network-of.ts";
+import { networkOf } from "../../../../base/network/address.ts";
 
 const json = { "content-type": "application/json", "cache-control": "no-store" };
 /** Seconds until a result that is not there yet should be asked for again. */

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { createDeferred } from "../../../../../src/base/promises/deferred.ts";
+import { createDeferred } from "../../../../../src/base/promises.ts";
 import { SkillsError } from "../../../../../src/base/errors.ts";
 import { type ServeConfig, defaultAnonymousLimits, defaultCallerLimits } from "../../../../../src/serve/config.ts";
 import { maxWholeOutputBytes } from "../../../../../src/runtime/runs/record/to-run-result.ts";

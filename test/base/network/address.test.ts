@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { describe, expect, test } from "vitest";
-import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../../src/base/network/public-address.ts";
+import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../../src/base/network/address.ts";
 
 /** Ranges of ipaddr.js that are global all the same: anycast services of the DNS and of multicast. */
 const globalServices = new Set(["as112", "as112v6", "amt"]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findInvisible, replaceInvisible, withoutTags } from "../../../src/base/text/invisible-characters.ts";
+import { findInvisible, replaceInvisible, withoutTags } from "../../../src/base/text/unsafe-characters.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../../src/skills/manifest/read-manifest.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { type JsonNode, parseJsonNode } from "../../../src/base/json/json-text.ts";
-import { nodeAt, repeatedKeys } from "../../../src/base/json/node-at.ts";
+import { type JsonNode, parseJsonNode, nodeAt, repeatedKeys } from "../../../src/base/json/json-text.ts";
 
 const text = '{ "a": [1, { "b": 2, "b": 3 }], "a": [4] , "c": {} }';
 const root = parseJsonNode(text) as JsonNode;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countJsonValues, hasTooManyValues, maxJsonValues } from "../../../src/base/network/json-values.ts";
+import { countJsonValues, hasTooManyValues, maxJsonValues } from "../../../src/base/json/json-value.ts";
 
 function valuesOf(json: unknown): number {
   if (typeof json !== "object" || json === null) return 1;

@@ -1,8 +1,8 @@
+import path from "node:path";
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeDirectories } from "../../../src/base/paths/make-directories.ts";
+import { afterEach, beforeEach, describe, expect, test, onTestFinished } from "vitest";
+import { makeDirectories, namesIn } from "../../../src/base/paths/directories.ts";
 
 describe("makeDirectories", () => {
   let place: string;
@@ -51,4 +51,14 @@ describe("makeDirectories", () => {
       }).toThrow("ENOENT");
     },
   );
+});
+
+test("a directory that does not exist has no names, and a file is an error", () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-names-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = path.join(directory, "one");
+  writeFileSync(file, "");
+  expect(namesIn(directory)).toEqual(["one"]);
+  expect(namesIn(path.join(directory, "two"))).toEqual([]);
+  expect(() => namesIn(file)).toThrow("ENOTDIR");
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { byCodePoint } from "../../../src/base/text/code-point-order.ts";
+import { byCodePoint } from "../../../src/base/text/code-points.ts";
 
 it("sorts text in the order of its UTF-8 bytes", () => {
   const text = fc.string({ unit: "grapheme" });

@@ -1,3 +1,8 @@
+/** The code of an error of the system, such as `ENOENT`; empty for other errors. */
+export function systemCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 /** Why a file cannot be written, by the system's code. Instead of the error's message, which may name a temporary file. */
 export const writeReasons: Readonly<Record<string, string>> = {
   EACCES: "no permission to write in its directory",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemResolver } from "../../../src/base/network/resolve.ts";
+import { systemResolver } from "../../../src/base/network/reach.ts";
 
 const wanted = new AbortController().signal;
 

@@ -1,0 +1,41 @@
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** Whether a path is a directory or is inside it, by whole segments; both are absolute and normalised. */
+export function isWithin(file: string, directory: string): boolean {
+  return file === directory || file.startsWith(directory.endsWith(path.sep) ? directory : directory + path.sep);
+}
+
+/** Whether a path is within a directory after resolving links; a missing path is where it would be created. */
+export function liesIn(file: string, directory: string): boolean {
+  return isWithin(whereItLies(file), whereItLies(directory));
+}
+
+/** The real path; for a missing path, where it would be created. */
+export function whereItLies(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    const parent = path.dirname(file);
+    return parent === file ? file : path.join(whereItLies(parent), path.basename(file));
+  }
+}
+
+/** A path for display: relative inside `cwd`, otherwise absolute. */
+export function shownPath(file: string, cwd: string): string {
+  const relative = path.relative(cwd, file);
+  if (relative === "") return ".";
+  return relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative) ? file : relative;
+}
+
+/** A path for display: with `~` inside the home directory, otherwise absolute. */
+export function homePath(file: string, home: string): string {
+  const relative = shownPath(file, home);
+  return relative === file ? file : relative === "." ? "~" : `~/${relative}`;
+}
+
+/** The URL of a module: `urlOf(import.meta)`. In a CommonJS bundle, which has no such URL, the URL of the main program. */
+export function urlOf({ url }: { readonly url?: string | undefined }): string {
+  return url ?? pathToFileURL(process.argv[1] ?? "index.js").href;
+}

@@ -1,0 +1,129 @@
+/** A promise with its `resolve`: Promise.withResolvers, which Node 20 does not have. */
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+}
+
+export function createDeferred<Value = void>(): Deferred<Value> {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}
+
+/** The result of work that cannot be cancelled itself. Rejects with the reason of `signal` once that is aborted. */
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    void work.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", leave);
+    });
+  });
+}
+
+/**
+ * Runs `work` one at a time: when requested while it runs, it runs once more afterwards. `failed` is called with what it rejects with, and
+ * must not throw.
+ * The returned function resolves when a run that began after the call has ended.
+ */
+export function latestWork(work: () => Promise<void>, failed: (error: unknown) => void): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  async function run(): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      failed(error);
+    }
+  }
+  function begin(): Promise<void> {
+    running = run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+  return () => {
+    if (running === undefined) return begin();
+    next ??= running.then(() => {
+      next = undefined;
+      return begin();
+    });
+    return next;
+  };
+}
+
+/** The results in the order of the items, with at most `most` at work at a time. After the first failure no further one is started. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  act: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Array<Result>(items.length);
+  const entries = items.entries();
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    for (const [index, item] of entries) {
+      if (hasFailed) return;
+      try {
+        results[index] = await act(item, index);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
+  return results;
+}
+
+/** A semaphore: at most `width` are inside at a time, in order. `enter` resolves with what leaves again. */
+export function createSemaphore(width: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = [];
+  let inside = 0;
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else inside -= 1;
+  };
+  return async () => {
+    if (inside < width) inside += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return leave;
+  };
+}
+
+/** Long work as a generator: it yields undefined where it may pause, or a promise to await. */
+export type Steps<Result> = Generator<Promise<unknown> | undefined, Result>;
+
+/** Runs steps, and yields to the event loop after every `slice` milliseconds; 3 unless given. */
+export async function runInSlices<Result>(
+  steps: Steps<Result>,
+  { now = () => performance.now(), slice = 3 }: { readonly now?: () => number; readonly slice?: number } = {},
+): Promise<Result> {
+  for (let end = now() + slice; ;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (step.value !== undefined) await step.value;
+    else if (now() < end) continue;
+    else await new Promise((resolve) => setImmediate(resolve));
+    end = now() + slice;
+  }
+}
+
+/** Runs steps for at most this many milliseconds, not counting the time between steps. False if they did not finish. */
+export function* withinTimeBudget(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
+  for (let left = milliseconds; left > 0;) {
+    const started = now();
+    const step = steps.next();
+    if (step.done) return true;
+    left -= now() - started;
+    yield step.value;
+  }
+  steps.return();
+  return false;
+}

@@ -1,2 +1,0 @@
-/** A digest as it is written everywhere. */
-export const digestForm = /^sha256:[0-9a-f]{64}$/;
