@@ -22,9 +22,7 @@ import {
   checkSupport,
   executeRun,
   isRemote,
-  prepareRemoteRun,
   prepareRun,
-  remotely,
 } from "./runs/execute.ts";
 import {
   type CodeRunRequest,
@@ -141,9 +139,7 @@ class StagedRuns implements Runs {
 
   /** What would isolate the run; throws where this machine cannot run it. */
   async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
-    if (!isRemote(spec)) return (await prepareRun(spec, caller, this.#options, signal)).sandbox.tier;
-    await prepareRemoteRun(spec, caller, this.#options, signal);
-    return remotely;
+    return (await prepareRun(spec, caller, this.#options, signal)).isolation;
   }
 
   #checksOf(

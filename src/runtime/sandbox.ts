@@ -143,7 +143,8 @@ export type RunEnd =
       readonly summary?: string;
       readonly outputBlobs?: readonly string[];
     }
-  | { readonly type: "raised"; readonly error: RunError }
+  /** `code`: of a failure on another machine. */
+  | { readonly type: "raised"; readonly error: RunError; readonly code?: string }
   /** A script exited, or was killed by its own signal. */
   | { readonly type: "exited"; readonly exitCode: number }
   | { readonly type: "limit"; readonly limit: "timeout" | "memory" | "processes" | "disk" | "output" }

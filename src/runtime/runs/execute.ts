@@ -9,11 +9,11 @@ import { toRunResult } from "./record/to-run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import type { RunResult, RunSpec } from "./run-spec.ts";
-import { executeRemoteRun, isRemote } from "./execute/execute-remote-run.ts";
-import { type RunEnvironment, prepareRun } from "./execute/prepare-run.ts";
+import { isRemote, prepareRemoteRun } from "./execute/prepare-remote-run.ts";
+import { type PreparedRun, type RunEnvironment, prepareSandboxRun } from "./execute/prepare-run.ts";
 
-export { isRemote, prepareRemoteRun, remotely } from "./execute/execute-remote-run.ts";
-export { checkSupport, prepareRun } from "./execute/prepare-run.ts";
+export { isRemote } from "./execute/prepare-remote-run.ts";
+export { checkSupport } from "./execute/prepare-run.ts";
 
 /** A run at some depth of nesting. */
 export interface CurrentRun {
@@ -64,9 +64,21 @@ export interface EndedRun {
   readonly blobs: readonly string[];
 }
 
+/** Resolves what an authorized run needs, where it is executed. Throws as `prepareSandboxRun` and `prepareRemoteRun` do. */
+export async function prepareRun(
+  spec: RunSpec,
+  caller: RunCaller,
+  environment: RunEnvironment,
+  signal: AbortSignal,
+): Promise<PreparedRun> {
+  return isRemote(spec)
+    ? await prepareRemoteRun(spec, caller, environment, signal)
+    : await prepareSandboxRun(spec, caller, environment, signal);
+}
+
 /**
- * Executes an authorized run in a sandbox. Throws as `prepareRun` does. Once user code was started, it throws only failures of ours and
- * the reason of `signal`. `around` is what it shares with the run that called it.
+ * Executes an authorized run. Throws as `prepareRun` does. Once user code was started, it throws only failures of ours and the reason of
+ * `signal`. `around` is what it shares with the run that called it.
  */
 export async function executeRun(
   current: CurrentRun,
@@ -74,8 +86,7 @@ export async function executeRun(
   around?: Nesting,
 ): Promise<EndedRun> {
   const { spec, caller, notify, starts, signal } = current;
-  if (isRemote(spec)) return await executeRemoteRun({ ...current, spec }, environment, around);
-  const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
+  const { isolation, run, packages, execute } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
   try {
     const start = environment.clock.now();
@@ -92,12 +103,12 @@ export async function executeRun(
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
     const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, notify });
-    starts({ isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
-    const end = await sandbox.run(run, record.host, signal);
+    starts({ isolation, ...(packages !== undefined && { packages: packages.digest }) });
+    const end = await execute(record.host, signal);
     // The caller has gone: nobody can receive a result.
     if (end.type === "cancelled") signal.throwIfAborted();
     const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
-    const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation: sandbox.tier };
+    const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation };
     const ended = await toRunResult(end, record, facts);
     return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
   } finally {

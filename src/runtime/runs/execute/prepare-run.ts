@@ -5,12 +5,22 @@ import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../.
 import { isWithin } from "../../../base/paths/location.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Invocation, InvocationEnd } from "../../../sources/invoke.ts";
-import type { MountedFile, MountedSkill, RunNeeds, Sandbox, SandboxProject, SandboxRun } from "../../sandbox.ts";
+import type {
+  MountedFile,
+  MountedSkill,
+  RunEnd,
+  RunHost,
+  RunNeeds,
+  Sandbox,
+  SandboxProject,
+  SandboxRun,
+} from "../../sandbox.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import { type PlannedMount, findMount, readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
+import type { RanProgram } from "../record/to-run-result.ts";
 
 /** What runs need besides a spec and a caller. */
 export interface RunEnvironment {
@@ -34,18 +44,21 @@ export interface InstalledPackages {
   readonly digest: string;
 }
 
-/** A run with everything that its spec only names. */
+/** An authorized run that can start, here or on another machine: everything that its spec only names is resolved. */
 export interface PreparedRun {
-  readonly sandbox: Sandbox;
-  readonly run: SandboxRun;
-  readonly packages: InstalledPackages | undefined;
+  /** What isolates it: a tier, or `remote`. */
+  readonly isolation: string;
+  readonly run: RanProgram & Pick<SandboxRun, "secrets">;
+  readonly packages?: InstalledPackages | undefined;
+  /** Runs it. Throws only failures of ours, and the reason of `signal`. */
+  execute(host: RunHost, signal: AbortSignal): Promise<RunEnd>;
 }
 
 /**
  * Resolves the secrets, files, project and sandbox of an authorized run. Throws SECRET_MISSING, SKILL_NOT_READY, PERMISSION_DENIED or
  * SANDBOX_UNAVAILABLE.
  */
-export async function prepareRun(
+export async function prepareSandboxRun(
   spec: RunSpec,
   caller: RunCaller,
   environment: RunEnvironment,
@@ -84,7 +97,12 @@ export async function prepareRun(
   };
   const sandbox = await (isOutside ? environment.withoutSandbox() : environment.sandbox());
   expectSupport(sandbox, run);
-  return { sandbox, run, packages };
+  return {
+    isolation: sandbox.tier,
+    run,
+    packages,
+    execute: (host, whileRunning) => sandbox.run(run, host, whileRunning),
+  };
 }
 
 /**

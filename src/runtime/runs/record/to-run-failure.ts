@@ -20,7 +20,8 @@ export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }
       return lostFiles(record);
     case "raised": {
       // Neither our limits nor our remedies are those of another machine.
-      if (run.program.type === "remote") return await toFailure(await mask.error(end.error));
+      if (run.program.type === "remote")
+        return { ...(await toFailure(await mask.error(end.error))), ...(end.code !== undefined && { code: end.code }) };
       const limit = limitReached(end.error);
       if (limit !== undefined) return limitFailures[limit](run.limits);
       return withHint(await toFailure(await mask.error(end.error)), run);

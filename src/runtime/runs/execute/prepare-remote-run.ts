@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Invocation, InvocationEnd, StaysThere } from "../../../sources/invoke.ts";
+import type { InvocationEnd, StaysThere } from "../../../sources/invoke.ts";
 import type { Json, RunEnd } from "../../sandbox.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
-import { createBlobBudget, recordRun } from "../record.ts";
-import { createMask } from "../record/run-text.ts";
-import { toRunResult } from "../record/to-run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { CurrentRun, EndedRun, ExecutionEnvironment, Nesting } from "../execute.ts";
-import { type RunEnvironment, readSecrets } from "./prepare-run.ts";
+import { type PreparedRun, type RunEnvironment, readSecrets } from "./prepare-run.ts";
 
 /** A run of a skill that another machine offers. No code of it runs here, so that no sandbox is needed. */
 export type RemoteRunSpec = RunSpec & { readonly program: Extract<RunSpec["program"], { readonly type: "remote" }> };
@@ -19,23 +15,18 @@ export function isRemote(spec: RunSpec): spec is RemoteRunSpec {
 }
 
 /** What isolates such a run. */
-export const remotely = "remote";
+const remotely = "remote";
 
 /** Of a result, what is around its output: logs, ids, a summary. */
 const envelopeBytes = 64 * 1024;
-
-interface PreparedInvocation {
-  readonly invocation: Invocation;
-  readonly secrets: Readonly<Record<string, string>>;
-}
 
 /** Resolves the secret of an authorized invocation. Throws SECRET_MISSING or SKILL_NOT_READY. */
 export async function prepareRemoteRun(
   { program, ...spec }: RemoteRunSpec,
   caller: RunCaller,
-  environment: Pick<RunEnvironment, "readSecret">,
+  environment: Pick<RunEnvironment, "readSecret" | "invoke">,
   signal: AbortSignal,
-): Promise<PreparedInvocation> {
+): Promise<PreparedRun> {
   const [mount] = spec.mounts;
   const found = mount && (await findMount(mount, caller, signal));
   const remote = found?.skill.manifest?.remote;
@@ -46,39 +37,16 @@ export async function prepareRemoteRun(
   const { header = "authorization", scheme = header === "authorization" ? "Bearer" : undefined } = remote;
   const value = remote.secret === undefined ? undefined : secrets[remote.secret];
   const headers = value === undefined ? {} : { [header]: scheme === undefined ? value : `${scheme} ${value}` };
-  const { timeoutMs, resultBytes } = spec.limits;
-  const maxBytes = resultBytes + envelopeBytes;
-  return { secrets, invocation: { endpoint: program.endpoint, args: program.args, headers, timeoutMs, maxBytes } };
-}
-
-/** Executes an authorized run on the machine that offers its skill. Throws as `prepareRemoteRun` does, and the reason of `signal`. */
-export async function executeRemoteRun(
-  { spec, ...current }: CurrentRun & { readonly spec: RemoteRunSpec },
-  environment: ExecutionEnvironment,
-  around?: Nesting,
-): Promise<EndedRun> {
-  const { caller, notify, starts, signal } = current;
-  const { invocation, secrets } = await prepareRemoteRun(spec, caller, environment, signal);
-  const start = environment.clock.now();
-  const own = createMask(secrets);
-  const mask = around === undefined ? own : createMask(secrets, around.hidden);
-  const budget = around?.budget ?? createBlobBudget(caller.limits.runBlobs);
-  const record = recordRun({ spec, caller, mask, callSkill: callsNothing, budget, notify });
-  starts({ isolation: remotely });
-  const remote = await environment.invoke(invocation, signal);
-  const end = toRunEnd(remote, new URL(invocation.endpoint).host);
-  const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
-  const run = { runId: spec.runId, program: spec.program, limits: spec.limits, network: spec.needs.network };
-  const facts = { run, spec, caller, mask, nestedBlobs: [], durationMs, isolation: remotely };
-  const ended = await toRunResult(end, record, facts);
-  if (end.type === "returned") return { ...ended, returned: { value: await own.json(end.value) } };
-  const code = remote.type === "failed" ? toCode(remote.error.code) : undefined;
-  if (code === undefined || ended.result.status === "completed") return ended;
-  return { ...ended, result: { ...ended.result, error: { ...ended.result.error, code } } };
-}
-
-function callsNothing(): Promise<never> {
-  return Promise.reject(new Error("A skill on another machine calls none here."));
+  const { runId, limits } = spec;
+  const { endpoint, args } = program;
+  const { timeoutMs, resultBytes } = limits;
+  const invocation = { endpoint, args, headers, timeoutMs, maxBytes: resultBytes + envelopeBytes };
+  return {
+    isolation: remotely,
+    run: { runId, program, limits, network: spec.needs.network, secrets },
+    execute: async (_host, whileRunning) =>
+      toRunEnd(await environment.invoke(invocation, whileRunning), new URL(endpoint).host),
+  };
 }
 
 function toRunEnd(end: InvocationEnd, host: string): RunEnd {
@@ -95,7 +63,12 @@ function toRunEnd(end: InvocationEnd, host: string): RunEnd {
     case "failed": {
       const { type, message, details } = end.error;
       const more = details as Record<string, Json> | undefined;
-      return { type: "raised", error: { type, message, ...(more !== undefined && { details: more }) } };
+      const code = toCode(end.error.code);
+      return {
+        type: "raised",
+        error: { type, message, ...(more !== undefined && { details: more }) },
+        ...(code !== undefined && { code }),
+      };
     }
     case "timeout":
       return { type: "limit", limit: "timeout" };
