@@ -50,15 +50,13 @@ export function checkPolicy(file: string, content: string, home: string): Checke
     report("policy-syntax", root.fault, root.fault.message, root.fault.fix);
     return { policy: undefined, problems, placeOf: () => ({ file, line: 1, column: 1 }) };
   }
-  checkFile(root, report);
+  const placeOf: CheckedPolicy["placeOf"] = (path) => ({ file, ...rangeOf(text, nodeAt(root, path)) });
   const hasErrors = (): boolean => problems.some(({ severity }) => severity === "error");
+  checkFile(root, report);
   const policy = hasErrors() ? undefined : toPolicy(valueOf(root) as Written);
-  if (policy !== undefined) contradictionsIn(policy, { home, report, nodeAt: (path) => nodeAt(root, path) });
-  return {
-    policy: hasErrors() ? undefined : policy,
-    problems,
-    placeOf: (path) => ({ file, ...rangeOf(text, nodeAt(root, path)) }),
-  };
+  const layer = { origin: "organisation", file, policy, problems, placeOf } as const;
+  contradictionsIn(layer, { home, report, nodeAt: (path) => nodeAt(root, path) });
+  return { policy: hasErrors() ? undefined : policy, problems, placeOf };
 }
 
 /** What a valid file contains, before defaults are filled in. */

@@ -1,4 +1,3 @@
-import type { Capabilities } from "../../../skills/permissions.ts";
 import type { JsonNode } from "../../../base/json/json-text.ts";
 import {
   type ListName,
@@ -7,11 +6,10 @@ import {
   type PolicyProblem,
   type ReportPolicyProblem,
   type SettingName,
-  defaultPolicySettings,
   lists,
   settings,
 } from "./policy-file.ts";
-import { type PolicyLayer, banOf } from "./layers.ts";
+import { type PolicyLayer, banOf, denialsOf } from "./layers.ts";
 import { matching } from "./rules.ts";
 import { effectiveSettings, strictness } from "./merge-policies.ts";
 
@@ -22,11 +20,13 @@ interface Context {
 }
 
 /** Reports what a policy both allows and denies. Such a policy is not used: which of the two was meant cannot be known. */
-export function contradictionsIn(policy: PolicyFile, context: Context): void {
-  const { report, nodeAt } = context;
+export function contradictionsIn(layer: PolicyLayer, context: Context): void {
+  const { policy } = layer;
+  if (policy === undefined) return;
+  const { home, report, nodeAt } = context;
   for (const list of Object.keys(lists) as ListName[]) allowedAndDenied(policy, list, context);
   (policy.grants ?? []).forEach((grant, index) => {
-    const why = whyIdle(policy, grant, context.home);
+    const why = whyIdle(layer, grant, home);
     if (why === undefined) return;
     report("policy-contradiction", nodeAt(["grants", index]), `the grant has no effect: ${why}`, "Remove one of them.");
   });
@@ -53,31 +53,16 @@ function allowedAndDenied(policy: PolicyFile, list: ListName, { home, report, no
 }
 
 /** Why a grant would never count, as the rest of the policy denies it. */
-function whyIdle(policy: PolicyFile, { skill, capabilities }: PolicyGrant, home: string): string | undefined {
-  if (policy.scripts === false) return '"scripts" is false';
-  const isDenied = skill !== undefined && deniedBy(policy, "skills", skill, home);
-  return isDenied ? `the policy denies the skill ${skill}` : deniedCapability(policy, capabilities, home);
-}
-
-function deniedCapability(policy: PolicyFile, capabilities: Capabilities, home: string): string | undefined {
-  const { isolation, project } = { ...defaultPolicySettings, ...policy };
-  if (capabilities.isolation !== undefined && isolation === "sandbox") return '"isolation" is "sandbox"';
-  if (capabilities.project === "write" && project !== "write") return `"project" is "${project}"`;
-  if (capabilities.project === "read" && project === "none") return '"project" is "none"';
-  const asked = [
-    ...capabilities.network.map((name) => ["hosts", "host", name] as const),
-    ...capabilities.secrets.map((name) => ["secrets", "secret", name] as const),
-  ];
-  const denied = asked.find(([list, , name]) => deniedBy(policy, list, name, home));
-  if (denied !== undefined) return `the policy denies the ${denied[1]} ${denied[2]}`;
-  const ban = policy.isolation === undefined && capabilities.isolation !== undefined ? banOf(policy) : undefined;
-  return ban && `"${ban}" has rules, and no "isolation" says that it may be "none"`;
-}
-
-function deniedBy(policy: PolicyFile, list: ListName, name: string, home: string): boolean {
-  const { allow, deny = [] } = policy[list] ?? {};
-  const isAllowed = allow?.some((entry) => matching[list].contains(entry, name, home)) !== false;
-  return !isAllowed || deny.some((entry) => matching[list].overlaps(entry, name));
+function whyIdle(layer: PolicyLayer, grant: PolicyGrant, home: string): string | undefined {
+  if (layer.policy?.scripts === false) return '"scripts" is false';
+  const { skill: name = "", source = "", capabilities: wants } = grant;
+  const subject = { name, slug: name, version: "", isOwn: false, source: "", directory: "", origin: { source } };
+  const denials = [...denialsOf(layer, { subject, wants, home })].filter(
+    // Which license the skill has, and where it was found, is not in the grant.
+    ({ path: [part] }) => part !== "sources" && part !== "licenses" && (part !== "skills" || grant.skill !== undefined),
+  );
+  const [first] = [...denials.filter(({ setting }) => setting === undefined), ...denials];
+  return first && `the policy ${first.verdict}`;
 }
 
 /** What a file tries to allow beyond those before it; it has no effect. */

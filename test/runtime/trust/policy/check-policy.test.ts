@@ -159,8 +159,8 @@ test.each([
   [{ skills: { allow: ["c"] } }, "the policy denies the skill a.b"],
   [{ hosts: { deny: ["x.org"] } }, "the policy denies the host https://*.x.org"],
   [{ secrets: { allow: [] } }, "the policy denies the secret KEY"],
-  [{ isolation: "sandbox" }, '"isolation" is "sandbox"'],
-  [{ project: "read" }, '"project" is "read"'],
+  [{ isolation: "sandbox" }, "the policy denies running without a sandbox"],
+  [{ project: "read" }, "the policy denies write access to the project"],
 ])("with %j, a grant of what is denied is a contradiction", (rest, why) => {
   const capabilities = {
     network: ["https://*.x.org"],
