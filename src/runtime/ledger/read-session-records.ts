@@ -4,7 +4,7 @@ import * as z from "zod";
 import { namesIn } from "../../base/paths/directories.ts";
 import { isRunning } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type KnownSession, longestText, maxReportedNames, mostForms, mostSessions } from "./disk-session-records.ts";
+import { type KnownSession, longestText, maxReportedNames, mostForms, mostSessions } from "../ledger.ts";
 
 const mostFiles = 1_000;
 const mostFileBytes = 4 * 1024 * 1024;

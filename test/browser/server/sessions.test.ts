@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { SessionRecord } from "../../../src/runtime/ledger/disk-session-records.ts";
+import type { SessionRecord } from "../../../src/runtime/ledger.ts";
 import type { Budget, SessionList } from "../../../src/browser/wire/sessions.ts";
 import { openRuns } from "./open-runs.ts";
 

@@ -12,11 +12,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
-import {
-  type SessionRecord,
-  type SessionRecords,
-  diskSessionRecords,
-} from "../../../src/runtime/ledger/disk-session-records.ts";
+import { diskSessionRecords } from "../../../src/runtime/ledger/disk-session-records.ts";
+import type { SessionRecord, SessionRecords } from "../../../src/runtime/ledger.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 let directory: string;
