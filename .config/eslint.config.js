@@ -87,7 +87,7 @@ const packagesOf = {
   mcp: ["@modelcontextprotocol/server"],
   acp: ["@agentclientprotocol/sdk", "execa"],
   client: ["@leeoniya/ufuzzy"],
-  serve: ["@hono/node-server", "hono", "pino", "zod"],
+  serve: ["pino", "zod"],
   "browser/wire": [],
   "browser/page": ["@leeoniya/ufuzzy", "@preact/signals", "marked", "preact"],
   "browser/server": ["zod"],

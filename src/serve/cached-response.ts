@@ -1,8 +1,7 @@
-import type { ServerResponse } from "node:http";
 import { hash } from "node:crypto";
-import type { HttpCaller, HttpContext } from "./http-door.ts";
+import type { RouteResult, HttpExchange } from "./serve-context.ts";
 
-/** An answer to GET and HEAD whose bytes are kept ready. */
+/** An answer to GET and HEAD whose bytes are cached. */
 export interface CachedResponse {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
@@ -15,57 +14,33 @@ export function toCachedResponse(content: string | Uint8Array<ArrayBuffer>, type
 }
 
 /**
- * How long others may keep an answer (RFC 9111). `revalidated`: what is there may change, and depends on who asks; caches ask each time, and
- * shared ones keep only what anonymous callers got. `immutable`: at this path these bytes, or nothing.
+ * Sends a cached answer, or 304 where the client has it. To be called after the caller's access was checked.
+ * - `immutable`: this path has these bytes or nothing (RFC 9111). Otherwise caches ask each time, because the answer may change and depends
+ *   on who asks.
+ * - `isPublic`: shared caches may store it, too. Default: what anonymous callers get.
  */
-export type Caching = "revalidated" | "immutable";
-
-/** The headers of an answer and of its 304, which must be the same (RFC 9110, section 15.4.5). */
-function headersOf(etag: string, caching: Caching, isEverybodys: boolean): Record<string, string> {
-  const who = isEverybodys ? "public" : "private";
-  if (caching === "immutable") return { etag, "cache-control": `${who}, max-age=31536000, immutable` };
-  return { etag, "cache-control": `${who}, no-cache`, vary: "authorization" };
-}
-
-/**
- * Answers with what is kept, or 304 where the client has it. To be called after the caller's access was checked. `isEverybodys`: shared
- * caches may keep it, too.
- */
-export function respondWithCached(
-  { env: { incoming, caller }, req }: HttpContext,
-  kept: CachedResponse,
+export function sendCached(
+  { request, response, caller }: HttpExchange,
+  { body, etag, type }: CachedResponse,
   {
-    caching = "revalidated",
-    isEverybodys = caller.isAnonymous,
+    immutable = false,
+    isPublic = caller.isAnonymous,
     extra,
   }: {
-    readonly caching?: Caching;
-    readonly isEverybodys?: boolean;
+    readonly immutable?: boolean;
+    readonly isPublic?: boolean;
     readonly extra?: Readonly<Record<string, string>>;
   } = {},
-): Response {
-  const headers = { ...headersOf(kept.etag, caching, isEverybodys), ...extra };
-  // Plain headers in a Response of our own: `context.body` makes a Headers object of more than one, which costs more than the answer.
-  if (matchesEtag(incoming.headers["if-none-match"], kept.etag)) return new Response(null, { status: 304, headers });
-  headers["content-type"] = kept.type;
-  headers["content-length"] = String(kept.body.byteLength);
-  return new Response(req.method === "HEAD" ? null : kept.body, { status: 200, headers });
-}
-
-/** The same, where hono is not asked. */
-export function writeCachedResponse(
-  response: ServerResponse,
-  { body, etag, type }: CachedResponse,
-  { caller, ifNoneMatch }: { readonly caller: HttpCaller; readonly ifNoneMatch: string | undefined },
-): void {
-  const headers = headersOf(etag, "revalidated", caller.isAnonymous);
-  if (matchesEtag(ifNoneMatch, etag)) {
-    response.writeHead(304, headers).end();
-    return;
-  }
-  headers["content-type"] = type;
-  headers["content-length"] = String(body.byteLength);
-  response.writeHead(200, headers).end(body);
+): RouteResult {
+  const who = isPublic ? "public" : "private";
+  const caching = immutable
+    ? { "cache-control": `${who}, max-age=31536000, immutable` }
+    : { "cache-control": `${who}, no-cache`, vary: "authorization" };
+  // A 304 has the same headers (RFC 9110, section 15.4.5).
+  const headers = { etag, ...caching, ...extra };
+  if (matchesEtag(request.headers["if-none-match"], etag)) response.writeHead(304, headers).end();
+  else response.writeHead(200, { ...headers, "content-type": type, "content-length": body.byteLength }).end(body);
+  return undefined;
 }
 
 /** The strong entity tag of a representation: a digest of its bytes, so that callers who see other skills get another one. */

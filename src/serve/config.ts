@@ -1,5 +1,5 @@
 import type { AccessPolicy, CapabilityType } from "../wire/skill-sharing.ts";
-import { newToken, toTokenDigest } from "../wire/http/token.ts";
+import { newToken, toTokenDigest } from "../wire/http/admission.ts";
 import type { ToolName } from "../wire/tools.ts";
 
 /** Limits on one caller. */

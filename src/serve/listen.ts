@@ -9,7 +9,7 @@ import type { ServerLimits } from "./config.ts";
 import type { HttpLog } from "./telemetry.ts";
 import { followAnswers } from "./listen/open-answers.ts";
 import { type PeerOf, createPeerIdentifier, shareConnections } from "./listen/share-connections.ts";
-import { toErrorBody } from "./http-door.ts";
+import { toErrorBody } from "./serve-context.ts";
 
 const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 

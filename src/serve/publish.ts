@@ -1,22 +1,22 @@
 import type { App } from "../runtime/app.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { ServeConfig } from "./config.ts";
-import type { MountRoutes } from "./http-door.ts";
-import { type Artifacts, createArtifacts, mountAgentSkills } from "./publish/agent-skills.ts";
+import type { CreateRoutes } from "./serve-context.ts";
+import { agentSkillsRoutes } from "./publish/agent-skills.ts";
+import { type Artifacts, createArtifacts } from "./publish/artifacts.ts";
 import { type Shares, createShares } from "./publish/audience.ts";
-import { mountPlugins } from "./publish/plugins.ts";
-import type { Publication } from "./publish/publication.ts";
-import { createPublications } from "./publish/publications.ts";
-import { type Listings, createListings, mountInvocation, mountSharing } from "./publish/sharing.ts";
+import { pluginRoutes } from "./publish/plugins.ts";
+import { type Publication, createPublications } from "./publish/publication.ts";
+import { type Listings, createListings, invocationRoutes, sharingRoutes } from "./publish/sharing.ts";
 
-export { isArtifactPath } from "./publish/agent-skills.ts";
-export { answerIndex, executionParameters, indexPath } from "./publish/sharing.ts";
+export { isArtifactPath } from "./publish/artifacts.ts";
+export { executionParameters } from "./publish/sharing.ts";
 
 /** Which skills are published, and to whom. */
 export interface Published {
-  /** What is published now. */
+  /** The present publication. */
   readonly publication: () => Publication;
-  /** What can be downloaded of the published skills. */
+  /** The downloads of the published skills. */
   readonly artifacts: Artifacts;
   readonly shares: Shares;
   /** The indexes of Skill Sharing. */
@@ -39,4 +39,9 @@ export function createPublished(
 }
 
 /** The routes of everything that is published. */
-export const publishedRoutes: readonly MountRoutes[] = [mountSharing, mountInvocation, mountAgentSkills, mountPlugins];
+export const publishedRoutes: readonly CreateRoutes[] = [
+  sharingRoutes,
+  invocationRoutes,
+  agentSkillsRoutes,
+  pluginRoutes,
+];

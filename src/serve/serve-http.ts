@@ -1,23 +1,24 @@
 import { setMaxListeners } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import type { App } from "../runtime/app.ts";
 import { SkillsError } from "../base/errors.ts";
+import { toInternalError } from "../base/failures/internal-error.ts";
 import type { RunEvent } from "../wire/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
-import type { AdmissionRules } from "./admission/admit.ts";
+import { ambiguousPath, pathOf } from "../wire/http/admission.ts";
+import { isRefusal } from "../wire/http/refusal.ts";
+import { type AdmissionRules, admit } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
 import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
-import { answerRequests } from "./serve-http/answer-requests.ts";
 import type { ServeConfig } from "./config.ts";
-import type { HttpCaller, HttpDoor, HttpRequestListener } from "./http-door.ts";
+import { type HttpCaller, HttpExchange, type HttpRoute, type ServeContext, refuseRequest } from "./serve-context.ts";
 import { type ListenOptions, closeServer, hostsOf, isLoopbackListenHost, listen } from "./listen.ts";
-import { openMcpOfCallers } from "./mcp.ts";
-import { createServeRoutes } from "./serve-http/open-routes.ts";
+import { openMcpOfCallers } from "./routes/mcp.ts";
 import { createPublished, isArtifactPath } from "./publish.ts";
-import { createRpcListener } from "./rpc/rpc.ts";
-import { healthPaths } from "./telemetry/health-routes.ts";
+import { createRouter } from "./router.ts";
+import { createRoutes } from "./routes.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { createRequestFacts } from "./telemetry/request-facts.ts";
+import { createRequestIds, healthPaths, toLoggedPath } from "./telemetry.ts";
 
 /** A server that listens. */
 export interface HttpServer {
@@ -33,7 +34,7 @@ export interface HttpServer {
 }
 
 /**
- * Opens the HTTP door. Throws INVALID_OPTIONS for a port in use, an address that cannot be bound, and for a host that others can reach
+ * Opens the HTTP server. Throws INVALID_OPTIONS for a port in use, an address that cannot be bound, and for a host that others can reach
  * without callers that have tokens.
  */
 export async function serveHttp(
@@ -71,7 +72,7 @@ export async function serveHttp(
       for (const listener of runListeners) listener(caller, event);
     },
   });
-  const door: HttpDoor = {
+  const context: ServeContext = {
     app,
     config,
     session,
@@ -89,19 +90,7 @@ export async function serveHttp(
     metrics,
     onRun: (listener) => void runListeners.push(listener),
   };
-  const mcp = openMcpOfCallers(door);
-  const answerRoutes = createServeRoutes(door);
-  /** Those that hono does not route. */
-  const direct: Readonly<Record<string, HttpRequestListener>> = { "/rpc": createRpcListener(door), "/mcp": mcp.answer };
-  const factsOf = createRequestFacts({
-    metrics,
-    anonymous: door.anonymous,
-    requestEnded: address.requestEnded,
-    ended(response, { limiter }) {
-      running.delete(response);
-      limiter?.leave();
-    },
-  });
+  const mcp = openMcpOfCallers(context);
   const rules: AdmissionRules = {
     callers,
     anonymousLimiter: createAddressLimiters(config.anonymous.limits, () => performance.now()),
@@ -111,12 +100,16 @@ export async function serveHttp(
     isOpen: (path) => healthPaths.includes(path),
     isUnlimited: isArtifactPath,
   };
-
-  const answer = answerRequests({ door, direct, answerRoutes, factsOf, rules, running });
+  const { requestEnded } = address;
+  const answer = createListener(context, {
+    rules,
+    running,
+    requestEnded,
+    routes: [...createRoutes(context), mcp.route],
+  });
   const listening = await listen(address, { limits, app, answer });
   url = listening.url;
   Object.assign(rules, hostsOf(address.host, listening.port, config.publicUrl));
-
   let closing: Promise<number> | undefined;
   async function close(): Promise<number> {
     draining.abort();
@@ -148,3 +141,81 @@ export async function serveHttp(
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+/** Admits and answers requests. A failure of ours ends the one request, and is logged. */
+function createListener(
+  { app, session, anonymous, metrics, draining }: ServeContext,
+  {
+    rules,
+    running,
+    routes,
+    requestEnded,
+  }: Pick<ListenOptions, "requestEnded"> & {
+    readonly rules: AdmissionRules;
+    readonly routes: readonly HttpRoute[];
+    /** Gets the response of every admitted request. */
+    readonly running: Map<ServerResponse, HttpCaller>;
+  },
+): RequestListener {
+  const route = createRouter(routes);
+  const newRequestId = createRequestIds();
+  const { ready } = session.catalog;
+  let isRead = false;
+  void ready.then(() => (isRead = true));
+
+  function follow(exchange: HttpExchange): void {
+    const { request, response } = exchange;
+    const { method = "", url: target = "", headers } = request;
+    const requestId = newRequestId(headers["x-request-id"], headers.authorization);
+    const startedAt = performance.now();
+    metrics.requestStarted(method);
+    response.once("close", () => {
+      running.delete(response);
+      exchange.leave();
+      const { caller, route: path } = exchange;
+      const [ms, status] = [performance.now() - startedAt, response.statusCode];
+      metrics.requestEnded(path, method, status, ms);
+      requestEnded?.({ requestId, method, target, status, ms, caller: caller.name, isStream: path === "/events" });
+    });
+  }
+
+  function fail(exchange: HttpExchange, error: unknown): void {
+    const { response } = exchange;
+    if (response.destroyed) return;
+    const { message } = toInternalError(error, { log: app.log });
+    if (response.headersSent) response.destroy();
+    else exchange.sendJson(500, { error: { code: "INTERNAL", message } });
+  }
+
+  return (request, response) => {
+    const { method = "", url: target = "" } = request;
+    const path = pathOf(target);
+    const routed = path === undefined ? undefined : route(method, path);
+    const exchange = new HttpExchange(request, response, anonymous);
+    exchange.route = routed?.path;
+    follow(exchange);
+    if (draining.aborted) response.setHeader("connection", "close");
+    const admitted = admit(request, path, rules);
+    if (isRefusal(admitted) || routed === undefined) {
+      request.resume();
+      const refusal = isRefusal(admitted) ? admitted : ambiguousPath;
+      if (refusal.status === 401)
+        app.log("warning", `A token that no caller has was refused: ${request.socket.remoteAddress ?? "a client"}, ${method} ${toLoggedPath(target)}.`); // prettier-ignore
+      refuseRequest(response, path ?? target, refusal);
+      return;
+    }
+    const { caller, limiter } = admitted;
+    running.set(response, caller);
+    Object.assign(exchange, { caller, limiter });
+    if ("refusal" in routed) {
+      refuseRequest(response, path ?? target, routed.refusal);
+      return;
+    }
+    exchange.params = routed.params;
+    const { answer, isIndependent = false } = routed.route;
+    Promise.resolve(isRead || isIndependent ? undefined : ready)
+      .then(() => answer(exchange))
+      .then((refusal) => refusal && refuseRequest(response, path ?? target, refusal))
+      .catch((error: unknown) => fail(exchange, error));
+  };
+}

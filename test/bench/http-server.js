@@ -5,7 +5,7 @@ import { openApp } from "../../dist/runtime/app.js";
 import { defaultConfig } from "../../dist/serve/config.js";
 import { serveHttp } from "../../dist/serve/serve-http.js";
 import { readOptions } from "../../dist/runtime/options.js";
-import { toTokenDigest } from "../../dist/wire/http/token.js";
+import { toTokenDigest } from "../../dist/wire/http/admission.js";
 import { benchToken } from "./http-load.js";
 
 const [what = "hello", root = "", dataDirectory = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type HttpLogOptions, type RequestRecord, createHttpLog } from "../../src/serve/telemetry.ts";
-import { createRequestIds } from "../../src/serve/telemetry/request-facts.ts";
+import { createRequestIds } from "../../src/serve/telemetry.ts";
 
 const answered: RequestRecord = {
   requestId: "r-1",

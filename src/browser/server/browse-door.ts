@@ -9,6 +9,7 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
@@ -68,7 +69,7 @@ export interface BrowseRequest {
 
 /** Why a request is refused, where that is no SkillsError. */
 export interface BrowseRefusal {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 429 | 503;
+  readonly status: HttpRefusal["status"] | 409;
   readonly code: SkillsErrorCode | "STALE";
   readonly message: string;
   readonly hint?: string;

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
-import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/token.ts";
+import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/admission.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
-import { checkHostAndOrigin } from "../../wire/http/host-and-origin.ts";
+import { checkHostAndOrigin } from "../../wire/http/admission.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {
@@ -78,11 +78,9 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method, url: target, headers, socket } = request;
+    const { socket } = request;
     if (!(await isOwnPeer(socket))) return;
-    const { host, origin, authorization } = headers;
-    const head = { method, target, host, origin, authorization };
-    const called = admitRequest(head, socket.localPort ?? 0, sessions);
+    const called = admitRequest(request, socket.localPort ?? 0, sessions);
     if (isRefusal(called)) refuse(response, called);
     else await called.answer(request, response);
   }
@@ -132,16 +130,6 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
   };
 }
 
-/** The parts of a request that decide on admission. */
-interface RequestHead {
-  readonly method: string | undefined;
-  /** From the request line. */
-  readonly target: string | undefined;
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly authorization: string | undefined;
-}
-
 /** A session, identified by a path and a token. */
 interface Guarded {
   readonly tokenDigest: Buffer;
@@ -155,20 +143,20 @@ function toPathKey(path: string): string {
 }
 
 /**
- * The session that a request is for, or why it is refused. Host, and Origin if present, must be ours, against DNS
- * rebinding. The path of a closed session is refused like an unknown one.
+ * The session that a request is for, or why it is refused. Host, and Origin if present, must be ours, against DNS rebinding. The path of a
+ * closed session is refused like an unknown one.
  */
 function admitRequest<Session extends Guarded>(
-  { method, target, host, origin, authorization }: RequestHead,
+  request: IncomingMessage,
   port: number,
   paths: GuardedPaths<Session>,
 ): Session | HttpRefusal {
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  const refusal = checkHostAndOrigin({ host, origin }, { hosts });
+  const { method, url, headers } = request;
+  const refusal = checkHostAndOrigin(request, { hosts: [`127.0.0.1:${port}`, `localhost:${port}`] });
   if (refusal !== undefined) return refusal;
-  const session = target === undefined ? undefined : paths.get(toPathKey(target));
+  const session = url === undefined ? undefined : paths.get(toPathKey(url));
   if (session === undefined) return nothingHere;
-  const token = bearerToken(authorization);
+  const token = bearerToken(headers.authorization);
   if (token === undefined || !isToken(token, session.tokenDigest)) return unauthorized();
   return method === "POST" ? session : onlyPost();
 }

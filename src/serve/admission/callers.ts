@@ -3,11 +3,11 @@ import type { McpCaller } from "../../mcp/mcp-caller.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { createConfiguredGrants } from "../../runtime/trust.ts";
-import { bearerToken, tokenFinder } from "../../wire/http/token.ts";
+import { bearerToken, tokenFinder } from "../../wire/http/admission.ts";
 import { type CallerConfig, type ServeConfig, localCaller } from "../config.ts";
 import { type Publication, isNamedIn } from "../publish/publication.ts";
 import { type Limiter, createLimiter } from "./limiter.ts";
-import type { HttpCaller } from "../http-door.ts";
+import type { HttpCaller } from "../serve-context.ts";
 
 /** A caller with credentials, and how much it uses. */
 interface KnownCaller {

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { CallerLimits } from "../config.ts";
-import type { HttpCaller } from "../http-door.ts";
+import type { HttpCaller } from "../serve-context.ts";
 import { networkOf } from "../../base/network/address.ts";
 
 /** How much one caller, or one address, uses now. */

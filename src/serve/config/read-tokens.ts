@@ -1,4 +1,4 @@
-import { toTokenDigest } from "../../wire/http/token.ts";
+import { toTokenDigest } from "../../wire/http/admission.ts";
 import type { JsonPath } from "../../base/json/json-text.ts";
 import type { WrittenConfig } from "./config-schema.ts";
 

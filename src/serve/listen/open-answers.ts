@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
-import { refuseRequest } from "../http-door.ts";
+import { refuseRequest } from "../serve-context.ts";
 
 /** Requests that a client may send on one connection before it has read their answers; one that never reads keeps no more places. */
 const mostUnread = 16;

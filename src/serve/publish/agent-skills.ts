@@ -1,23 +1,18 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import { nothingHere, unauthorized } from "../../wire/http/refusal.ts";
-import { type CachedResponse, respondWithCached, toCachedResponse } from "../cached-response.ts";
-import { type HttpContext, type MountRoutes, toRefusalResponse } from "../http-door.ts";
-import type { Audience } from "./audience.ts";
-import { mountForAudiences } from "./mount-for-audiences.ts";
-import { agentSkillsPath, readArtifactName } from "./agent-skills/artifact-path.ts";
-import { type Artifact, mediaTypes } from "./agent-skills/artifacts.ts";
-import { toIndexDocument } from "./agent-skills/index-document.ts";
+import { type CachedResponse, sendCached, toCachedResponse } from "../cached-response.ts";
+import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
+import { type Artifact, agentSkillsPath, mediaTypes, readArtifactName, toArtifactName } from "./artifacts.ts";
+import { type Audience, routesForAudiences } from "./audience.ts";
+import { type Publication, type PublishedSkill, shorten } from "./publication.ts";
 
-export { isArtifactPath } from "./agent-skills/artifact-path.ts";
-export { type Artifacts, createArtifacts } from "./agent-skills/artifacts.ts";
-
-/** Indexes that are kept: one for each view. */
-const maxKept = 32;
+/** Indexes that are cached, one for each view. */
+const maxIndexes = 32;
 
 /** The path of a share is a secret; and what others wrote is not to be taken for a page of this server. */
 const extra = { "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-interface KeptIndex {
+interface CachedIndex {
   readonly of: ReadonlyMap<string, Artifact>;
   readonly answer: CachedResponse;
 }
@@ -26,8 +21,8 @@ interface KeptIndex {
  * Agent Skills discovery 0.2: `/.well-known/agent-skills/index.json` and what it names, for callers, and below `/s/<token>/` for those who
  * know the path of a share.
  */
-export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, shares, unread }) => {
-  const indexes = new LimitedMap<string, KeptIndex>(maxKept);
+export const agentSkillsRoutes: CreateRoutes = ({ artifacts, publication, shares, unread }) => {
+  const indexes = new LimitedMap<string, CachedIndex>(maxIndexes);
 
   async function indexOf(audience: Audience): Promise<CachedResponse> {
     const { view, mayHave } = audience;
@@ -41,32 +36,60 @@ export const mountAgentSkills: MountRoutes = (routes, { artifacts, publication, 
     return answer;
   }
 
-  async function answerIndex(context: HttpContext, audience: Audience): Promise<Response> {
-    const { isEverybody: isEverybodys } = audience;
-    return respondWithCached(context, await indexOf(audience), { isEverybodys, extra });
+  async function answerIndex(exchange: HttpExchange, audience: Audience): Promise<RouteResult> {
+    return sendCached(exchange, await indexOf(audience), { isPublic: audience.isEverybody, extra });
   }
 
-  async function answerArtifact(context: HttpContext, audience: Audience, text: string): Promise<Response> {
+  async function answerArtifact(exchange: HttpExchange, audience: Audience, text: string): Promise<RouteResult> {
     const name = readArtifactName(text);
     const published = name && publication().bySlug.get(name.slug);
-    // What somebody may not know of is as if it did not exist.
-    if (name === undefined || published === undefined || !audience.mayKnow(published))
-      return toRefusalResponse(context, nothingHere);
-    if (!audience.mayHave(published))
-      return toRefusalResponse(context, unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`));
+    // A skill that the audience may not know of is answered as if it did not exist.
+    if (name === undefined || published === undefined || !audience.mayKnow(published)) return nothingHere;
+    if (!audience.mayHave(published)) return unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`);
     const body = await artifacts.read(published, name);
-    if (body === undefined) return toRefusalResponse(context, nothingHere);
-    const full = unread.hold(body, context.env.outgoing, context.env.caller);
-    if (full !== undefined) return toRefusalResponse(context, full);
-    const kept = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
-    return respondWithCached(context, kept, { caching: "immutable", isEverybodys: audience.isEverybody, extra });
+    if (body === undefined) return nothingHere;
+    const refusal = unread.hold(body, exchange.response, exchange.caller);
+    if (refusal !== undefined) return refusal;
+    const artifact = { body, etag: `"${name.digestStart}"`, type: mediaTypes[name.type] };
+    return sendCached(exchange, artifact, { immutable: true, isPublic: audience.isEverybody, extra });
   }
 
-  const mount = mountForAudiences(routes, shares);
-  mount("GET", `${agentSkillsPath}/index.json`, answerIndex);
-  const textOf = { "/:artifact": "", "/:artifact/SKILL.md": "/SKILL.md" };
-  for (const [path, end] of Object.entries(textOf))
-    mount("GET", `${agentSkillsPath}${path}`, (context, audience) =>
-      answerArtifact(context, audience, `${context.req.param("artifact") ?? ""}${end}`),
-    );
+  return [
+    ...routesForAudiences(shares, "GET", `${agentSkillsPath}/index.json`, answerIndex),
+    ...["", "/SKILL.md"].flatMap((end) =>
+      routesForAudiences(shares, "GET", `${agentSkillsPath}/:artifact${end}`, (exchange, audience) =>
+        answerArtifact(exchange, audience, `${exchange.param("artifact")}${end}`),
+      ),
+    ),
+  ];
 };
+
+/** Clients compare it as a string, and ignore an index with another one. */
+const schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+/** In UTF-16 units: clients drop an entry whose description is longer. */
+const maxDescription = 1_024;
+
+/** The index of Agent Skills discovery 0.2, of those skills that have an artifact. Pure. */
+export function toIndexDocument(
+  { skills }: Publication,
+  artifacts: ReadonlyMap<string, Artifact>,
+  mayHave: (published: PublishedSkill) => boolean,
+): string {
+  const entries = skills.flatMap((published) => {
+    const { slug, description } = published.skill;
+    const artifact = artifacts.get(slug);
+    if (artifact === undefined || !mayHave(published)) return [];
+    const { type, digest } = artifact;
+    // Relative: it holds below a share's prefix, and behind proxies.
+    return [
+      {
+        name: slug,
+        type,
+        description: shorten(description, maxDescription),
+        url: toArtifactName(artifact.name),
+        digest,
+      },
+    ];
+  });
+  return JSON.stringify({ $schema: schema, skills: entries });
+}

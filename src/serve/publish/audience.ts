@@ -1,24 +1,25 @@
-import { tokenFinder } from "../../wire/http/token.ts";
+import { nothingHere } from "../../wire/http/refusal.ts";
+import { tokenFinder } from "../../wire/http/admission.ts";
 import type { ServeConfig, ShareConfig } from "../config.ts";
 import { type PublishedSkill, isNamedIn } from "./publication.ts";
-import type { HttpCaller } from "../http-door.ts";
+import type { RouteResult, HttpExchange, HttpCaller, HttpRoute } from "../serve-context.ts";
 
 /** Who may have the files of which skills: a caller, or whoever knows the path of a share. */
 export interface Audience {
-  /** Audiences with the same view may have the same skills: a key for what is kept ready for them. */
+  /** Audiences with the same view may have the same skills: a cache key. */
   readonly view: string;
   /** The name of its share. */
   readonly share?: string;
   /** Where its paths start: empty, or `/s/<token>`. Secret. */
   readonly prefix: string;
-  /** Everybody belongs to it, so that anything on the way may keep answers. */
+  /** Everybody belongs to it, so that anything on the way may cache answers. */
   readonly isEverybody: boolean;
   readonly mayHave: (published: PublishedSkill) => boolean;
-  /** Whether it is shown a skill, even one whose files take credentials. */
+  /** Whether a skill is visible to it, even one whose files take credentials. */
   readonly mayKnow: (published: PublishedSkill) => boolean;
 }
 
-/** Without credentials, only public skills: a restricted one is visible, but using it takes credentials (seed, 5.5). */
+/** Without credentials, only public skills: a restricted one is visible, but using it takes credentials. */
 export function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller): Audience {
   return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes, mayKnow: discovers };
 }
@@ -54,4 +55,24 @@ function toShared({ name, skills }: ShareConfig, token: string): Audience {
     mayHave: isShared,
     mayKnow: isShared,
   };
+}
+
+/** A route for callers, and the same below `/s/<token>/` for those who know the path of a share. */
+export function routesForAudiences(
+  shares: Shares,
+  method: "GET" | "POST",
+  path: string,
+  answer: (exchange: HttpExchange, audience: Audience) => Promise<RouteResult>,
+): readonly HttpRoute[] {
+  return [
+    { method, path, answer: (exchange) => answer(exchange, toAudience(exchange.caller)) },
+    {
+      method,
+      path: `/s/:token${path}`,
+      async answer(exchange) {
+        const audience = shares.find(exchange.param("token"));
+        return audience === undefined ? nothingHere : await answer(exchange, audience);
+      },
+    },
+  ];
 }

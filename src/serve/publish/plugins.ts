@@ -1,108 +1,140 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import type { IncomingMessage } from "node:http";
 import { readBody, tooLarge } from "../../wire/http/read-body.ts";
-import { respondWithCached, toCachedResponse } from "../cached-response.ts";
-import { type HttpContext, type MountRoutes, toRefusalResponse } from "../http-door.ts";
-import type { Audience } from "./audience.ts";
-import { mountForAudiences } from "./mount-for-audiences.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
+import { flushPacket, packetLine, readPackets } from "../../wire/packet-lines.ts";
+import { sendCached, toCachedResponse } from "../cached-response.ts";
+import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
+import { type Audience, routesForAudiences } from "./audience.ts";
 import { toMarketplaceManifest } from "./plugins/marketplace.ts";
 import { createPublishedRepositories } from "./plugins/repositories.ts";
-import { readPackRequest, toAdvertisement, toNotOurs, toPackStart } from "./plugins/upload-pack.ts";
 
 /** A client sends the ids of some commits that it has; ours has no history. */
 const maxRequestBytes = 256 * 1024;
 const secret = { "referrer-policy": "no-referrer" };
 const unpack = promisify(gunzip);
 
+const readOnly: HttpRefusal = { status: 403, code: "PERMISSION_DENIED", message: "This repository is read-only." };
+const onlyGit: HttpRefusal = { status: 415, code: "INVALID_REQUEST", message: "Only git asks for packs." };
+const notGit: HttpRefusal = { status: 400, code: "INVALID_REQUEST", message: "This is no request of git." };
+
 /**
  * The skills as plugins, one each: a git repository, which is what Claude Code, Copilot, Codex and VS Code add as a marketplace; and the
- * catalog alone, for Claude Code. Below `/s/<token>/`, too.
+ * catalog alone, for Claude Code. Below `/s/<token>/`, too. They clone with `--depth 1`, which git's protocol of static files refuses
+ * ("dumb http transport does not support shallow capabilities"), so that upload-pack is served.
  */
-export const mountPlugins: MountRoutes = (routes, { app, baseUrl, config, publication, shares }) => {
+export const pluginRoutes: CreateRoutes = ({ app, baseUrl, config, publication, shares }) => {
   const repositories = createPublishedRepositories(app, config);
 
-  async function answerCatalog(context: HttpContext, audience: Audience): Promise<Response> {
+  async function answerCatalog(exchange: HttpExchange, audience: Audience): Promise<RouteResult> {
     const skills = await repositories.skillsFor(publication(), audience);
     const repository = `${baseUrl()}${audience.prefix}/plugins.git`;
     const { provider } = config;
     const catalog = toMarketplaceManifest(skills, { provider, share: audience.share, repository });
-    return respondWithCached(context, toCachedResponse(JSON.stringify(catalog)), {
-      isEverybodys: audience.isEverybody,
-      extra: secret,
-    });
+    const answer = toCachedResponse(JSON.stringify(catalog));
+    return sendCached(exchange, answer, { isPublic: audience.isEverybody, extra: secret });
   }
 
-  async function answerRefs(context: HttpContext, audience: Audience): Promise<Response> {
-    if (context.req.query("service") !== "git-upload-pack")
-      return toRefusalResponse(context, {
-        status: 403,
-        code: "PERMISSION_DENIED",
-        message: "This repository is read-only.",
-      });
+  async function answerRefs(exchange: HttpExchange, audience: Audience): Promise<RouteResult> {
+    if (exchange.query.get("service") !== "git-upload-pack") return readOnly;
     const { commit } = await repositories.current(publication(), audience);
-    return context.body(toAdvertisement(commit), 200, headersOf("advertisement"));
+    return exchange.send(200, toAdvertisement(commit), headersOf("advertisement"));
   }
 
-  async function answerPack(context: HttpContext, audience: Audience): Promise<Response> {
-    if (context.req.header("content-type") !== "application/x-git-upload-pack-request")
-      return toRefusalResponse(context, { status: 415, code: "INVALID_REQUEST", message: "Only git asks for packs." });
-    const request = await readRequest(context);
-    if (request === "too large") return toRefusalResponse(context, tooLarge(maxRequestBytes));
-    if (request === undefined)
-      return toRefusalResponse(context, {
-        status: 400,
-        code: "INVALID_REQUEST",
-        message: "This is no request of git.",
-      });
+  async function answerPack(exchange: HttpExchange, audience: Audience): Promise<RouteResult> {
+    const { request, response } = exchange;
+    if (request.headers["content-type"] !== "application/x-git-upload-pack-request") return onlyGit;
+    const asked = await readRequest(request);
+    if ("status" in asked) return asked;
     const headers = headersOf("result");
-    const [first] = request.wants;
+    const [first] = asked.wants;
     const repository = await repositories.withCommit(publication(), audience, first);
-    if (repository === undefined) return context.body(toNotOurs(first), 200, headers);
-    const unknown = request.wants.find((want) => want !== repository.commit);
-    if (unknown !== undefined) return context.body(toNotOurs(unknown), 200, headers);
-    const start = toPackStart(request);
-    if (!request.isDone) return context.body(start, 200, headers);
+    const unknown = repository === undefined ? first : asked.wants.find((want) => want !== repository.commit);
+    if (repository === undefined || unknown !== undefined)
+      return exchange.send(
+        200,
+        packetLine(`ERR upload-pack: not our ref ${(unknown ?? first).slice(0, 64)}\n`),
+        headers,
+      );
+    const start = toPackStart(asked);
+    if (!asked.isDone) return exchange.send(200, start, headers);
     const { pack } = repository;
-    const body = toStream(start, pack.parts());
-    return context.body(body, 200, { ...headers, "content-length": String(start.length + pack.size) });
+    response.writeHead(200, { ...headers, "content-length": start.length + pack.size });
+    response.write(start);
+    // A client that leaves needs no answer.
+    await pipeline(Readable.from(pack.parts()), response).catch(() => undefined);
+    return undefined;
   }
 
-  const mount = mountForAudiences(routes, shares);
-  mount("GET", "/marketplace.json", answerCatalog);
-  mount("GET", "/.claude-plugin/marketplace.json", answerCatalog);
-  mount("GET", "/plugins.git/info/refs", answerRefs);
-  mount("POST", "/plugins.git/git-upload-pack", answerPack);
+  return [
+    ...routesForAudiences(shares, "GET", "/marketplace.json", answerCatalog),
+    ...routesForAudiences(shares, "GET", "/.claude-plugin/marketplace.json", answerCatalog),
+    ...routesForAudiences(shares, "GET", "/plugins.git/info/refs", answerRefs),
+    ...routesForAudiences(shares, "POST", "/plugins.git/git-upload-pack", answerPack),
+  ];
 };
 
 function headersOf(what: "advertisement" | "result"): Record<string, string> {
   return { ...secret, "content-type": `application/x-git-upload-pack-${what}`, "cache-control": "no-store" };
 }
 
-async function readRequest(context: HttpContext): Promise<ReturnType<typeof readPackRequest> | "too large"> {
-  const { incoming } = context.env;
-  const body = await readBody(incoming, maxRequestBytes);
-  if (body === undefined) return "too large";
-  if (incoming.headers["content-encoding"] !== "gzip") return readPackRequest(body);
+async function readRequest(request: IncomingMessage): Promise<PackRequest | HttpRefusal> {
+  const body = await readBody(request, maxRequestBytes);
+  if (body === undefined) return tooLarge(maxRequestBytes);
+  if (request.headers["content-encoding"] !== "gzip") return readPackRequest(body) ?? notGit;
   try {
-    return readPackRequest(await unpack(body, { maxOutputLength: maxRequestBytes }));
+    return readPackRequest(await unpack(body, { maxOutputLength: maxRequestBytes })) ?? notGit;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") return "too large";
-    return undefined;
+    return (error as { readonly code?: unknown }).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxRequestBytes) : notGit;
   }
 }
 
-function toStream(
-  start: Uint8Array<ArrayBuffer>,
-  parts: Generator<Uint8Array<ArrayBuffer>, void>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(start);
-    },
-    pull(controller) {
-      const { value } = parts.next();
-      if (value === undefined) controller.close();
-      else controller.enqueue(value);
-    },
-  });
+/*
+ * The part of git's protocol (version 0, over HTTP) that reads a repository of one commit without parents.
+ */
+
+/** A full pack of the commit is a valid answer whatever the client has, and how deep it wants it. */
+const capabilities = `shallow no-progress allow-tip-sha1-in-want allow-reachable-sha1-in-want filter symref=HEAD:refs/heads/main agent=acp-skills`;
+
+/** The answer to `info/refs?service=git-upload-pack`. */
+export function toAdvertisement(commit: string): string {
+  const service = packetLine("# service=git-upload-pack\n");
+  const refs = packetLine(`${commit} HEAD\0${capabilities}\n`) + packetLine(`${commit} refs/heads/main\n`);
+  return service + flushPacket + refs + flushPacket;
+}
+
+/** A request for a pack. */
+export interface PackRequest {
+  /** Ids of commits. */
+  readonly wants: readonly [string, ...string[]];
+  readonly isShallow: boolean;
+  readonly hasCommits: boolean;
+  /** It sends nothing more: the pack is to follow. */
+  readonly isDone: boolean;
+}
+
+/** Reads a request body; undefined if it is none. */
+export function readPackRequest(body: Buffer): PackRequest | undefined {
+  const wants: string[] = [];
+  let isShallow = false;
+  let hasCommits = false;
+  let isDone = false;
+  for (const packet of readPackets(body) ?? []) {
+    const [verb = "", value = ""] = packet.trimEnd().split(" ", 2);
+    if (verb === "want") wants.push(value);
+    if (verb === "deepen") isShallow = true;
+    if (verb === "have") hasCommits = true;
+    if (verb === "done") isDone = true;
+  }
+  const [first, ...rest] = wants;
+  return first === undefined ? undefined : { wants: [first, ...rest], isShallow, hasCommits, isDone };
+}
+
+/** What precedes the pack, if the request is done; else the whole answer, after which the client asks again. */
+export function toPackStart({ isShallow, hasCommits, isDone }: PackRequest): string {
+  // The commit has no parents, so that no depth cuts off anything.
+  return (isShallow ? flushPacket : "") + (isDone || hasCommits ? packetLine("NAK\n") : "");
 }

@@ -1,3 +1,7 @@
+import type { App } from "../../runtime/app.ts";
+import { visibleTo } from "../../runtime/caller.ts";
+import type { Policy } from "../../runtime/trust.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { matchesGlob } from "../../base/text/name-glob.ts";
@@ -13,7 +17,7 @@ export interface PublishedSkill {
   readonly access: AccessPolicy;
 }
 
-/** What is published at one moment. Frozen; the same object as long as nothing changed. */
+/** The published skills at one moment. Frozen; the same object as long as nothing changed. */
 export interface Publication {
   /** Ordered by slug. */
   readonly skills: readonly PublishedSkill[];
@@ -21,7 +25,7 @@ export interface Publication {
   readonly bySlug: ReadonlyMap<string, PublishedSkill>;
 }
 
-/** What a snapshot's skills are published as (CONTRACT C-6.1). Pure. */
+/** How the skills of a snapshot are published. Pure. */
 export function toPublication(
   snapshot: Pick<Snapshot, "skills">,
   config: Pick<ServeConfig, "provider" | "access" | "capabilityTypes">,
@@ -63,4 +67,38 @@ const strictestFirst = [...accessPolicies].reverse();
 
 function accessOf(skill: Named, access: ServeConfig["access"]): AccessPolicy {
   return strictestFirst.find((policy) => isNamedIn(access[policy], skill)) ?? access.default;
+}
+
+/** Checking for changed policies reads the disk, which a request must not wait for; runs are authorized by the policy of that moment. */
+const policyEveryMs = 100;
+
+/** The present publication: all skills except those that a policy denies. The same object until that changes. */
+export function createPublications(
+  { policyFor, clock }: Pick<App, "policyFor" | "clock">,
+  { catalog }: Pick<SessionSkills, "catalog">,
+  config: ServeConfig,
+): () => Publication {
+  let of: { readonly snapshot: Snapshot; readonly policy: Policy } | undefined;
+  let publication: Publication | undefined;
+  let policy = policyFor(undefined);
+  let checkedAt = clock.now();
+  return () => {
+    const { snapshot } = catalog;
+    if (clock.now() - checkedAt > policyEveryMs) {
+      policy = policyFor(undefined);
+      checkedAt = clock.now();
+    }
+    if (publication !== undefined && of?.snapshot === snapshot && of.policy === policy) return publication;
+    of = { snapshot, policy };
+    const isVisible = visibleTo("http", snapshot, { visible: undefined, policy });
+    const skills = snapshot.skills.filter(({ skill }) => isVisible?.(skill) !== false);
+    return (publication = toPublication({ skills }, config));
+  };
+}
+
+/** At most `limit` UTF-16 units of a text, in which clients count; never ends with half a character. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = text.slice(0, limit - 1);
+  return `${/[\uD800-\uDBFF]$/.test(end) ? end.slice(0, -1) : end}…`;
 }

@@ -1,57 +1,56 @@
 import { SkillsError } from "../../base/errors.ts";
-import type { Artifact } from "./agent-skills/artifacts.ts";
-import { type CachedResponse, respondWithCached, toCachedResponse } from "../cached-response.ts";
-import { withSharingErrors } from "./sharing/sharing-error.ts";
-import type { MountRoutes } from "../http-door.ts";
+import { type CachedResponse, sendCached, toCachedResponse } from "../cached-response.ts";
+import type { RouteResult, CreateRoutes, HttpExchange, ServeContext } from "../serve-context.ts";
+import type { Artifact } from "./artifacts.ts";
 import type { PublishedSkill } from "./publication.ts";
-import { findDiscovered } from "./sharing/find-discovered.ts";
-import { indexPath } from "./sharing/answer-index.ts";
-import { isInvoked, toDescriptor } from "./sharing/to-entry.ts";
+import { isInvoked, toDescriptor } from "./sharing/descriptor.ts";
+import { findDiscovered } from "./sharing/listing.ts";
+import { withSharingErrors } from "./sharing/sharing-error.ts";
 
-export { answerIndex, indexPath } from "./sharing/answer-index.ts";
-export { executionParameters, mountInvocation } from "./sharing/invocation.ts";
+export { executionParameters } from "./sharing/executions.ts";
+export { invocationRoutes } from "./sharing/invocation.ts";
 export { type Listings, createListings } from "./sharing/listing.ts";
 
-/** Discovery of Skill Sharing (CONTRACT C-6.1 to C-6.3): the index, the same as a registry, and the descriptors. */
-export const mountSharing: MountRoutes = (routes, door) => {
-  const { app, config, listings } = door;
-  const publisher = () => ({ provider: config.provider, baseUrl: door.baseUrl() });
+/** Discovery of Skill Sharing: the index, the same as a registry, and the descriptors. */
+export const sharingRoutes: CreateRoutes = (context) => {
+  const { app, config, listings } = context;
+  const publisher = () => ({ provider: config.provider, baseUrl: context.baseUrl() });
   const descriptors = new WeakMap<
     PublishedSkill,
     { readonly of: Artifact | undefined; readonly answer: CachedResponse }
   >();
 
   async function describe(published: PublishedSkill): Promise<CachedResponse> {
-    const artifact = isInvoked(published) ? undefined : await downloadOf(published);
+    const artifact = isInvoked(published) ? undefined : await downloadOf(published, context);
     const known = descriptors.get(published);
-    // Files of a skill may change while the rest stays as it was.
+    // Files of a skill may change while the rest is unchanged.
     if (known !== undefined && known.of === artifact) return known.answer;
     const answer = toCachedResponse(JSON.stringify(toDescriptor(published, publisher(), artifact)));
     descriptors.set(published, { of: artifact, answer });
     return answer;
   }
 
-  async function downloadOf(published: PublishedSkill): Promise<Artifact> {
-    const artifact = await door.artifacts.of(published);
-    if (artifact !== undefined) return artifact;
-    throw new SkillsError(
-      "SKILL_NOT_READY",
-      "The files of this skill cannot be downloaded; the server's log says why.",
-    );
-  }
-
   const list = (form: "index" | "registry") =>
-    withSharingErrors(app.log, (context) => {
-      const { req, env } = context;
-      const query = { type: req.query("type"), cursor: req.query("cursor"), limit: req.query("limit") };
-      return respondWithCached(context, listings.page(form, query, env.caller));
+    withSharingErrors(app.log, (exchange: HttpExchange) => {
+      const { query, caller } = exchange;
+      const [type, cursor, limit] = ["type", "cursor", "limit"].map((name) => query.get(name) ?? undefined);
+      return sendCached(exchange, listings.page(form, { type, cursor, limit }, caller));
     });
-  routes.get(indexPath, list("index"));
-  routes.get("/skills", list("registry"));
-  routes.get(
-    "/skills/:slug/descriptor.json",
-    withSharingErrors(app.log, async (context) =>
-      respondWithCached(context, await describe(findDiscovered(door, context))),
-    ),
-  );
+  const answerDescriptor = async (exchange: HttpExchange): Promise<RouteResult> =>
+    sendCached(exchange, await describe(findDiscovered(context, exchange)));
+
+  return [
+    { method: "GET", path: "/.well-known/skill-sharing", answer: list("index") },
+    { method: "GET", path: "/skills", answer: list("registry") },
+    { method: "GET", path: "/skills/:slug/descriptor.json", answer: withSharingErrors(app.log, answerDescriptor) },
+  ];
 };
+
+async function downloadOf(
+  published: PublishedSkill,
+  { artifacts }: Pick<ServeContext, "artifacts">,
+): Promise<Artifact> {
+  const artifact = await artifacts.of(published);
+  if (artifact !== undefined) return artifact;
+  throw new SkillsError("SKILL_NOT_READY", "The files of this skill cannot be downloaded; the server's log says why.");
+}

@@ -1,14 +1,12 @@
 import type { RunStep } from "../../wire/run-event.ts";
 import type { AccessPolicy } from "../../wire/skill-sharing.ts";
-import { type Histogram, createHistogram } from "./histogram.ts";
-import { type Labels, type MetricFamily, toMetricsText } from "./metrics-text.ts";
 import { servedTools } from "../../wire/tools.ts";
 
 type RunOutcome = Extract<RunStep, { readonly type: "ended" }>["status"];
 
 /**
- * What the server has done, named as OpenTelemetry names it. No label holds a caller, a skill or a path, and every label has a limited
- * number of values: others become `_OTHER`. Recording looks numbers up and allocates nothing once a combination is known. Never throws.
+ * Counters of the server, named as OpenTelemetry names them. No label holds a caller, a skill or a path, and each metric has a limited
+ * number of series: further ones are counted as `_OTHER`. Never throws.
  */
 export interface Metrics {
   readonly requestStarted: (method: string) => void;
@@ -19,12 +17,8 @@ export interface Metrics {
   readonly runEnded: (outcome: RunOutcome) => void;
   readonly streamOpened: () => void;
   readonly streamClosed: () => void;
-  readonly render: (now: CurrentState) => string;
-}
-
-/** What is not counted but read when it is asked for. */
-interface CurrentState {
-  readonly skills: Readonly<Record<AccessPolicy, number>>;
+  /** `skills`: how many are published now. */
+  readonly render: (now: { readonly skills: Readonly<Record<AccessPolicy, number>> }) => string;
 }
 
 /** Seconds; as OpenTelemetry advises for requests and for tools. */
@@ -36,126 +30,127 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS",
 /** TLS is that of a proxy in front. */
 const scheme = "http";
 const runOutcomes: readonly RunOutcome[] = ["completed", "failed", "refused", "cancelled"];
-/** More than the server has routes, or the error table codes. */
-const mostValues = 128;
 
 export function createMetrics(): Metrics {
-  const requests = openHistograms(requestBounds);
-  const calls = openHistograms(callBounds);
-  const runs = new Map<string, number>(runOutcomes.map((outcome) => [outcome, 0]));
-  const activeRequests = new Map<string, number>();
-  let openStreams = 0;
+  const requests = new Metric("histogram", "http_server_request_duration_seconds", "Duration of HTTP requests.", {
+    labels: ["http_request_method", "url_scheme", "http_route", "http_response_status_code"],
+    bounds: requestBounds,
+  });
+  const active = new Metric("gauge", "http_server_active_requests", "HTTP requests in progress.", {
+    labels: ["http_request_method", "url_scheme"],
+  });
+  const callHelp = "Duration of tool calls; error_type is the code of the error.";
+  const calls = new Metric("histogram", "gen_ai_execute_tool_duration_seconds", callHelp, {
+    labels: ["gen_ai_tool_name", "error_type"],
+    bounds: callBounds,
+  });
+  const runs = new Metric("counter", "acp_skills_runs_total", "Runs that have ended.", { labels: ["outcome"] });
+  for (const outcome of runOutcomes) runs.add([outcome], 0);
+  const streams = new Metric("gauge", "acp_skills_event_streams", "Open streams of events.");
+  streams.add([], 0);
+  const toKnownMethod = (method: string): string => (knownMethods.has(method) ? method : otherValue);
 
   return {
-    requestStarted(method) {
-      addTo(activeRequests, toKnownMethod(method), 1);
-    },
-    requestEnded(route, method, status, ms) {
+    requestStarted: (method) => active.add([toKnownMethod(method), scheme], 1),
+    requestEnded(route = "", method, status, ms) {
       const known = toKnownMethod(method);
-      addTo(activeRequests, known, -1);
-      requests.of(known, route ?? "", status).observe(ms / 1_000);
+      active.add([known, scheme], -1);
+      requests.observe([known, scheme, route, String(status)], ms / 1_000);
     },
-    callEnded(tool, error, ms) {
-      calls.of(servedTools.has(tool) ? tool : otherValue, error ?? "", 0).observe(ms / 1_000);
+    callEnded: (tool, error = "", ms) => calls.observe([servedTools.has(tool) ? tool : otherValue, error], ms / 1_000),
+    runEnded: (outcome) => runs.add([outcome], 1),
+    streamOpened: () => streams.add([], 1),
+    streamClosed: () => streams.add([], -1),
+    render({ skills }) {
+      const published = new Metric("gauge", "acp_skills_catalog_skills", "Skills that are published.", { labels: ["access"] }); // prettier-ignore
+      for (const [access, count] of Object.entries(skills)) published.add([access], count);
+      return [requests, active, calls, runs, published, streams].map((metric) => metric.render()).join("");
     },
-    runEnded(outcome) {
-      addTo(runs, outcome, 1);
-    },
-    streamOpened() {
-      openStreams += 1;
-    },
-    streamClosed() {
-      openStreams -= 1;
-    },
-    render: ({ skills }) =>
-      toMetricsText([
-        {
-          name: "http_server_request_duration_seconds",
-          help: "Duration of HTTP requests.",
-          type: "histogram",
-          samples: requests.samples((method, route, status) => ({
-            http_request_method: method,
-            url_scheme: scheme,
-            http_route: route,
-            http_response_status_code: String(status),
-          })),
-        },
-        {
-          name: "http_server_active_requests",
-          help: "HTTP requests in progress.",
-          type: "gauge",
-          samples: [...activeRequests].map(([method, value]) => ({
-            labels: { http_request_method: method, url_scheme: scheme },
-            value,
-          })),
-        },
-        {
-          name: "gen_ai_execute_tool_duration_seconds",
-          help: "Duration of tool calls; error_type is the code of the error.",
-          type: "histogram",
-          samples: calls.samples((tool, error) => ({ gen_ai_tool_name: tool, error_type: error })),
-        },
-        {
-          name: "acp_skills_runs_total",
-          help: "Runs that have ended.",
-          type: "counter",
-          samples: [...runs].map(([outcome, value]) => ({ labels: { outcome }, value })),
-        },
-        {
-          name: "acp_skills_catalog_skills",
-          help: "Skills that are published.",
-          type: "gauge",
-          samples: Object.entries(skills).map(([access, value]) => ({ labels: { access }, value })),
-        },
-        gauge("acp_skills_event_streams", "Open streams of events.", openStreams),
-      ]),
   };
 }
 
-function toKnownMethod(method: string): string {
-  return knownMethods.has(method) ? method : otherValue;
+export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** More than the server has routes, or the error table codes. */
+const mostSeries = 128;
+
+/** The values of one combination of labels. */
+interface Series {
+  /** As the text format writes them: `name="value"`, escaped. */
+  readonly labels: readonly string[];
+  /** Of a counter or gauge its value; of a histogram the sum. */
+  value: number;
+  /** Observations up to each bound, and above the last one. */
+  readonly counts: number[];
 }
 
-function addTo(counts: Map<string, number>, key: string, amount: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + amount);
+/** A metric in the text format of Prometheus, 0.0.4. */
+class Metric {
+  readonly #type: "counter" | "gauge" | "histogram";
+  readonly #name: string;
+  readonly #help: string;
+  readonly #labels: readonly string[];
+  /** Of a histogram; ascending. */
+  readonly #bounds: readonly number[];
+  readonly #series = new Map<string, Series>();
+
+  constructor(
+    type: "counter" | "gauge" | "histogram",
+    name: string,
+    help: string,
+    { labels = [], bounds = [] }: { readonly labels?: readonly string[]; readonly bounds?: readonly number[] } = {},
+  ) {
+    [this.#type, this.#name, this.#help, this.#labels, this.#bounds] = [type, name, help, labels, bounds];
+  }
+
+  /** `values`: those of the labels. */
+  add(values: readonly string[], amount: number): void {
+    this.#of(values).value += amount;
+  }
+
+  observe(values: readonly string[], value: number): void {
+    const series = this.#of(values);
+    const found = this.#bounds.findIndex((bound) => value <= bound);
+    const index = found < 0 ? this.#bounds.length : found;
+    series.counts[index] = (series.counts[index] ?? 0) + 1;
+    series.value += value;
+  }
+
+  #of(values: readonly string[]): Series {
+    const key = values.join("\n");
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (this.#series.size >= mostSeries && values.some((value) => value !== otherValue))
+      return this.#of(this.#labels.map(() => otherValue));
+    const labels = this.#labels.map((label, at) => `${label}="${toLabelValue(values[at] ?? "")}"`);
+    const series = { labels, value: 0, counts: [...this.#bounds, Infinity].map(() => 0) };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  render(): string {
+    const name = this.#name;
+    const lines = [`# HELP ${name} ${this.#help}`, `# TYPE ${name} ${this.#type}`];
+    for (const { labels, value, counts } of this.#series.values()) {
+      if (this.#type !== "histogram") {
+        lines.push(toLine(name, labels, value));
+        continue;
+      }
+      let count = 0;
+      for (const [at, bound] of [...this.#bounds, "+Inf"].entries()) {
+        count += counts[at] ?? 0;
+        lines.push(toLine(`${name}_bucket`, [...labels, `le="${bound}"`], count));
+      }
+      lines.push(toLine(`${name}_sum`, labels, value), toLine(`${name}_count`, labels, count));
+    }
+    return `${lines.join("\n")}\n`;
+  }
 }
 
-function gauge(name: string, help: string, value: number): MetricFamily {
-  return { name, help, type: "gauge", samples: [{ labels: {}, value }] };
+function toLine(name: string, labels: readonly string[], value: number): string {
+  return `${name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${value}`;
 }
 
-interface Histograms {
-  readonly of: (first: string, second: string, number: number) => Histogram;
-  readonly samples: (
-    toLabels: (first: string, second: string, number: number) => Labels,
-  ) => { readonly labels: Labels; readonly value: Histogram }[];
-}
-
-/** One histogram for each combination; `first` has few values, of `second` and `number` a limited number is kept. */
-function openHistograms(bounds: readonly number[]): Histograms {
-  const known = new Map<string, Map<string, Map<number, Histogram>>>();
-
-  return {
-    of(first, second, number) {
-      const seconds = entryOf(known, first, () => new Map<string, Map<number, Histogram>>());
-      const isFull = seconds.size >= mostValues && !seconds.has(second);
-      const numbers = entryOf(seconds, isFull ? otherValue : second, () => new Map<number, Histogram>());
-      const isStrange = numbers.size >= mostValues && !numbers.has(number);
-      return entryOf(numbers, isStrange ? 0 : number, () => createHistogram(bounds));
-    },
-    samples: (toLabels) =>
-      [...known].flatMap(([first, seconds]) =>
-        [...seconds].flatMap(([second, numbers]) =>
-          [...numbers].map(([number, value]) => ({ labels: toLabels(first, second, number), value })),
-        ),
-      ),
-  };
-}
-
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const created = create();
-  map.set(key, created);
-  return created;
+function toLabelValue(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

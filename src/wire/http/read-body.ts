@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { SkillsError } from "../../base/errors.ts";
 import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
@@ -34,11 +35,21 @@ export function readBody(request: IncomingMessage, maxBytes: number = maxBodyByt
   });
 }
 
-/** The whole body, to be parsed as JSON, or why it is refused. Rejects as `readBody` does. */
+/** Whether a `Content-Type` is `application/json`, with or without parameters. */
+export function isJsonContentType(contentType: string | undefined): boolean {
+  if (contentType === "application/json") return true;
+  return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
+}
+
+/** The whole body, to be parsed as JSON, or why it is refused: its content type, size, or number of values. Rejects as `readBody` does. */
 export async function readJsonBody(
   request: IncomingMessage,
   { maxBytes = maxBodyBytes, maxValues = maxJsonValues }: { readonly maxBytes?: number; readonly maxValues?: number },
 ): Promise<Buffer | HttpRefusal> {
+  if (!isJsonContentType(request.headers["content-type"])) {
+    const message = "Send the request with Content-Type: application/json.";
+    return { status: 415, code: "INVALID_REQUEST", message };
+  }
   const bytes = await readBody(request, maxBytes);
   if (bytes === undefined) return tooLarge(maxBytes);
   if (!hasTooManyValues(bytes, maxValues)) return bytes;
@@ -46,8 +57,15 @@ export async function readJsonBody(
   return { status: 413, code: "INVALID_REQUEST", message };
 }
 
-/** Whether a `Content-Type` is `application/json`, with or without parameters. */
-export function isJsonContentType(contentType: string | undefined): boolean {
-  if (contentType === "application/json") return true;
-  return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The value of a body. Throws PARSE_ERROR. */
+export function parseJsonBody(bytes: Buffer): unknown {
+  try {
+    const text = bytes.toString("utf8");
+    // Decoding strictly costs more than parsing; this character also stands for what is not UTF-8.
+    return JSON.parse(text.includes("\u{FFFD}") ? utf8.decode(bytes) : text);
+  } catch {
+    throw new SkillsError("PARSE_ERROR", "The request body is not valid JSON.");
+  }
 }

@@ -77,3 +77,25 @@ test("a thousand different routes, codes and statuses do not make a thousand ser
   expect(lines(metrics, "http_server_request_duration_seconds_count").length).toBeLessThanOrEqual(258);
   expect(lines(metrics, "gen_ai_execute_tool_duration_seconds_count").length).toBeLessThanOrEqual(129);
 });
+
+test("label values are escaped, so that none can add a line or a label", () => {
+  const metrics = createMetrics();
+  metrics.callEnded("list_skills", 'a"}\n\\b', 1);
+  expect(lines(metrics, "gen_ai_execute_tool_duration_seconds_count")).toEqual([
+    String.raw`gen_ai_execute_tool_duration_seconds_count{gen_ai_tool_name="list_skills",error_type="a\"}\n\\b"} 1`,
+  ]);
+});
+
+test("the buckets of a histogram are cumulative, and the last is for all", () => {
+  const metrics = createMetrics();
+  for (const ms of [100, 50, 500, 700_000]) metrics.callEnded("list_skills", undefined, ms);
+  const name = "gen_ai_execute_tool_duration_seconds";
+  const labels = 'gen_ai_tool_name="list_skills",error_type=""';
+  const text = metrics.render({ skills });
+  expect(text).toContain(
+    `# HELP ${name} Duration of tool calls; error_type is the code of the error.\n# TYPE ${name} histogram\n`,
+  );
+  expect(text).toContain(`\n${name}_bucket{${labels},le="0.05"} 1\n${name}_bucket{${labels},le="0.1"} 2\n`);
+  expect(text).toContain(`\n${name}_bucket{${labels},le="300"} 3\n${name}_bucket{${labels},le="+Inf"} 4\n`);
+  expect(text).toContain(`\n${name}_sum{${labels}} 700.65\n${name}_count{${labels}} 4\n`);
+});

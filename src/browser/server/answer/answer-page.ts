@@ -4,11 +4,12 @@ import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
 import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
-import { faultOfRequest, pathOfTarget } from "../admission/admit-page.ts";
+import { createRouter } from "../../../serve/router.ts";
+import { pathOf } from "../../../wire/http/admission.ts";
+import { faultOfRequest } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseRefusal, BrowseRoute } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
-import { findRoute } from "./find-route.ts";
 import { sendAnswer, sendJson, sendRefusal, toErrorAnswer } from "./send-answer.ts";
 
 /** What requests of the page are answered with. */
@@ -65,10 +66,12 @@ const isReadOnly: BrowseRefusal = {
 /** Answers requests: who sends them is checked first, and without the cookie only the page itself, which has no secrets, is answered. */
 export function answerPage(answering: AnsweringPage): RequestListener {
   const { host, files, sessions, routes, readOnly, stopped, running, used, isOwnPeer, log } = answering;
+  const route = createRouter(routes);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
-    const path = pathOfTarget(url);
+    // An encoded slash is part of an id.
+    const path = pathOf(url, { mayEncodeSlashes: true });
     const fault = faultOfRequest(request, path, host());
     if (fault !== undefined || path === undefined) {
       if (fault !== undefined) refuse(fault);
@@ -98,21 +101,13 @@ export function answerPage(answering: AnsweringPage): RequestListener {
       refuse(isReadOnly);
       return;
     }
-    const found = findRoute(routes, { method, path });
-    if (found === undefined) {
-      refuse({ status: 404, code: "METHOD_NOT_FOUND", message: "Not found." });
-    } else if ("methods" in found) {
-      const allow = found.methods.join(", ");
-      refuse({
-        status: 405,
-        code: "METHOD_NOT_FOUND",
-        message: `Method not allowed; use ${allow}.`,
-        headers: { allow },
-      });
-    } else {
-      const browseRequest = toBrowseRequest(request, response, { params: found.params, stopped });
-      sendAnswer(response, await found.route.answer(browseRequest), { ifNoneMatch: headers["if-none-match"] });
+    const routed = route(method, path);
+    if ("refusal" in routed) {
+      refuse(routed.refusal);
+      return;
     }
+    const browseRequest = toBrowseRequest(request, response, { params: routed.params, stopped });
+    sendAnswer(response, await routed.route.answer(browseRequest), { ifNoneMatch: headers["if-none-match"] });
 
     function refuse(refusal: BrowseRefusal): void {
       request.resume();

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
-import { isJsonContentType, readBody } from "../../../wire/http/read-body.ts";
-import { hasTooManyValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { parseJsonBody, readBody, readJsonBody } from "../../../wire/http/read-body.ts";
+import { isRefusal } from "../../../wire/http/refusal.ts";
 import type { BrowseRequest } from "../browse-door.ts";
 
 const maxJsonBytes = 64 * 1024;
@@ -38,17 +38,9 @@ export function toBrowseRequest(
 }
 
 async function readJson<Value>(incoming: IncomingMessage, schema: z.ZodType<Value>): Promise<Value> {
-  if (!isJsonContentType(incoming.headers["content-type"])) throw invalid("Send the body as application/json.");
-  const bytes = await readBody(incoming, maxJsonBytes);
-  if (bytes === undefined) throw invalid(`The body is too large; the limit is ${maxJsonBytes} bytes.`);
-  if (hasTooManyValues(bytes, maxJsonValues)) throw invalid(`The body has more than ${maxJsonValues} values.`);
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw invalid("The body is not JSON.");
-  }
-  const parsed = schema.safeParse(value);
+  const bytes = await readJsonBody(incoming, { maxBytes: maxJsonBytes, maxValues: maxJsonValues });
+  if (isRefusal(bytes)) throw invalid(bytes.message);
+  const parsed = schema.safeParse(parseJsonBody(bytes));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalid(`The body is not as expected: /${issue?.path.join("/") ?? ""}: ${issue?.message ?? "invalid"}.`);

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { Readable } from "node:stream";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
@@ -45,6 +44,21 @@ export function openLiveEvents({
     });
   }
 
+  function openStream(response: ServerResponse, first: readonly string[]): void {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    const stream = openEventStream(response, {
+      first,
+      listen: events.listen,
+      ended() {
+        open.delete(stream);
+        if (open.size === 0) stopBeating();
+        ended();
+      },
+    });
+    if (open.size === 0) beatAgain();
+    open.add(stream);
+  }
+
   return {
     push: events.push,
     connected: () => open.size,
@@ -59,31 +73,12 @@ export function openLiveEvents({
           },
         };
       const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
-      const stream = openEventStream({
-        first: [retry, ...(missed ?? [events.now("reset", reset())])],
-        listen: events.listen,
-        ended() {
-          open.delete(stream);
-          if (open.size === 0) stopBeating();
-          ended();
-        },
-      });
-      if (open.size === 0) beatAgain();
-      open.add(stream);
-      return { stream: (response) => pipe(stream, response) };
+      const first = [retry, ...(missed ?? [events.now("reset", reset())])];
+      return { stream: (response) => openStream(response, first) };
     },
     close() {
       isClosed = true;
       for (const stream of [...open]) stream.end();
     },
   };
-}
-
-function pipe(stream: EventStream, response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-  response.on("close", stream.end);
-  // A page that goes away ends its stream.
-  Readable.fromWeb(stream.body as Parameters<typeof Readable.fromWeb>[0])
-    .on("error", () => undefined)
-    .pipe(response);
 }

@@ -5,7 +5,7 @@ import { openApp } from "../../../runtime/app.ts";
 import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
-import { newToken, toTokenDigest } from "../../../wire/http/token.ts";
+import { newToken, toTokenDigest } from "../../../wire/http/admission.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";

@@ -1,6 +1,5 @@
 import type { ServeConfig } from "../../config.ts";
-import type { PublishedSkill } from "../publication.ts";
-import { shorten } from "../shorten.ts";
+import { type PublishedSkill, shorten } from "../publication.ts";
 
 /** A marketplace of plugins, each of one skill, as Claude Code, Copilot and Codex read it. */
 export interface MarketplaceManifest {

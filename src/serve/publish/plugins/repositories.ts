@@ -6,10 +6,8 @@ import type { Audience } from "../audience.ts";
 import { createMadeOfSkills } from "../made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";
 import type { NotPublished } from "../read-contents.ts";
-import { type GitObject, toCommit, toGitObject } from "./git-object.ts";
-import { type GitPack, toPack } from "./git-pack.ts";
-import { pluginPath, toMarketplaceManifest } from "./marketplace.ts";
-import { type GitTree, toGitTree, toPluginTree } from "./plugin-tree.ts";
+import { type GitObject, type GitPack, type GitTree, toCommit, toGitObject, toGitTree, toPack } from "./git-objects.ts";
+import { pluginPath, toMarketplaceManifest, toPluginManifest } from "./marketplace.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 
 /** A repository of one commit: the skills of an audience as plugins, and a catalog of them. */
@@ -18,26 +16,26 @@ interface Repository {
   readonly pack: GitPack;
 }
 
-/** Repositories of published skills. Nothing is made before it is asked for; what did not change is not made again. */
+/** Repositories of published skills. Nothing is made before it is requested, and nothing unchanged is made again. */
 export interface PublishedRepositories {
   /** The skills that are in the repository. */
   skillsFor(publication: Publication, audience: Audience): Promise<readonly PublishedSkill[]>;
   current(publication: Publication, audience: Audience): Promise<Repository>;
-  /** The current repository, or the one that it replaced a short time ago: a client asks for the commit that it was told of. */
+  /** The current repository, or the one that it replaced a short time ago: a client requests the commit that was advertised to it. */
   withCommit(publication: Publication, audience: Audience, commit: string): Promise<Repository | undefined>;
 }
 
 /** Of all objects, packed: they are in memory. Skills that do not fit are left out. */
 const maxBytes = 256 * 1024 * 1024;
-/** Views that are kept. */
+/** Views that are cached. */
 const maxViews = 16;
-/** How long a client may take from being told of a commit to asking for it. */
+/** How long a client may take to request the commit that was advertised to it. */
 export const commitGraceMs = 10 * 60 * 1_000;
 
-interface KeptView {
+interface CachedView {
   readonly trees: ReadonlyMap<string, GitTree>;
   readonly made: Promise<Repository>;
-  readonly before?: { readonly view: Pick<KeptView, "trees" | "made">; readonly replacedAt: number };
+  readonly before?: { readonly view: Pick<CachedView, "trees" | "made">; readonly replacedAt: number };
 }
 
 export function createPublishedRepositories(
@@ -49,7 +47,7 @@ export function createPublishedRepositories(
   const sizes = new Map<string, number>();
   let total = 0;
   const made = createMadeOfSkills<GitTree>(app, { what: "plugin", make: toTree });
-  const views = new LimitedMap<string, KeptView>(maxViews);
+  const views = new LimitedMap<string, CachedView>(maxViews);
 
   function* toTree(files: readonly SkillFile[], published: PublishedSkill): Steps<GitTree | NotPublished> {
     const tree = yield* toPluginTree(files, published);
@@ -98,20 +96,20 @@ export function createPublishedRepositories(
     return { commit: commit.id, pack: yield* toPack([...objects.values()]) };
   }
 
-  async function viewOf(publication: Publication, audience: Audience): Promise<KeptView> {
+  async function viewOf(publication: Publication, audience: Audience): Promise<CachedView> {
     const { view } = audience;
     const trees = await treesOf(publication, audience);
     const known = views.get(view);
     if (known?.trees === trees) return known;
-    const kept: KeptView = {
+    const created: CachedView = {
       trees,
       made: runInSlices(make(trees, publication, audience)),
       ...(known && { before: { view: { trees: known.trees, made: known.made }, replacedAt: clock.now() } }),
     };
-    kept.made.catch(() => views.delete(view));
+    created.made.catch(() => views.delete(view));
     views.delete(view);
-    views.set(view, kept);
-    return kept;
+    views.set(view, created);
+    return created;
   }
 
   return {
@@ -133,4 +131,11 @@ export function createPublishedRepositories(
       return [...view.trees.keys()].every(isAllowed) ? older : undefined;
     },
   };
+}
+
+/** The plugin of a skill: its manifest, and `skills/<slug>/` with the files. */
+export function* toPluginTree(files: readonly SkillFile[], { skill }: PublishedSkill): Steps<GitTree> {
+  const manifest = Buffer.from(`${JSON.stringify(toPluginManifest(skill), undefined, 2)}\n`);
+  const below = files.map((file) => ({ ...file, path: `skills/${skill.slug}/${file.path}` }));
+  return yield* toGitTree([{ path: "plugin.json", bytes: manifest, executable: false }, ...below]);
 }

@@ -3,27 +3,27 @@ import { byCodePoint } from "../../../base/text/code-points.ts";
 import { type CapabilityType, capabilityTypes } from "../../../wire/skill-sharing.ts";
 import { type CachedResponse, toCachedResponse } from "../../cached-response.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";
-import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./to-entry.ts";
-import type { HttpCaller } from "../../http-door.ts";
+import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./descriptor.ts";
+import type { HttpExchange, HttpCaller, ServeContext } from "../../serve-context.ts";
 
 /** Entries of one page; a larger catalog has several. */
 export const maxEntries = 1_000;
 
-/** What is asked of an index. */
+/** The query of an index. */
 export interface ListingQuery {
-  /** Of an unknown type there is nothing. */
+  /** An unknown type has no skills. */
   readonly type?: string | undefined;
   /** `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
   readonly limit?: string | undefined;
 }
 
-/** `index` names its provider (seed, 5.2); `registry` is the answer of a registry (5.4). */
+/** `index` names its provider; `registry` is the answer of a registry. */
 type Form = "index" | "registry";
 
 type Viewer = Pick<HttpCaller, "view" | "discovers">;
 
-/** The indexes of what is published. First pages are kept ready for each view, until what is published changes. */
+/** The indexes of the published skills. First pages are cached for each view, until the publication changes. */
 export interface Listings {
   /** Throws VALIDATION_ERROR or INVALID_CURSOR. */
   page(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse;
@@ -32,7 +32,7 @@ export interface Listings {
 export function createListings(publication: () => Publication, publisher: () => Publisher): Listings {
   let of: Publication | undefined;
   /** By form, type and view: as many as there are views of callers, which are configured. */
-  const kept = new Map<string, CachedResponse>();
+  const pages = new Map<string, CachedResponse>();
   const entries = new Map<PublishedSkill, string>();
 
   function entryOf(published: PublishedSkill): string {
@@ -56,14 +56,14 @@ export function createListings(publication: () => Publication, publisher: () => 
       const now = publication();
       if (of !== now) {
         of = now;
-        kept.clear();
+        pages.clear();
         entries.clear();
       }
       const { type = "", cursor, limit } = query;
       if (cursor !== undefined || limit !== undefined) return write(form, query, viewer);
       const key = `${form} ${query.type === undefined ? "all" : isType(type) ? type : "unknown"} ${viewer.view}`;
-      let page = kept.get(key);
-      if (page === undefined) kept.set(key, (page = write(form, query, viewer)));
+      let page = pages.get(key);
+      if (page === undefined) pages.set(key, (page = write(form, query, viewer)));
       return page;
     },
   };
@@ -107,4 +107,15 @@ function fromCursor(cursor: string): string {
   const slug = /^after ([a-z0-9-]{1,64})$/.exec(Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1"))?.[1];
   if (slug !== undefined && toCursor(slug) === cursor) return slug;
   throw new SkillsError("INVALID_CURSOR", "The cursor is not one of this index; omit it to start from the first page.");
+}
+
+/** The skill that a path names, if the caller may know of it. Throws SKILL_NOT_FOUND, the same for hidden and absent ones. */
+export function findDiscovered(
+  { publication }: Pick<ServeContext, "publication">,
+  exchange: HttpExchange,
+): PublishedSkill {
+  const slug = exchange.param("slug");
+  const published = publication().bySlug.get(slug);
+  if (published !== undefined && exchange.caller.discovers(published)) return published;
+  throw new SkillsError("SKILL_NOT_FOUND", `There is no skill ${JSON.stringify(slug.slice(0, 64))} here.`);
 }

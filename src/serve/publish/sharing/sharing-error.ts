@@ -2,11 +2,11 @@ import { type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
 import { toInternalError } from "../../../base/failures/internal-error.ts";
 import type { Log } from "../../../base/log.ts";
 import { sharingErrors } from "../../../wire/skill-sharing.ts";
-import type { HttpContext } from "../../http-door.ts";
+import type { RouteResult, HttpExchange } from "../../serve-context.ts";
 
 type SharingCode = keyof typeof sharingErrors;
 
-/** The codes of Skill Sharing (CONTRACT C-6.4) for ours; of others, INTERNAL. */
+/** The codes of Skill Sharing for ours; of others, INTERNAL. */
 const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
   PARSE_ERROR: "VALIDATION_ERROR",
   INVALID_REQUEST: "VALIDATION_ERROR",
@@ -36,27 +36,30 @@ const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
 const retryAfter: Partial<Record<SkillsErrorCode, number>> = { RATE_LIMITED: 1, QUOTA_EXCEEDED: 60, RUNTIME_BUSY: 1 };
 
 /** Facts of our errors that help a caller, and are meant for it. */
-const told = ["hint", "available", "violations"] as const;
+const publicFacts = ["hint", "available", "violations"] as const;
 
 /** A handler whose errors are answered in the form of Skill Sharing. */
 export function withSharingErrors(
   log: Log,
-  handler: (context: HttpContext) => Promise<Response> | Response,
-): (context: HttpContext) => Promise<Response> {
-  return async (context) => {
+  answer: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
+): (exchange: HttpExchange) => Promise<RouteResult> {
+  return async (exchange) => {
     try {
-      return await handler(context);
+      return await answer(exchange);
     } catch (error) {
-      return answerError(error, log);
+      if (!exchange.response.destroyed) answerError(exchange, error, log);
+      return undefined;
     }
   };
 }
 
 /** The details of a failure of ours are only in the log. */
-function answerError(given: unknown, log: Log): Response {
+function answerError(exchange: HttpExchange, given: unknown, log: Log): void {
   const known = isSkillsError(given) && codes[given.code] !== undefined ? given : toInternalError(given, { log });
   const code = codes[known.code] ?? "INTERNAL";
-  const facts = Object.fromEntries(told.flatMap((name) => (name in known.facts ? [[name, known.facts[name]]] : [])));
+  const facts = Object.fromEntries(
+    publicFacts.flatMap((name) => (name in known.facts ? [[name, known.facts[name]]] : [])),
+  );
   // Ours is more exact where several of our codes have one there.
   const details = { ...(known.code !== code && code !== "INTERNAL" && { reason: known.code }), ...facts };
   const after = retryAfter[known.code];
@@ -66,13 +69,12 @@ function answerError(given: unknown, log: Log): Response {
     ...(Object.keys(details).length > 0 && { details }),
     ...(after !== undefined && { retry: { after_seconds: after } }),
   };
-  return new Response(JSON.stringify({ error }), {
-    status: sharingErrors[code],
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-store",
+  exchange.sendJson(
+    sharingErrors[code],
+    { error },
+    {
       ...(after !== undefined && { "retry-after": String(after) }),
       ...(code === "AUTH_REQUIRED" && { "www-authenticate": "Bearer" }),
     },
-  });
+  );
 }

@@ -1,0 +1,244 @@
+import { randomBytes } from "node:crypto";
+import type { Writable } from "node:stream";
+import { LimitedMap } from "../../base/limited-map.ts";
+import { networkOf } from "../../base/network/address.ts";
+import type { Change, OfferedSkill } from "../../skills/skill.ts";
+import type { HttpRefusal } from "../../wire/http/refusal.ts";
+import type { RunEvent } from "../../wire/run-event.ts";
+import { type CallerEvents, type EventStream, createCallerEvents, openEventStream } from "../events.ts";
+import type { Publication } from "../publish/publication.ts";
+import type { CreateRoutes, HttpCaller, ServeContext } from "../serve-context.ts";
+
+const headers = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+};
+
+/** How soon a client that was disconnected comes back. */
+const retry = "retry: 2000\n\n";
+
+/**
+ * `GET /events`: server-sent events of changes of the skills that the caller discovers, and of its runs. A client that sends
+ * `Last-Event-ID` gets what it has missed; a new one, or one that has missed too much, gets `reset` first.
+ */
+export const eventRoutes: CreateRoutes = (context) => {
+  const feed = createEventFeed(context);
+  const streams = createEventStreams(context);
+  return [
+    {
+      method: "GET",
+      path: "/events",
+      answer(exchange) {
+        const { caller, request, response } = exchange;
+        if (request.method === "HEAD") {
+          response.writeHead(200, headers).end();
+          return undefined;
+        }
+        const reader = { caller, address: request.socket.remoteAddress };
+        const refusal = streams.refusalOf(reader);
+        if (refusal !== undefined) return refusal;
+        // It has a limit of its own.
+        exchange.leave();
+        const events = feed.of(caller);
+        const { "last-event-id": lastEventId } = request.headers;
+        const missed = typeof lastEventId === "string" ? events.since(lastEventId) : undefined;
+        const first = [retry, ...(missed ?? [events.now("reset", feed.snapshot())])];
+        response.writeHead(200, headers);
+        streams.open(reader, response, { first, listen: events.listen });
+        return undefined;
+      },
+    },
+  ];
+};
+
+/** Changes of the skills that a caller discovers, and of its runs. */
+interface EventFeed {
+  /** The events of a caller, from its first stream on. */
+  readonly of: (caller: HttpCaller) => CallerEvents;
+  /** Where a client that has missed events reads the present state. */
+  readonly snapshot: () => { readonly snapshot: string };
+}
+
+/** Names in one event; of more changes at once, clients read the snapshot. */
+const mostNames = 100;
+const mostStored = 256;
+/** Far more than run at a time. */
+const mostRuns = 10_000;
+
+/**
+ * One feed for all streams. An event is made only for those who may know of its subject: a skill, for callers that discover it; a run, for
+ * the named caller that started it. Anonymous callers get no events of runs, because they share a name.
+ */
+function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext): EventFeed {
+  const epoch = randomBytes(6).toString("hex");
+  const callers = new Map<string, { readonly caller: HttpCaller; readonly events: CallerEvents }>();
+  const skillsOfRuns = new LimitedMap<string, string>(mostRuns);
+  const snapshot: EventFeed["snapshot"] = () => ({ snapshot: `${baseUrl()}/.well-known/skill-sharing` });
+  let before: Publication | undefined;
+
+  session.catalog.onChange((_snapshot, change) => {
+    const after = publication();
+    const published = { before: before ?? after, after };
+    before = after;
+    /** Callers with one view get the same event. */
+    const byView = new Map<string, CatalogChange>();
+    for (const { caller, events } of callers.values()) {
+      const discovered = byView.get(caller.view) ?? discoveredChange(change, published, caller);
+      byView.set(caller.view, discovered);
+      const count = discovered.added.length + discovered.removed.length + discovered.changed.length;
+      if (count > mostNames) events.push("reset", snapshot());
+      else if (count > 0) events.push("catalog", discovered);
+    }
+  });
+
+  onRun((name, event) => {
+    if (event.type === "queued" && event.skill !== undefined) skillsOfRuns.set(event.runId, event.skill);
+    if (event.type === "skill_called") skillsOfRuns.set(event.calledRunId, event.skill);
+    const skill = skillsOfRuns.get(event.runId);
+    if (event.type === "ended") skillsOfRuns.delete(event.runId);
+    const found = callers.get(name);
+    if (found?.caller.isAnonymous !== false) return;
+    const change = toRunChange(event, skill);
+    if (change !== undefined) found.events.push("run", change);
+  });
+
+  return {
+    of(caller) {
+      const found = callers.get(caller.name);
+      before ??= publication();
+      const events = found?.events ?? createCallerEvents({ epoch, most: mostStored });
+      // After a change of the configuration it may discover others.
+      if (found !== undefined && found.caller !== caller) events.push("reset", snapshot());
+      callers.set(caller.name, { caller, events });
+      return events;
+    },
+    snapshot,
+  };
+}
+
+/** Canonical names. */
+type CatalogChange = Record<"added" | "removed" | "changed", string[]>;
+
+/** The part of a change that the caller discovers. A skill that it discovers only before, or only after, is removed or added for it. */
+function discoveredChange(
+  { added, removed, changed }: Change,
+  { before, after }: { readonly before: Publication; readonly after: Publication },
+  caller: HttpCaller,
+): CatalogChange {
+  const discovered: CatalogChange = { added: [], removed: [], changed: [] };
+  const nameIn = (publication: Publication, offered: OfferedSkill | undefined): string | undefined => {
+    const published = offered && publication.bySlug.get(offered.skill.slug);
+    return published !== undefined && caller.discovers(published) ? published.skill.name : undefined;
+  };
+  const add = (was: OfferedSkill | undefined, is: OfferedSkill | undefined): void => {
+    const [old, now] = [nameIn(before, was), nameIn(after, is)];
+    if (old === now) {
+      if (now !== undefined) discovered.changed.push(now);
+      return;
+    }
+    if (old !== undefined) discovered.removed.push(old);
+    if (now !== undefined) discovered.added.push(now);
+  };
+  for (const offered of added) add(undefined, offered);
+  for (const offered of removed) add(offered, undefined);
+  for (const { before: was, after: is } of changed) add(was, is);
+  return discovered;
+}
+
+/** The progress of a run, without its output or result. */
+function toRunChange(event: RunEvent, skill: string | undefined): object | undefined {
+  const { runId, type } = event;
+  const run = { run_id: runId, ...(skill !== undefined && { skill }) };
+  if (type === "queued" || type === "started") return { type, ...run };
+  return type === "ended" ? { type, ...run, status: event.status } : undefined;
+}
+
+/** Who reads a stream. */
+interface Reader {
+  readonly caller: Pick<HttpCaller, "name" | "isAnonymous">;
+  readonly address: string | undefined;
+}
+
+/** The open streams, which get comments while nothing happens, and end when the server stops. */
+interface OpenStreams {
+  /** Why a reader gets no further stream. */
+  readonly refusalOf: (reader: Reader) => HttpRefusal | undefined;
+  readonly open: (
+    reader: Reader,
+    response: Writable,
+    events: Pick<Parameters<typeof openEventStream>[1], "first" | "listen">,
+  ) => void;
+}
+
+const beatEveryMs = 15_000;
+
+export function createEventStreams({
+  app: { clock },
+  config,
+  draining,
+  metrics,
+}: Pick<ServeContext, "draining"> & {
+  readonly app: Pick<ServeContext["app"], "clock">;
+  readonly config: { readonly limits: Pick<ServeContext["config"]["limits"], "eventStreams"> };
+  readonly metrics: Pick<ServeContext["metrics"], "streamOpened" | "streamClosed">;
+}): OpenStreams {
+  /** With what they count for: only callers without a token are distinguished by address. */
+  const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
+  const most = config.limits.eventStreams;
+  /** One caller, or all that are anonymous together, cannot take every stream; nor one address all of those. */
+  const mostOfOne = Math.max(1, Math.floor(most / 4));
+  const mostOfAddress = Math.max(1, Math.floor(mostOfOne / 16));
+  let stopBeating: (() => void) | undefined;
+
+  const holderOf = ({ caller: { name, isAnonymous }, address = "" }: Reader) => ({
+    name,
+    network: isAnonymous ? networkOf(address) : undefined,
+  });
+
+  function beatAgain(): void {
+    stopBeating = clock.after(beatEveryMs, () => {
+      for (const stream of open.keys()) stream.beat();
+      beatAgain();
+    });
+  }
+
+  draining.addEventListener("abort", () => {
+    for (const stream of [...open.keys()]) stream.end();
+  });
+
+  return {
+    refusalOf(reader) {
+      if (draining.aborted) return refusal(503, "The server is stopping.");
+      if (open.size >= most) return refusal(503, `The limit of ${most} event streams is reached.`);
+      const { name, network } = holderOf(reader);
+      const others = [...open.values()];
+      if (network !== undefined && others.filter((other) => other.network === network).length >= mostOfAddress)
+        return refusal(429, limitReached(mostOfAddress, "one address without token"));
+      if (others.filter((other) => other.name === name).length >= mostOfOne)
+        return refusal(429, limitReached(mostOfOne, "one caller"));
+      return undefined;
+    },
+    open(reader, response, events) {
+      metrics.streamOpened();
+      if (open.size === 0) beatAgain();
+      const stream = openEventStream(response, {
+        ...events,
+        ended() {
+          open.delete(stream);
+          metrics.streamClosed();
+          if (open.size === 0) stopBeating?.();
+        },
+      });
+      open.set(stream, holderOf(reader));
+    },
+  };
+}
+
+function limitReached(limit: number, of: string): string {
+  return `The limit of ${limit} event streams of ${of} is reached; close one.`;
+}
+
+function refusal(status: 429 | 503, message: string): HttpRefusal {
+  return { status, code: "RATE_LIMITED", message, headers: { "retry-after": "5" } };
+}

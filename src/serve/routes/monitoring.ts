@@ -1,0 +1,41 @@
+import { type AccessPolicy, accessPolicies } from "../../wire/skill-sharing.ts";
+import { unauthorized } from "../../wire/http/refusal.ts";
+import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
+import { metricsContentType } from "../telemetry/metrics.ts";
+
+/**
+ * - `GET /healthz`: the process lives.
+ * - `GET /readyz`: the skills were read and the server is not stopping, else 503 with the reason. Neither says what is served.
+ * - `GET /metrics`: for any caller with a token, and without one where only this machine sends requests.
+ */
+export const monitoringRoutes: CreateRoutes = ({ session, draining, metrics, isLocal, publication }) => {
+  let isRead = false;
+  void session.catalog.ready.then(() => {
+    isRead = true;
+  });
+
+  function answerReady(exchange: HttpExchange): RouteResult {
+    const reason = draining.aborted
+      ? "The server is stopping."
+      : isRead
+        ? undefined
+        : "The skills are still being read.";
+    if (reason === undefined) return exchange.sendJson(200, { status: "ok" });
+    return exchange.sendJson(503, { status: "not ready", reason });
+  }
+
+  function answerMetrics(exchange: HttpExchange): RouteResult {
+    if (exchange.caller.isAnonymous && !isLocal) return unauthorized("The metrics need a bearer token.");
+    const skills = Object.fromEntries(accessPolicies.map((access) => [access, 0])) as Record<AccessPolicy, number>;
+    for (const { access } of publication().skills) skills[access] += 1;
+    const headers = { "content-type": metricsContentType, "cache-control": "no-store" };
+    return exchange.send(200, metrics.render({ skills }), headers);
+  }
+
+  const isIndependent = true;
+  return [
+    { method: "GET", path: "/healthz", isIndependent, answer: (exchange) => exchange.sendJson(200, { status: "ok" }) },
+    { method: "GET", path: "/readyz", isIndependent, answer: answerReady },
+    { method: "GET", path: "/metrics", isIndependent, answer: answerMetrics },
+  ];
+};
