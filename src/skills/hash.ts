@@ -3,10 +3,16 @@ import { joinPath } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
-import type { DirectoryEntry, SkillFiles, SkillSource, FileStamp, SkillBytes } from "./files.ts";
+import {
+  type DirectoryEntry,
+  type FileStamp,
+  type SkillBytes,
+  type SkillFiles,
+  type SkillSource,
+  fileNameFault,
+} from "./files.ts";
 import type { Skill } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
-import { fileNameFault } from "./files/file-name-fault.ts";
 import { createHash } from "node:crypto";
 
 /** A walk stops at this many files, or entries looked at. */

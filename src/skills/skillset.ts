@@ -1,14 +1,20 @@
-import { isAbsolute } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { type DirectoryIdentity, pinDirectory } from "../base/paths/directory-identity.ts";
-import type { Log } from "../base/log.ts";
+import { type Log, createOnceLog } from "../base/log.ts";
 import { type Catalog, openCatalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
-import { nativeWatchers, type NativeWatcherOptions } from "./skillset/native-watcher.ts";
+import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
+import { isDeepStrictEqual } from "node:util";
+import { SkillsError } from "../base/errors.ts";
+import type { SkillFiles } from "./files.ts";
+import { permissionsOf } from "./permissions.ts";
+import type { Skill } from "./skill.ts";
+import { manifestName, readSkill } from "./skillset/read-directory.ts";
+import type { Problem } from "./rules/problem.ts";
+import { type RuleCode, rules, severityAt } from "./rules.ts";
 
-export { createProblemLog, logProblemsOf, logPublishedProblems } from "./skillset/log-problems.ts";
-export { declaresSame } from "./skillset/declares-same.ts";
 export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
 export type { OpenSkillWatcher } from "./skillset/watch.ts";
 export { unreadPlace } from "./skillset/assemble.ts";
@@ -17,7 +23,7 @@ export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./s
 export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 
 /** Where sessions look for skills, besides their own directories. */
-export interface SkillsetSettings {
+interface SkillsetSettings {
   /** Absolute. */
   readonly skills: readonly string[];
   readonly defaultRoots: boolean;
@@ -117,4 +123,115 @@ export function openSkillset(settings: SkillsetSettings, open: OpenRoots = roots
       await Promise.all(catalogs.map(({ catalog }) => catalog.close()));
     },
   };
+}
+
+/** The content of a file of a skill, by its path in the skill; undefined for a file that is not one of its own. */
+type ReadFile = (path: string) => Uint8Array | undefined;
+
+/**
+ * Whether a skill, as it was read once, declares what these files declare: its manifest, permissions and allowed tools. False where
+ * what it declares is not in its own files, but behind a link to others.
+ */
+export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolean> {
+  const { directory, file, slug } = skill;
+  const named = { kind: "file", link: false } as const;
+  const entry = { ...named, name: basename(file) };
+  if (read(entry.name) === undefined) return false;
+  const files = filesOf(read);
+  const manifest =
+    read(manifestName) === undefined
+      ? undefined
+      : (await import("./skillset/read-manifest-file.ts")).readManifestFile(files, directory, {
+          ...named,
+          name: manifestName,
+        });
+  const now = readSkill(files, { directory, expectedName: slug, entry, manifest }).skill;
+  return now !== undefined && isDeepStrictEqual(declarationOf(now), declarationOf(skill));
+}
+
+function declarationOf(skill: Skill): unknown {
+  return [skill.manifest, permissionsOf(skill), skill.allowedTools];
+}
+
+/** Only what is needed to read a skill whose files are known. */
+function filesOf(read: ReadFile): SkillFiles {
+  return {
+    list: () => [],
+    head(file, limit) {
+      const bytes = read(basename(file));
+      if (bytes === undefined) throw new SkillsError("UNREADABLE", `${file} is not a file of the skill.`);
+      return { bytes: bytes.subarray(0, limit), whole: bytes.length < limit };
+    },
+    resolve: (target) => target,
+  };
+}
+
+/** Maximum number of lines at a time, so that a directory full of invalid skills does not flood the log. */
+const lineLimit = 20;
+const rememberedLimit = 10_000;
+
+/**
+ * Logs the problems of skills, each once: as a warning if something is not offered, else as info. Sorted by severity,
+ * with unreadable directories first.
+ */
+export function createProblemLog(log: Log): (problems: readonly Problem[]) => void {
+  const { isNew } = createOnceLog(log, { limit: rememberedLimit });
+  let before: readonly Problem[] = [];
+  return (problems) => {
+    if (problems === before) return;
+    before = problems;
+    const news = problems.filter(({ code, file, message }) => isNew(`${code} ${file} ${message}`));
+    news.sort((a, b) => rank(a) - rank(b));
+    for (const problem of news.slice(0, lineLimit)) log(toLevel(problem), toLine(problem));
+    const [next] = news.slice(lineLimit);
+    if (next !== undefined) log(toLevel(next), `… and ${news.length - lineLimit} more; see acp-skills check.`);
+  };
+}
+
+/** Logs the problems of the skills of one session, now and after each change. */
+export function logProblemsOf(
+  { catalog, problems }: { readonly catalog: WatchedSkills; readonly problems: readonly string[] },
+  log: Log,
+): void {
+  for (const problem of problems) log("warning", problem);
+  const logProblems = createProblemLog(log);
+  const report = (): void => {
+    logProblems(catalog.snapshot.problems);
+  };
+  catalog.onChange(report);
+  catalog.ready.then(report, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
+}
+
+/**
+ * Logs problems as a server for others does: a line for what is not offered, and one line, once, for all skills that are offered here
+ * and skipped by readers that refuse what the specification calls an error.
+ */
+export function logPublishedProblems(session: Parameters<typeof logProblemsOf>[0], log: Log): void {
+  logProblemsOf(session, (level, message) => {
+    if (level !== "info") log(level, message);
+  });
+  void session.catalog.ready.then(({ skills }) => {
+    const isSkipped = ({ code }: Problem): boolean => isRule(code) && severityAt(code, "agents") === "error";
+    const count = skills.filter(({ problems }) => problems.some(isSkipped)).length;
+    if (count > 0)
+      log("info", `Stricter readers will skip ${count} of ${skills.length} skills; acp-skills check says why.`);
+  });
+}
+
+function isRule(code: string): code is RuleCode {
+  return Object.hasOwn(rules, code);
+}
+
+type WatchedSkills = Pick<Catalog, "snapshot" | "ready" | "onChange">;
+
+function rank({ code, severity }: Problem): number {
+  return severity === "note" ? 3 : severity === "warning" ? 2 : code === "unreadable" ? 0 : 1;
+}
+
+function toLevel({ severity }: Problem): "warning" | "info" {
+  return severity === "error" ? "warning" : "info";
+}
+
+function toLine({ code, file, line, column, message, fix }: Problem): string {
+  return `${file}:${line}:${column} ${code}: ${message}. ${fix}`;
 }

@@ -1,20 +1,16 @@
 import { type InstallContext, type InstallPlan, planInstall } from "./install/plan-install.ts";
-import { type Downloaded, type downloadAll, entryOf } from "./install/offered-skills.ts";
-import type { Reason } from "./install/reason-lines.ts";
+import { type Downloaded, type Reason, type downloadAll, entryOf } from "./install/offered-skills.ts";
 import type { Lock } from "./lock.ts";
 import type { InstalledFiles } from "./lock/read-installed.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { confirmSource } from "./lock/named-sources.ts";
+import { confirmSource } from "./lock/locked-source.ts";
 import { replaceSkills } from "./install/replace-skills.ts";
 import type { RemoteIndex } from "./reader.ts";
 
-export { recoverSkillsDirectory } from "./install/open-skills-directory.ts";
-export { readNow } from "./install/read-now.ts";
+export { recoverSkillsDirectory, removeSkills } from "./install/replace-skills.ts";
+export { readNow, type Downloaded, chooseSkills, downloadAll, reasonLines } from "./install/offered-skills.ts";
 export { type InspectedSkill, renameWords, wantedWords } from "./install/inspect-skill.ts";
-export { type Downloaded, chooseSkills, downloadAll } from "./install/offered-skills.ts";
-export { reasonLines } from "./install/reason-lines.ts";
 export type { InstallPlan } from "./install/plan-install.ts";
-export { removeSkills } from "./install/replace-skills.ts";
 
 export interface PlannedInstall {
   readonly downloaded: Downloaded;

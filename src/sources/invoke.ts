@@ -4,10 +4,10 @@ import { hasTooManyValues, maxJsonValues } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
-import { retryAfterSeconds } from "./fetch/require-success.ts";
+import { retryAfterSeconds } from "./fetch/read-answer.ts";
 import { type InvocationEnd, type InvocationError, toEnd } from "./invoke/invocation-end.ts";
 
-export { useOfSkill } from "./invoke/use-of-skill.ts";
+export { useOfSkill } from "./invoke/to-skill-files.ts";
 export type { InvocationEnd, StaysThere } from "./invoke/invocation-end.ts";
 
 /** A skill to be invoked on another machine. */

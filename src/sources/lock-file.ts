@@ -7,14 +7,12 @@ import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock } from "./lock.ts";
-import { toLockText } from "./lock/lock-text.ts";
-import { parseLock } from "./lock/parse-lock.ts";
+import { parseLock, toLockText } from "./lock/parse-lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { syncHeld, writeNewFile } from "./lock/write-files.ts";
 
-export { findLocked, sourceOfEntry } from "./lock/locked-source.ts";
-export { namedSources } from "./lock/named-sources.ts";
-export { toLockText } from "./lock/lock-text.ts";
+export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
+export { toLockText } from "./lock/parse-lock.ts";
 export { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 export type { LockDifference } from "./lock/compare-files.ts";
 export { unfinishedWords } from "./lock/change-record.ts";

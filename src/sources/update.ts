@@ -1,21 +1,21 @@
 import { isSkillsError } from "../base/errors.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
-import { isVerifiable } from "./lock/compare-files.ts";
-import { computedHash } from "./lock/computed-hash.ts";
-import { findLocked, sourceOfEntry } from "./lock/locked-source.ts";
+import { computedHash, isVerifiable } from "./lock/compare-files.ts";
+import { type NamedSources, confirmSource, findLocked, keyRefusal, sourceOfEntry } from "./lock/locked-source.ts";
 import type { LockEntry } from "./lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { type Source, isLoopbackHost } from "./source.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
-import { type Downloaded, type Downloading, download } from "./install/offered-skills.ts";
-import { type NamedSources, confirmSource, keyRefusal } from "./lock/named-sources.ts";
-import { readNow } from "./install/read-now.ts";
-import { reasonLines } from "./install/reason-lines.ts";
-import type { RemoteIndex, RemoteSkill } from "./reader.ts";
-
-export { type UpdateDiff, compareUpdate } from "./update/compare-update.ts";
-export { planUpdate } from "./update/plan-update.ts";
+import { type Downloaded, type Downloading, download, readNow, reasonLines } from "./install/offered-skills.ts";
+import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
+import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
+import { beyond, noCapabilities } from "../skills/permissions.ts";
+import { type InspectedSkill, inspectSkill, renameWords, wantedWords } from "./install/inspect-skill.ts";
+import { sameFiles } from "./install/plan-install.ts";
+import type { ConfirmedInstall } from "./install.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
 export type Restorable = "missing" | "changed";
@@ -37,7 +37,7 @@ export interface UpdateLookup {
   readonly latest: Latest;
 }
 
-export interface FindUpdatesOptions extends Downloading {
+interface FindUpdatesOptions extends Downloading {
   readonly where: SkillsPlace;
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
   /** The real path of the directory of skills; undefined if it is missing. */
@@ -187,4 +187,78 @@ export function versionWords({
 /** Of what was downloaded. */
 export function latestWords({ remote: { content }, inspected: { version, digest } }: Downloaded): string {
   return versionWords({ version, digest, commit: content.type === "git" ? content.commit : undefined });
+}
+
+/** What an update changes. */
+export interface UpdateDiff {
+  /** The name in its files, where it is another than in those that are installed. */
+  readonly renamed: string | undefined;
+  /** What it requests that the installed one does not: `network https://api.example.com`. */
+  readonly widened: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  readonly texts: readonly ChangedFile[];
+}
+
+/** Compares what is installed with what replaces it. */
+export async function compareUpdate(
+  key: string,
+  before: readonly SkillFile[],
+  after: readonly SkillFile[],
+  inspected: InspectedSkill,
+): Promise<UpdateDiff> {
+  const old = before.length === 0 ? undefined : await inspectOrNothing(before, key);
+  const wider = beyond(old?.wants ?? noCapabilities, inspected.wants);
+  const [olds, news] = [new Set(before.map(({ path }) => path)), new Set(after.map(({ path }) => path))];
+  const texts = changesOf(toCopies(before), toCopies(after));
+  const paths = texts.map(({ path }) => path);
+  const { slug } = inspected;
+  const isNamed = old === undefined ? renameWords({ key, slug }) === undefined : old.slug === slug;
+  return {
+    renamed: isNamed ? undefined : slug,
+    widened: wantedWords({
+      wants: wider,
+      expects: inspected.expects.filter((tool) => old?.expects.includes(tool) !== true),
+    }),
+    added: paths.filter((path) => !olds.has(path)),
+    removed: paths.filter((path) => !news.has(path)),
+    changed: paths.filter((path) => olds.has(path) && news.has(path)),
+    texts,
+  };
+}
+
+/** Undefined for one that no agent can use: then all that the update requests is new. */
+async function inspectOrNothing(files: readonly SkillFile[], key: string): Promise<InspectedSkill | undefined> {
+  try {
+    return await inspectSkill(files, key);
+  } catch (error) {
+    if (isSkillsError(error)) return undefined;
+    throw error;
+  }
+}
+
+function toCopies(files: readonly SkillFile[]): readonly CopiedFile[] {
+  const copies = files.map(({ path, bytes }): CopiedFile => {
+    const isText = isUtf8(bytes) && !bytes.includes(0);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { path, sha256, ...(isText && { text: Buffer.from(bytes).toString("utf8") }) };
+  });
+  return toCopy(copies) ?? copies.map(({ path, sha256 }) => ({ path, sha256 }));
+}
+
+/** What updating an installed skill with what was downloaded means here. Changes nothing. */
+export function planUpdate(
+  { key, installed }: Pick<UpdateLookup, "key" | "installed">,
+  { downloaded, index }: Extract<Latest, { downloaded: unknown }>,
+  { renamed, discardsChanges }: Pick<UpdateDiff, "renamed"> & { readonly discardsChanges: boolean },
+): ConfirmedInstall | { readonly why: string } {
+  const { files } = downloaded;
+  if (renamed !== undefined)
+    return { why: `its own files name it ${renamed} now; add that from its source, and remove ${key}` };
+  const seen = installed.state === "missing" ? undefined : installed.installed;
+  const act = seen === undefined ? "install" : sameFiles(seen, files) ? "adopt" : "replace";
+  const loss = act !== "replace" || discardsChanges ? undefined : lossWords(installed, "replaces");
+  if (loss !== undefined) return { why: loss };
+  return { act, key, index, downloaded, seen };
 }

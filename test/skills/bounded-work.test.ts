@@ -4,7 +4,7 @@ import { factsOf } from "../../src/acp/negotiation/agents.ts";
 import { findInvocation } from "../../src/acp/relay/interceptor/amend-prompt.ts";
 import { toIndex } from "../../src/acp/service/prompt/skill-index.ts";
 import { safeText } from "../../src/cli/report/safe-text.ts";
-import { fixSkill } from "../../src/skills/check/fix-skill.ts";
+import { fixSkill } from "../../src/skills/check/fix-files.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import { readSkillDocument } from "../../src/skills/document.ts";
 import { typedFrontmatter } from "../../src/runtime/tools/describe_skill.ts";

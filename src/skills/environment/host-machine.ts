@@ -5,9 +5,8 @@ import { isWithin } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { followPath } from "../files/follow-path.ts";
-import { isCommandName, versionArguments } from "./known-programs.ts";
+import { findVersion, isCommandName, versionArguments } from "./known-programs.ts";
 import type { System } from "./requirement.ts";
-import { findVersion } from "./version-range.ts";
 import type { FoundCommand, Machine } from "../environment.ts";
 
 export interface HostMachineOptions {

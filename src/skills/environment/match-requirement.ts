@@ -1,6 +1,6 @@
 import { type ProgramDemand, type Requirement, describeDemand, describeProgram, systemNames } from "./requirement.ts";
 import { codeRequirements, readFileRequirements, statedRequirements } from "./requirements-of.ts";
-import { fitOf } from "./version-range.ts";
+import { fitOf } from "./known-programs.ts";
 import type { SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";
 import type { EnvironmentProbes, FoundSandbox, Machine, Match, Summary } from "../environment.ts";

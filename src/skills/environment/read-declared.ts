@@ -1,9 +1,8 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/unsafe-characters.ts";
-import { isCommandName } from "./known-programs.ts";
+import { isCommandName, readRange } from "./known-programs.ts";
 import { type Demand, type ProgramDemand, type Requirement, type System, maxRequirements } from "./requirement.ts";
 import { readSystem, readText } from "./read-text.ts";
-import { readRange } from "./version-range.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 /** Collects a demand, or quotes the text where it is not understood. */

@@ -1,5 +1,5 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
-import { isCommandName, knownProgram } from "./known-programs.ts";
+import { isCommandName, knownProgram, readRange } from "./known-programs.ts";
 import {
   type Certainty,
   type Demand,
@@ -9,7 +9,6 @@ import {
   type System,
   maxRequirements,
 } from "./requirement.ts";
-import { readRange } from "./version-range.ts";
 
 const longestQuote = 200;
 /** In UTF-16 code units; `compatibility` is limited to 500 code points. */

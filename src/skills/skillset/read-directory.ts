@@ -2,8 +2,7 @@ import path from "node:path";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { fileNameFault } from "../files/file-name-fault.ts";
-import type { DirectoryEntry, SkillFiles } from "../files.ts";
+import { type DirectoryEntry, type SkillFiles, fileNameFault } from "../files.ts";
 import { type ManifestReading, type ParsedSkill, parseSkill } from "../manifest/parse-skill.ts";
 import { maxFrontmatterBytes } from "../manifest/frontmatter.ts";
 import { isVersion } from "../manifest.ts";
@@ -68,7 +67,7 @@ let readManifest: ((files: SkillFiles, directory: string, entry: DirectoryEntry)
 export const needsManifestReader = Symbol("needs the manifest reader");
 
 export async function loadManifestReader(): Promise<void> {
-  readManifest = (await import("./scan/read-manifest-file.ts")).readManifestFile;
+  readManifest = (await import("./read-manifest-file.ts")).readManifestFile;
 }
 
 /** A record under construction. */

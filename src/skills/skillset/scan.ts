@@ -5,13 +5,12 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../manifest.ts";
-import { CopyFinder } from "./scan/copies.ts";
+import { CopyFinder, type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
 import * as findings from "./scan/disk-findings.ts";
 import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";
 import { type DirectoryRecord, loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
 import { type FoundSkill, FoundSoFar, type Known, ScanMemory, type ScanResult } from "./scan/scan-memory.ts";
-import { type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
 
 /** The limits of a scan. */
 interface ScanLimits {

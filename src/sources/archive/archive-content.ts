@@ -2,6 +2,8 @@ import { SkillsError } from "../../base/errors.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
+import type { Gunzip, InflateRaw } from "node:zlib";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 export interface ArchiveOptions {
   /** Removes the one directory in which everything lies. */
@@ -18,7 +20,7 @@ export interface ArchiveOptions {
   readonly limits?: Partial<ArchiveLimits>;
 }
 
-export interface ArchiveLimits {
+interface ArchiveLimits {
   /** The number of extracted files, and their bytes. */
   readonly files: number;
   readonly bytes: number;
@@ -128,5 +130,25 @@ export class ArchiveCollector {
     this.#top ??= top;
     if (top !== this.#top) throw badArchive("has more than one directory at its top");
     return end === -1 ? undefined : plain.slice(end + 1);
+  }
+}
+
+/** What a stream of zlib makes of these bytes, in pieces. Throws SOURCE_INVALID where they are damaged. */
+export async function* decompress(packed: Uint8Array, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
+  stream.end(packed);
+  try {
+    for await (const piece of stream) yield piece as Uint8Array;
+  } catch (error) {
+    throw badArchive("is damaged: it cannot be unzipped", error);
+  }
+}
+
+export const pieceBytes = 64 * 1024;
+
+/** The bytes in pieces, with a turn of the event loop after each. */
+export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield bytes.subarray(at, at + pieceBytes);
+    await nextTurn();
   }
 }

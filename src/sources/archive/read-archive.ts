@@ -1,7 +1,12 @@
 import { createGunzip } from "node:zlib";
-import { type ArchiveContent, type ArchiveOptions, badArchive } from "./archive-content.ts";
-import { decompress } from "./decompress.ts";
-import { inPieces, pieceBytes } from "./in-pieces.ts";
+import {
+  type ArchiveContent,
+  type ArchiveOptions,
+  badArchive,
+  decompress,
+  inPieces,
+  pieceBytes,
+} from "./archive-content.ts";
 import { readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
 

@@ -1,14 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { connect as connectSocket } from "node:net";
-import type { Agent, Dispatcher } from "undici";
+import { type Socket, connect as connectSocket } from "node:net";
+import type { Agent, Dispatcher, buildConnector } from "undici";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { type Connect, type Resolve, sharedResolver, systemAddresses } from "../../base/network/reach.ts";
+import { type Connect, type Resolve, reach, sharedResolver, systemAddresses } from "../../base/network/reach.ts";
 import { type Target, toAuthority } from "../../base/network/target.ts";
 import { unlessAborted } from "../../base/promises.ts";
 import { version } from "../../base/version.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type AddressRules, addressRules, disallowedRequest } from "./address-rules.ts";
-import { connectChecked } from "./connect-checked.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../fetch.ts";
 import { readResponseBody, toHeaders } from "./read-answer.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
@@ -224,4 +223,49 @@ function describe(code: string): string {
   if (/CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO/.test(code))
     return `has no valid TLS certificate (${code}); a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS`;
   return code === "" ? "cannot be asked" : `cannot be asked (${code})`;
+}
+
+interface CheckedConnection {
+  readonly rules: AddressRules;
+  readonly resolve: Resolve;
+  readonly connect: Connect;
+  readonly clock: Clock;
+  /** Connects TLS on a socket. */
+  readonly secure: buildConnector.connector;
+  /** Ends all attempts. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Connects as undici asks, to judged addresses only. A URL with an address comes here too: undici's own `lookup` is not asked about those.
+ */
+function connectChecked(options: CheckedConnection): buildConnector.connector {
+  const { rules, secure, signal } = options;
+  const open = async (wanted: buildConnector.Options): Promise<Socket> => {
+    const { protocol, port } = wanted;
+    const host = wanted.hostname.includes(":") ? `[${wanted.hostname}]` : wanted.hostname;
+    const target = rules.targetOf(new URL(`${protocol}//${host}:${port}`));
+    const reached = await reach(target, { ...options, judge: (...asked) => rules.judge(...asked) }, signal);
+    if (reached.type !== "connected") throw disallowedRequest(reached.why);
+    return reached.socket;
+  };
+  return (wanted, callback) => {
+    open(wanted).then(
+      (socket) => {
+        socket.setNoDelay(true);
+        if (wanted.protocol !== "https:") {
+          callback(null, socket);
+          return;
+        }
+        // Undici does not know a socket before its handshake is done.
+        const giveUp = (): void => void socket.destroy();
+        signal.addEventListener("abort", giveUp);
+        secure({ ...wanted, httpSocket: socket }, (...result) => {
+          signal.removeEventListener("abort", giveUp);
+          callback(...result);
+        });
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
 }

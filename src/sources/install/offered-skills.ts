@@ -1,13 +1,13 @@
 import { nearest } from "../../base/text/nearest.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { lockedSource } from "../lock/locked-source.ts";
-import { computedHash } from "../lock/computed-hash.ts";
-import { fileDigests } from "../lock/compare-files.ts";
+import { computedHash, fileDigests } from "../lock/compare-files.ts";
 import type { LockEntry, LockForm } from "../lock.ts";
 import { inParallel } from "../../base/promises.ts";
 import { type InspectedSkill, inspectSkill } from "./inspect-skill.ts";
 import type { Level } from "../../skills/rules.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
+import type { Source } from "../source.ts";
 
 /** A skill of a source, downloaded and validated. */
 export interface Downloaded {
@@ -99,4 +99,29 @@ export function entryOf(
     ...(remote.name !== key && { name: remote.name }),
     ...(digests !== undefined && { files: digests }),
   };
+}
+
+/** What a source offers now. */
+export async function readNow(reader: SourceReader, source: Source, signal: AbortSignal): Promise<RemoteIndex> {
+  const index = await reader.read(source, undefined, signal);
+  if (index === undefined) throw new TypeError("not asked whether it changed");
+  return index;
+}
+
+/** Why something was not done with a skill. */
+export interface Reason {
+  readonly name: string;
+  readonly why: string;
+}
+
+const mostNamed = 5;
+
+/** Each reason once with all of its skills: `a, b and 3 more: why`. */
+export function reasonLines(reasons: readonly Reason[], between = ""): readonly string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, why } of reasons) names.set(why, [...(names.get(why) ?? []), name]);
+  return [...names].map(([why, all]) => {
+    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : "";
+    return `${all.slice(0, mostNamed).join(", ")}${more}${between}: ${why}`;
+  });
 }

@@ -1,10 +1,10 @@
 import { stringify } from "smol-toml";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
-import type { SkillFile } from "../reader.ts";
+import type { RemoteSkill, SkillFile } from "../reader.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
 /** Why a skill of type `api` cannot be used: the end of a sentence. */
-export interface Unusable {
+interface Unusable {
   readonly why: string;
 }
 
@@ -188,4 +188,29 @@ function toText(
     ...more,
     "",
   ].join("\n");
+}
+
+/** What can be done with a skill of others. */
+type UseOfSkill =
+  | { readonly use: "install" | "invoke" }
+  /** `why` is a clause for people. */
+  | { readonly use: "cannot" | "unknown"; readonly why: string };
+
+/** What we would do with a skill, as far as its index and descriptor say. */
+export function useOfSkill({ name, content }: RemoteSkill): UseOfSkill {
+  switch (content.type) {
+    case "skill-md":
+    case "archive":
+    case "files":
+    case "git":
+      return { use: "install" };
+    case "api": {
+      const files = toSkillFiles(content.descriptor, name);
+      return "why" in files ? { use: "cannot", why: files.why } : { use: "invoke" };
+    }
+    case "descriptor":
+      return { use: "unknown", why: "its descriptor was not read" };
+    case "unusable":
+      return { use: "cannot", why: content.why };
+  }
 }

@@ -6,8 +6,7 @@ import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";
 import { readArchive } from "../archive/read-archive.ts";
 import type { Fetcher } from "../fetch.ts";
-import { compressed, isCompressed } from "../fetch/read-answer.ts";
-import { requireSuccess } from "../fetch/require-success.ts";
+import { compressed, isCompressed, requireSuccess } from "../fetch/read-answer.ts";
 import { skillLimits } from "../source.ts";
 import type { RemoteContent, SkillFile } from "../reader.ts";
 

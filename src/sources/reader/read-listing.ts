@@ -1,11 +1,12 @@
-import { runInSlices } from "../../base/promises.ts";
+import { type Steps, runInSlices } from "../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { LimitedProblems } from "./indexes/collect-skills.ts";
-import { indexLimits } from "./indexes/index-limits.ts";
-import { type ParsedDocument, parseDocument } from "./indexes/parse-document.ts";
+import { LimitedProblems, type Listed, indexLimits } from "./indexes/collect-skills.ts";
 import { toLabel } from "../source.ts";
 import type { SourceClient, SourceResponse } from "./source-client.ts";
 import type { IndexForm, RemoteSkill } from "../reader.ts";
+import { parseAgentSkills } from "./indexes/agent-skills.ts";
+import { parseDescriptor } from "./indexes/descriptor.ts";
+import { parseSharingPage } from "./indexes/skill-sharing.ts";
 
 /** A catalog that was found, with all its pages. */
 export interface FoundListing {
@@ -48,7 +49,7 @@ export async function readListing(address: string, asker: SourceClient): Promise
   const etags: Record<string, string> = {};
   const asked = new Set([address]);
   let isPartial = false;
-  const add = (page: Listed, url: string, etag: string | undefined): void => {
+  const add = (page: ListedPage, url: string, etag: string | undefined): void => {
     if (etag !== undefined) etags[url] = etag;
     problems.add(...page.problems.map((problem) => `${toLabel(url)}: ${problem}`));
     for (const skill of page.skills) {
@@ -82,9 +83,9 @@ export async function readListing(address: string, asker: SourceClient): Promise
   };
 }
 
-type Listed = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
+type ListedPage = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
 
-async function read(answer: SourceResponse): Promise<Listed | FoundMarketplace | NothingFound> {
+async function read(answer: SourceResponse): Promise<ListedPage | FoundMarketplace | NothingFound> {
   const why = "why" in answer ? answer.why : undefined;
   const hasFailed = answer.type === "failed";
   const nothing = (said: string): NothingFound => ({
@@ -103,4 +104,38 @@ async function read(answer: SourceResponse): Promise<Listed | FoundMarketplace |
     const fault = new SkillsError(error.code, `${toLabel(answer.url)}: ${error.message}`);
     return { ...nothing(fault.message), fault };
   }
+}
+
+/** A document of a source, read. */
+export type ParsedDocument =
+  | (Listed & { readonly form: Exclude<IndexForm, "marketplace" | "git">; readonly next?: string })
+  /** Whose entries lead to repositories, which are read elsewhere. */
+  | { readonly form: "marketplace"; readonly json: unknown };
+
+/** What a text of this form could not be read for: a sentence without a full stop. */
+export interface NotDocument {
+  readonly why: string;
+}
+
+/**
+ * Reads a document of any form that sources publish, by what is in it. `url` is the address that answered. Throws what `parseDescriptor`
+ * throws.
+ */
+export function* parseDocument(text: string, url: string): Steps<ParsedDocument | NotDocument> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { why: "it is not JSON" };
+  }
+  if (Array.isArray(json)) return { form: "registry", ...(yield* parseSharingPage(json, url)) };
+  if (typeof json !== "object" || json === null) return { why: "it is neither an object nor an array" };
+  const has = (key: string): boolean => Object.hasOwn(json, key);
+  if (has("plugins")) return { form: "marketplace", json };
+  if (has("capability_type") || has("endpoint"))
+    return { form: "descriptor", skills: [parseDescriptor(json, url)], problems: [] };
+  if (has("protocol"))
+    return { form: has("provider") ? "skill-sharing" : "registry", ...(yield* parseSharingPage(json, url)) };
+  if (has("skills")) return yield* parseAgentSkills(json as Readonly<Record<string, unknown>>, url);
+  return { why: "it lists no skills" };
 }

@@ -2,10 +2,9 @@ import { SkillsError } from "../../base/errors.ts";
 import { type SourceClient, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
 import { type FoundListing, type FoundMarketplace, type ListingResult, readListing } from "./read-listing.ts";
 import type { Fetcher } from "../fetch.ts";
-import { isAgentSkillsName } from "./indexes/collect-skills.ts";
+import { indexLimits, isAgentSkillsName } from "./indexes/collect-skills.ts";
 import { type Source, toLabel } from "../source.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
-import { indexLimits } from "./indexes/index-limits.ts";
 import type { RemoteIndex, RemoteSkill } from "../reader.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 

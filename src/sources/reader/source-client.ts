@@ -2,8 +2,8 @@ import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
 import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../fetch.ts";
-import { needsCredentials } from "../fetch/require-success.ts";
-import { indexLimits } from "./indexes/index-limits.ts";
+import { needsCredentials } from "../fetch/read-answer.ts";
+import { indexLimits } from "./indexes/collect-skills.ts";
 import { toLabel } from "../source.ts";
 import type { RemoteContent, RemoteSkill } from "../reader.ts";
 

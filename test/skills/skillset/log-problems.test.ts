@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createProblemLog, logPublishedProblems } from "../../../src/skills/skillset/log-problems.ts";
+import { createProblemLog, logPublishedProblems } from "../../../src/skills/skillset.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 import type { OfferedSkill } from "../../../src/skills/skill.ts";
 

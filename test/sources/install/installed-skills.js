@@ -1,5 +1,5 @@
 import path from "node:path";
-import { computedHash } from "../../../dist/sources/lock/computed-hash.js";
+import { computedHash } from "../../../dist/sources/lock/compare-files.js";
 import { projectPlace } from "../../../dist/sources/skills-place.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */

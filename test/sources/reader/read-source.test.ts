@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { agentSkillsSchema } from "../../../src/sources/reader/indexes/agent-skills.ts";
-import { indexLimits } from "../../../src/sources/reader/indexes/index-limits.ts";
+import { indexLimits } from "../../../src/sources/reader/indexes/collect-skills.ts";
 import { readSource } from "../../../src/sources/reader/read-source.ts";
 import { parseSource } from "../../../src/sources/source.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSourceClient } from "../../../src/sources/reader/source-client.ts";
-import { indexLimits } from "../../../src/sources/reader/indexes/index-limits.ts";
+import { indexLimits } from "../../../src/sources/reader/indexes/collect-skills.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
 
 const signal = new AbortController().signal;

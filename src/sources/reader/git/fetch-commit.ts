@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { watchSize } from "../../../base/paths/directories.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { GitLimits } from "./git-limits.ts";
+import type { GitLimits } from "../git.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";
-import type { Refs } from "./refs/resolve-ref.ts";
+import type { Refs } from "./resolve-ref.ts";
 import { type GitOutcome, runGit } from "./program/run-git.ts";
 
 export interface FetchCommitOptions {

@@ -3,21 +3,22 @@ import { type Clock, systemClock } from "../../../base/clock.ts";
 import { type Resolve, sharedResolver, systemAddresses } from "../../../base/network/reach.ts";
 import { addressRules } from "../../fetch/address-rules.ts";
 import type { Fetcher } from "../../fetch.ts";
-import { marketplacePaths, rootOfMarketplace } from "../marketplaces/marketplace.ts";
-import { isMarketplace, parseMarketplace } from "../marketplaces/parse-marketplace.ts";
+import {
+  isMarketplace,
+  marketplacePaths,
+  parseJsonFile,
+  parseMarketplace,
+  rootOfMarketplace,
+} from "../marketplaces/marketplace.ts";
 import { type PluginTree, type PluginsRead, readSinglePlugin } from "../marketplaces/plugin-tree.ts";
-import { type PluginReading, areUnmoved } from "../marketplaces/plugins-elsewhere.ts";
-import { parseJsonFile } from "../marketplaces/read-manifests.ts";
-import { readPlugins } from "../marketplaces/read-plugins.ts";
+import { type PluginReading, areUnmoved, readPlugins } from "../marketplaces/plugins-elsewhere.ts";
 import type { Source } from "../../source.ts";
 import { type DescribeSkill, describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
 import { joinTreePath, nameOf } from "../trees/file-tree.ts";
-import { findSkills } from "../trees/find-skills.ts";
-import { readSkillFrom } from "../trees/read-skill.ts";
-import { type GitLimits, gitLimits } from "./git-limits.ts";
-import { findGit } from "./program/git-program.ts";
+import { findSkills, readSkillFrom } from "../trees/find-skills.ts";
+import { type GitLimits, type GitUrl, gitLimits } from "../git.ts";
+import { findGit } from "./program/run-git.ts";
 import type { GitProgram } from "./program/git-settings.ts";
-import type { GitUrl } from "../git.ts";
 import { FetchedRepositories, type Repository } from "./repositories.ts";
 import type { RemoteContent, RemoteIndex, SkillFile } from "../../reader.ts";
 

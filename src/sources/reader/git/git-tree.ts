@@ -4,7 +4,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 import type { FileTree, TreeFile } from "../trees/file-tree.ts";
 import { repositoryName } from "./fetch-commit.ts";
-import type { GitLimits } from "./git-limits.ts";
+import type { GitLimits } from "../git.ts";
 import type { GitProgram } from "./program/git-settings.ts";
 import { runGit } from "./program/run-git.ts";
 

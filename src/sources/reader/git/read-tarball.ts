@@ -2,8 +2,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
-import type { GitLimits } from "./git-limits.ts";
-import type { GitUrl } from "../git.ts";
+import type { GitLimits, GitUrl } from "../git.ts";
 
 export interface TarballOptions {
   readonly fetcher: Fetcher;

@@ -6,13 +6,11 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { Fetcher } from "../../fetch.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import { fetchCommit } from "./fetch-commit.ts";
-import type { GitLimits } from "./git-limits.ts";
+import { type GitLimits, type GitUrl, isCommit, parseGitUrl } from "../git.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";
 import { readGitTree } from "./git-tree.ts";
-import { type GitUrl, isCommit, parseGitUrl } from "../git.ts";
 import { readTarball } from "./read-tarball.ts";
-import { type Advertised, findCommit, readRefs } from "./refs/resolve-ref.ts";
-import { listRefs } from "./refs/ssh-refs.ts";
+import { type Advertised, findCommit, listRefs, readRefs } from "./resolve-ref.ts";
 import type { Resolve } from "../../../base/network/reach.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
 

@@ -1,8 +1,13 @@
 import type { Steps } from "../../../base/promises.ts";
-import { type Listed, type SkippedEntry, collectSkills, isAgentSkillsName } from "./collect-skills.ts";
+import {
+  type Listed,
+  type SkippedEntry,
+  collectSkills,
+  indexLimits,
+  isAgentSkillsName,
+  resolveDocumentLink,
+} from "./collect-skills.ts";
 import { digestForm } from "../../../base/text/content.ts";
-import { indexLimits } from "./index-limits.ts";
-import { resolveDocumentLink } from "./resolve-link.ts";
 import { skillLimits } from "../../source.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";

@@ -1,8 +1,8 @@
 import type { ZodError } from "zod";
 import type { Steps } from "../../../base/promises.ts";
-import { indexLimits } from "./index-limits.ts";
 import type { RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
+import { isLoopbackHost } from "../../source.ts";
 
 /** What a document lists. */
 export interface Listed {
@@ -83,3 +83,48 @@ const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export function isAgentSkillsName(text: string): boolean {
   return text.length <= indexLimits.nameLength && slugForm.test(text);
 }
+
+/**
+ * The address that a document links to, resolved against the one that answered; a sentence about what is wrong with it in `why`. A document
+ * that came over the network can neither lead back to http nor to this machine.
+ */
+export function resolveDocumentLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
+  if (link.length > indexLimits.urlLength) return { why: `a URL is longer than ${indexLimits.urlLength} characters` };
+  let url: URL;
+  try {
+    url = new URL(link, base);
+  } catch {
+    return { why: "a URL is not valid" };
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") return { why: `a URL is neither http nor https` };
+  if (url.username !== "" || url.password !== "") return { why: "a URL has user information" };
+  const from = new URL(base);
+  if (url.protocol === "http:" && from.protocol === "https:") return { why: "a URL is http, in a document of https" };
+  if (isLoopbackHost(url.hostname) && !isLoopbackHost(from.hostname)) return { why: "a URL leads to this machine" };
+  url.hash = "";
+  return { url: url.href };
+}
+
+/** Limits on what a source lists. Above those on texts a text is cut; above the others the rest is left out and reported. */
+export const indexLimits = {
+  /** Of one document. */
+  bytes: 8 * 1024 * 1024,
+  /** Of all documents in memory while one source is read, and of all its descriptors. */
+  documentBytes: 64 * 1024 * 1024,
+  /** Of one descriptor. */
+  descriptorBytes: 256 * 1024,
+  /** Levels of arrays and objects in a descriptor. */
+  descriptorDepth: 32,
+  /** Skills of one source. */
+  entries: 10_000,
+  /** Skills of one source whose descriptors are read. */
+  descriptors: 1_000,
+  /** Documents of one catalog. */
+  pages: 100,
+  problems: 100,
+  nameLength: 64,
+  descriptionLength: 1_024,
+  versionLength: 64,
+  idLength: 256,
+  urlLength: 2_048,
+} as const;

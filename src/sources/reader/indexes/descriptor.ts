@@ -1,9 +1,7 @@
 import { digestForm } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type SkillDescriptor, skillDescriptor } from "../../../wire/skill-sharing.ts";
-import { sayFault } from "./collect-skills.ts";
-import { indexLimits } from "./index-limits.ts";
-import { resolveDocumentLink } from "./resolve-link.ts";
+import { indexLimits, resolveDocumentLink, sayFault } from "./collect-skills.ts";
 import { toFacts, versionFault } from "./skill-sharing.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 

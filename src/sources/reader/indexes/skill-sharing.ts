@@ -1,8 +1,14 @@
 import type { Steps } from "../../../base/promises.ts";
 import { type SkillIndexEntry, sharingVersion, skillIndexEntry } from "../../../wire/skill-sharing.ts";
-import { type Listed, type SkippedEntry, collectSkills, isAgentSkillsName, sayFault } from "./collect-skills.ts";
-import { indexLimits } from "./index-limits.ts";
-import { resolveDocumentLink } from "./resolve-link.ts";
+import {
+  type Listed,
+  type SkippedEntry,
+  collectSkills,
+  indexLimits,
+  isAgentSkillsName,
+  resolveDocumentLink,
+  sayFault,
+} from "./collect-skills.ts";
 import type { RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
 

@@ -1,7 +1,7 @@
 import { isCommit, parseGitUrl } from "../git.ts";
 import { joinTreePath } from "../trees/file-tree.ts";
 import type { PluginPlace } from "./marketplace.ts";
-import { toPluginPath } from "./plugin-path.ts";
+import { remotePathFault } from "../../archive/check-path.ts";
 
 export interface PlaceOptions {
   /** `metadata.pluginRoot`: where sources that are bare names count from. */
@@ -98,4 +98,14 @@ function text(value: unknown): string | undefined {
 
 function unusable(why: string): PluginPlace {
   return { type: "unusable", why };
+}
+
+/**
+ * A relative path of a marketplace or manifest as a path of a tree: `./a/b/` is `a/b`, `.` and `./` are the root. Undefined for a path
+ * that is absolute, leaves the root or cannot name a directory.
+ */
+export function toPluginPath(text: string): string | undefined {
+  const plain = text.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
+  if (plain === "" || plain === ".") return text.startsWith("/") ? undefined : "";
+  return remotePathFault(plain) === undefined ? plain : undefined;
 }

@@ -6,10 +6,11 @@ import type { AddressRules } from "../../fetch/address-rules.ts";
 import type { Target } from "../../../base/network/target.ts";
 import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
-import type { PluginEntry, PluginPlace } from "./marketplace.ts";
-import { type PluginsRead, quotedName, readPluginTree } from "./plugin-tree.ts";
+import type { Marketplace, PluginEntry, PluginPlace } from "./marketplace.ts";
+import { type PluginTree, type PluginsRead, quotedName, readOwnPlugins, readPluginTree } from "./plugin-tree.ts";
 import { skillLimits } from "../../source.ts";
 import type { RemoteContent } from "../../reader.ts";
+import type { TreeSkill } from "../trees/describe-skills.ts";
 
 /** Reads repositories of git. */
 interface RepositoryReader {
@@ -32,7 +33,7 @@ export interface PluginReading {
 }
 
 /** Other places at a time. */
-export const readAtOnce = 4;
+const readAtOnce = 4;
 const archiveMs = 60_000;
 /** What may be better later. */
 const passing: ReadonlySet<SkillsErrorCode> = new Set([
@@ -63,12 +64,12 @@ export async function areUnmoved(
 }
 
 /** Identifies places that are fetched one by one; plugins in directories of one repository are in one place. */
-export function placeKey(place: PluginPlace): string {
+function placeKey(place: PluginPlace): string {
   return JSON.stringify(place.type === "git" ? { ...place, path: "" } : place);
 }
 
 /** Reads plugins that are in one other place, named by these entries. What cannot be read is a problem. */
-export async function readElsewhere(
+async function readElsewhere(
   entries: readonly PluginEntry[],
   from: string,
   reading: PluginReading,
@@ -152,4 +153,55 @@ function checkMayLead(rules: AddressRules, from: string, to: string): void {
 
 function invalid(why: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `${why}.`);
+}
+
+/** Of plugins elsewhere: more would make one look at a marketplace a download of hundreds of repositories. */
+const mostElsewhere = 40;
+
+/**
+ * Finds the skills of a marketplace's plugins, without running anything of them. A plugin that cannot be read is a problem, and does not
+ * stop the others. A directory that several entries name is one skill.
+ */
+export async function readPlugins(
+  { plugins, problems }: Marketplace,
+  own: PluginTree | undefined,
+  from: string,
+  reading: PluginReading,
+): Promise<PluginsRead> {
+  const all: string[] = [...problems];
+  for (const { name, place } of plugins)
+    if (place.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${place.why}.`);
+  const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
+  const elsewhere = plugins.filter(({ place }) => place.type === "git" || place.type === "archive");
+  const places = new Map<string, PluginEntry[]>();
+  for (const entry of elsewhere) {
+    const key = placeKey(entry.place);
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [entry]);
+    else known.push(entry);
+  }
+  const groups = [...places.values()];
+  const read = await inParallel(groups.slice(0, mostElsewhere), readAtOnce, (entries) =>
+    readElsewhere(entries, from, reading),
+  );
+  if (groups.length > mostElsewhere) {
+    const left = groups.slice(mostElsewhere).flat().length;
+    all.push(
+      `${left} plugins are left out: at most ${mostElsewhere} other repositories and archives are looked at. Add a repository itself to use its skills.`,
+    );
+  }
+  return {
+    found: unique([...local.found, ...read.flatMap(({ found }) => found)]),
+    problems: [...all, ...local.problems, ...read.flatMap((each) => each.problems)],
+    followed: Object.assign({}, ...read.map(({ followed }) => followed)) as Readonly<Record<string, string>>,
+    ...(read.some(({ isPartial }) => isPartial) && { isPartial: true }),
+  };
+}
+
+function unique(found: readonly TreeSkill[]): readonly TreeSkill[] {
+  const seen = new Set<string>();
+  return found.filter(({ content }) => {
+    const key = JSON.stringify(content);
+    return !seen.has(key) && seen.add(key).size > 0;
+  });
 }

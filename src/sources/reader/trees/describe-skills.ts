@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type FileTree, joinTreePath, nameOf, parentDirectoryOf } from "./file-tree.ts";
-import { linkProblem, readLinks, resolveSymlink } from "./links.ts";
+import {
+  type FileTree,
+  joinTreePath,
+  linkProblem,
+  nameOf,
+  parentDirectoryOf,
+  readLinks,
+  resolveSymlink,
+} from "./file-tree.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 
 /** What the text of a SKILL.md says, or an empty object. Handed in, because this room does not know how a skill is written. */

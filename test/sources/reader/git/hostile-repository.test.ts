@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { findGit } from "../../../../src/sources/reader/git/program/git-program.ts";
+import { findGit } from "../../../../src/sources/reader/git/program/run-git.ts";
 import type { GitProgram } from "../../../../src/sources/reader/git/program/git-settings.ts";
 import { manualClock } from "../../../manual-clock.ts";
 import { type Contents, type GitServer, TestRepository, hasGit, serveGit, whyNoGit } from "./git-server.ts";

@@ -1,8 +1,4 @@
-import {
-  type NotDocument,
-  type ParsedDocument,
-  parseDocument,
-} from "../../../../src/sources/reader/indexes/parse-document.ts";
+import { type NotDocument, type ParsedDocument, parseDocument } from "../../../../src/sources/reader/read-listing.ts";
 
 type Listing = Exclude<ParsedDocument, { form: "marketplace" }>;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { indexLimits } from "../../../../src/sources/reader/indexes/index-limits.ts";
+import { indexLimits } from "../../../../src/sources/reader/indexes/collect-skills.ts";
 import { toSharedSlug } from "../../../../src/sources/reader/indexes/skill-sharing.ts";
 import { readListing } from "./read-document.ts";
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { findGit, isRecent } from "../../../../../src/sources/reader/git/program/git-program.ts";
+import { findGit, isRecent } from "../../../../../src/sources/reader/git/program/run-git.ts";
 import { gitEnvironment, gitSettings } from "../../../../../src/sources/reader/git/program/git-settings.ts";
 import { parseGitUrl } from "../../../../../src/sources/reader/git.ts";
 import { packetLine } from "../../../../../src/wire/packet-lines.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requireSuccess, retryAfterSeconds } from "../../../src/sources/fetch/require-success.ts";
+import { requireSuccess, retryAfterSeconds } from "../../../src/sources/fetch/read-answer.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 

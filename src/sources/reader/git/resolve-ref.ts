@@ -1,8 +1,9 @@
-import { SkillsError } from "../../../../base/errors.ts";
-import type { Fetcher, RemoteAnswer } from "../../../fetch.ts";
-import { gitLimits } from "../git-limits.ts";
-import { type GitUrl, isCommit } from "../../git.ts";
-import { flushPacket, packetLine, readPackets } from "../../../../wire/packet-lines.ts";
+import { SkillsError } from "../../../base/errors.ts";
+import type { Fetcher, RemoteAnswer } from "../../fetch.ts";
+import { type GitUrl, gitLimits, isCommit } from "../git.ts";
+import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
+import type { FetchCommitOptions } from "./fetch-commit.ts";
+import { runGit } from "./program/run-git.ts";
 
 /** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
 export type Refs = ReadonlyMap<string, string>;
@@ -126,4 +127,30 @@ function toRefs(lines: readonly string[]): Refs {
     if (peeled !== undefined) refs.set(`${name}^{}`, peeled);
   }
   return refs;
+}
+
+/** The refs of a repository over ssh, which only git can ask. */
+export async function listRefs(options: Omit<FetchCommitOptions, "commit" | "refs">): Promise<Refs> {
+  const { program, remote, home, limits, clock, signal } = options;
+  const { succeeded, stdout, stderr } = await runGit(program, {
+    args: ["ls-remote", "-q", "--end-of-options", remote.url.url],
+    home,
+    remote,
+    maxBytes: limits.refsBytes,
+    timeoutMs: limits.refsMs,
+    clock,
+    signal,
+  });
+  if (!succeeded) {
+    const hint = "Check that `ssh -o BatchMode=yes` reaches this host with your key, and that its host key is known.";
+    const message = `${remote.url.label} cannot be read: git said: ${stderr}.`;
+    throw new SkillsError("AUTH_REQUIRED", message, { facts: { hint } });
+  }
+  const lines = stdout.toString("utf8").split("\n");
+  return new Map(
+    lines.flatMap((line) => {
+      const [id = "", name = ""] = line.split("\t");
+      return /^[0-9a-f]{40,64}$/.test(id) && name !== "" ? [[name, id] as const] : [];
+    }),
+  );
 }

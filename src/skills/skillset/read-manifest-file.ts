@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { joinPath } from "../../../base/paths/at-real-path.ts";
-import type { DirectoryEntry, SkillFiles } from "../../files.ts";
-import type { ManifestReading } from "../../manifest/parse-skill.ts";
-import { readManifest } from "../../manifest/read-manifest.ts";
-import type { Finding } from "../../rules.ts";
-import { createTextPositions } from "../../manifest/text-positions.ts";
-import { createTomlPositions } from "../../manifest/toml-positions.ts";
-import { notAFile, unreadableFinding, wholeFile } from "./disk-findings.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import type { DirectoryEntry, SkillFiles } from "../files.ts";
+import type { ManifestReading } from "../manifest/parse-skill.ts";
+import { readManifest } from "../manifest/read-manifest.ts";
+import type { Finding } from "../rules.ts";
+import { createTextPositions } from "../manifest/text-positions.ts";
+import { createTomlPositions } from "../manifest/toml-positions.ts";
+import { notAFile, unreadableFinding, wholeFile } from "./scan/disk-findings.ts";
 
 const maxManifestBytes = 32 * 1024;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findVersion, fitOf, readRange } from "../../../src/skills/environment/version-range.ts";
+import { findVersion, fitOf, readRange } from "../../../src/skills/environment/known-programs.ts";
 
 test.each([
   ["3.10+", ">=3.10"],

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { directoryName, emptyLock, withEntry, withoutEntry } from "../../../src/sources/lock.ts";
-import { toLockText } from "../../../src/sources/lock/lock-text.ts";
-import { parseLock } from "../../../src/sources/lock/parse-lock.ts";
+import { parseLock, toLockText } from "../../../src/sources/lock/parse-lock.ts";
 
 const hash = "1c5aa395".repeat(8);
 /** As skills@1.7.4 writes them. */

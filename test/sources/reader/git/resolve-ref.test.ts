@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Fetcher, RemoteRequest } from "../../../../../src/sources/fetch.ts";
-import { parseGitUrl } from "../../../../../src/sources/reader/git.ts";
-import { packetLine, readPackets } from "../../../../../src/wire/packet-lines.ts";
-import { findCommit, readRefs } from "../../../../../src/sources/reader/git/refs/resolve-ref.ts";
+import type { Fetcher, RemoteRequest } from "../../../../src/sources/fetch.ts";
+import { parseGitUrl } from "../../../../src/sources/reader/git.ts";
+import { packetLine, readPackets } from "../../../../src/wire/packet-lines.ts";
+import { findCommit, readRefs } from "../../../../src/sources/reader/git/resolve-ref.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((digit) => digit.repeat(40)) as [string, string, string];
 const url = parseGitUrl("https://git.example.com/o/r.git");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Plugin, pluginSkills } from "../../../../src/sources/reader/marketplaces/plugin-skills.ts";
+import { type Plugin, pluginSkills } from "../../../../src/sources/reader/marketplaces/plugin-tree.ts";
 import { type FileTree, archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
 
 function treeOf(...paths: string[]): FileTree {

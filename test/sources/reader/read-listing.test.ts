@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isSkillsError } from "../../../../src/base/errors.ts";
-import { readDocument } from "./read-document.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
+import { readDocument } from "./indexes/read-document.ts";
 
 test.each([
   ["<!doctype html>", { why: "it is not JSON" }],

@@ -1,11 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  type PluginPlace,
   isMarketplace,
+  parseJsonFile,
   parseManifest,
   parseMarketplace,
-} from "../../../../src/sources/reader/marketplaces/parse-marketplace.ts";
-import type { PluginPlace } from "../../../../src/sources/reader/marketplaces/marketplace.ts";
+} from "../../../../src/sources/reader/marketplaces/marketplace.ts";
 
 const commit = "e3971a7000000000000000000000000000000000";
 
@@ -136,4 +137,10 @@ test("any JSON is read without an exception, and every usable place has a checke
       }
     }),
   );
+});
+
+test("JSON of others is not parsed if it has too many keys and values", () => {
+  const listOf = (length: number): Buffer => Buffer.from(JSON.stringify(Array(length).fill(7)));
+  expect(parseJsonFile(listOf(100_000))).toHaveLength(100_000);
+  expect(parseJsonFile(listOf(200_000))).toBeUndefined();
 });

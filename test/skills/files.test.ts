@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { installedFrom } from "../../../src/skills/files/installed-from.ts";
+import { installedFrom } from "../../src/skills/files.ts";
 
 function project(file: string, lock: unknown): string {
   const base = mkdtempSync(path.join(tmpdir(), "installed-from-"));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { indexLimits } from "../../../src/sources/reader/indexes/index-limits.ts";
-import { readDescriptors } from "../../../src/sources/reader/read-descriptors.ts";
+import { indexLimits } from "../../../src/sources/reader/indexes/collect-skills.ts";
+import { readDescriptors } from "../../../src/sources/reader/open-source-reader.ts";
 import { fakeFetcher } from "../fake-fetcher.ts";
 import type { RemoteSkill } from "../../../src/sources/reader.ts";
 
