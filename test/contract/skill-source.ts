@@ -52,8 +52,8 @@ export function describeSkillSource(adapter: string, open: () => Promise<OpenSou
     it("knows at least the row of a skill that it lists, and nothing of others", () =>
       using(async ({ source }) => {
         const { skills } = await listed(source, () => true);
-        expect((await source.detail("a"))?.row).toEqual(skills[0]);
-        expect(await source.detail("no-such-skill")).toBeUndefined();
+        expect((await source.detail("a", ["overview"]))?.row).toEqual(skills[0]);
+        expect(await source.detail("no-such-skill", ["overview"])).toBeUndefined();
       }));
 
     it("changes nothing after it was closed", () =>

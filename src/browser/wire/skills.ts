@@ -1,4 +1,3 @@
-import type { AvailableSkill } from "../../wire/available-skill.ts";
 import type { Problem } from "../../skills/rules.ts";
 
 /** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
@@ -69,14 +68,14 @@ export interface SkillTouched {
   readonly id: string;
 }
 
-/** `GET /api/about`. The `about` event says to read it again. */
+/** `GET /api/about`; with `?sandbox`, after the sandbox was found. */
 export interface About {
   readonly version: string;
   /** Nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
   /** The project's directory, as people write it. */
   readonly directory: string;
-  /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent as long as it is not known: an `about` event follows. */
+  /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent where it was not asked for. */
   readonly sandbox?:
     | { readonly tier: string; readonly lacks?: readonly string[]; readonly remedy?: string }
     | { readonly unavailable: string };
@@ -122,11 +121,9 @@ export interface SkillGrant {
   readonly isCurrent: boolean;
 }
 
-/** Permissions: declared, approved, and what changed since. */
+/** Permissions: requested, approved, and what changed since. */
 export interface SkillPermissions {
   readonly wants: Wants;
-  /** What its files use without declaring it, as far as it can be seen: hosts, names of environment variables. */
-  readonly detected: { readonly hosts: readonly string[]; readonly environment: readonly string[] };
   readonly grants: readonly SkillGrant[];
   readonly isBlocked: boolean;
   /** Why a policy denies it. */
@@ -143,17 +140,18 @@ export interface SkillPermissions {
   readonly changedFiles: readonly { readonly path: string; readonly diff?: string }[];
 }
 
-/** `GET /api/skills/ID`: everything about one skill. */
+/** What can be asked for about a skill, besides what every answer has. */
+export type SkillPart = "overview" | "manifest" | "problems" | "permissions" | "environment" | "license" | "run";
+
+/**
+ * `GET /api/skills/ID?part=PART&…`: what is known about one skill; without a `part`, all of them. Parts of answers with the same digest belong
+ * together.
+ */
 export interface SkillDetail {
   readonly row: SkillRow;
-  readonly wire?: AvailableSkill;
-  /** The absolute path of SKILL.md. */
-  readonly file: string;
-  readonly sources: readonly string[];
-  readonly versions: readonly string[];
   /** `sha256:…` of all files; absent if they cannot all be read. What is approved and run is exactly this. */
   readonly digest?: string;
-  /** Must come with what is decided about, or run with, this digest. Absent if the server is read-only. */
+  /** Must come with what is decided about, or run with, this digest: of the parts `permissions` and `run`. Absent if the server is read-only. */
   readonly nonce?: string;
   /** The body of SKILL.md, at most 1 MiB of it. */
   readonly instructions: { readonly markdown: string; readonly isWhole: boolean };
@@ -167,6 +165,10 @@ export interface SkillDetail {
   readonly frontmatter: Readonly<Record<string, unknown>>;
   /** `skill.toml` as an object. */
   readonly manifest?: Readonly<Record<string, unknown>>;
+  /** What it requests, for the part `manifest`. */
+  readonly wants: Wants;
+  /** What its files use without declaring it, as far as it can be seen: hosts, names of environment variables. */
+  readonly detected: { readonly hosts: readonly string[]; readonly environment: readonly string[] };
   readonly inputs: Readonly<Record<string, SkillInput>>;
   /** Scripts that can be run. */
   readonly scripts: readonly string[];

@@ -4,9 +4,6 @@ import type { SkillDetail, SkillRow } from "../../../src/browser/wire/skills.ts"
 export function inventDetail(row: SkillRow): SkillDetail {
   return {
     row,
-    file: `/project/.agents/skills/${row.name}/SKILL.md`,
-    sources: ["/project/.agents/skills"],
-    versions: [row.version],
     digest: `sha256:${"0".repeat(64)}`,
     nonce: "nonce",
     instructions: { markdown: `# ${row.name}\n\n${row.description}\n`, isWhole: true },
@@ -17,9 +14,10 @@ export function inventDetail(row: SkillRow): SkillDetail {
     files: [{ path: "SKILL.md", sizeBytes: 100, sha256: "0".repeat(64) }],
     filesOmitted: 0,
     problems: [],
+    wants: { network: [], secrets: [], project: "none", words: [] },
+    detected: { hosts: [], environment: [] },
     permissions: {
       wants: { network: [], secrets: [], project: "none", words: [] },
-      detected: { hosts: [], environment: [] },
       grants: [],
       isBlocked: false,
       isFree: true,

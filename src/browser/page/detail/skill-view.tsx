@@ -8,7 +8,7 @@ import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import { isStated, StateMark } from "../parts/state-mark.tsx";
-import type { KnownDetail } from "../source/skill-source.ts";
+import type { KnownDetail, SourceError } from "../source/skill-source.ts";
 
 export interface SkillViewProps {
   /** The id of the skill, as in its row. */
@@ -20,8 +20,10 @@ export interface SkillViewProps {
 
 /** One skill: what it is, and a tab of what is known about it. Changes on disk arrive in place: tab, scroll and open nodes stay. */
 export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element {
-  const { places } = useBrowser();
-  const { reading, reload } = useDetail(id);
+  const { places, source } = useBrowser();
+  const shown = source.server === undefined ? tabs.slice(0, 1) : tabs;
+  const current = shown.find(({ name }) => name === tab) ?? tabs[0];
+  const { reading, reload } = useDetail(id, current.parts);
   const body = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -38,19 +40,10 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
         </RouteLink>
       </Empty>
     );
-  if (reading.status === "failed")
-    return (
-      <Empty icon="alert" title={reading.error.message}>
-        {reading.error.hint !== undefined && <p>{reading.error.hint}</p>}
-        <button type="button" class="button" onClick={() => void reload()}>
-          Try again
-        </button>
-      </Empty>
-    );
+  if (reading.status === "failed") return <Unread error={reading.error} onRetry={() => void reload()} />;
 
-  const { detail, isRemoved } = reading;
-  const shown = tabs.filter(({ isKnown }) => isKnown(detail));
-  const current = shown.find(({ name }) => name === tab) ?? shown[0];
+  const { detail, parts, isRemoved, error } = reading;
+  const isRead = current.parts.every((part) => parts.has(part));
   return (
     <div class="skill">
       <SkillHeader detail={detail} />
@@ -64,7 +57,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
         <ul>
           {shown.map(({ name, title, count }) => (
             <li key={name}>
-              <RouteLink to={{ view: "skills", skill: id, tab: name }} isCurrent={name === current?.name}>
+              <RouteLink to={{ view: "skills", skill: id, tab: name }} isCurrent={name === current.name}>
                 {title}
                 {count !== undefined && count(detail) > 0 && <span class="count">{count(detail)}</span>}
               </RouteLink>
@@ -72,8 +65,8 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
           ))}
         </ul>
       </nav>
-      <div class="tab" ref={body} tabIndex={0} role="region" aria-label={current?.title}>
-        {current !== undefined && (
+      <div class="tab" ref={body} tabIndex={0} role="region" aria-label={current.title}>
+        {isRead ? (
           <current.Content
             key={current.name}
             detail={detail}
@@ -84,9 +77,26 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
               places.open({ view: "skills", skill: id, tab: to, ...(what !== undefined && { item: what }) })
             }
           />
+        ) : error === undefined ? (
+          <div class="late">
+            <Empty icon="book" title="Reading …" />
+          </div>
+        ) : (
+          <Unread error={error} onRetry={() => void reload()} />
         )}
       </div>
     </div>
+  );
+}
+
+function Unread({ error, onRetry }: { readonly error: SourceError; readonly onRetry: () => void }): JSX.Element {
+  return (
+    <Empty icon="alert" title={error.message}>
+      {error.hint !== undefined && <p>{error.hint}</p>}
+      <button type="button" class="button" onClick={onRetry}>
+        Try again
+      </button>
+    </Empty>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { SkillPart } from "../../wire/skills.ts";
 import type { KnownDetail } from "../source/skill-source.ts";
 import { HistoryTab } from "./runs/history-tab.tsx";
 import { RunTab } from "./runs/run-tab.tsx";
@@ -27,47 +28,32 @@ export interface Tab {
   readonly name: string;
   readonly title: string;
   readonly Content: (props: TabProps) => JSX.Element | null;
-  /** Whether the source knows enough for it. */
-  readonly isKnown: (detail: KnownDetail) => boolean;
+  /** What is read of the skill when the tab is opened. */
+  readonly parts: readonly SkillPart[];
   readonly count?: (detail: KnownDetail) => number;
 }
 
-/** The tabs of a skill, in order. The first is shown when the URL names none. */
-export const tabs: readonly Tab[] = [
-  { name: "overview", title: "Overview", Content: OverviewTab, isKnown: () => true },
+/** The tabs of a skill, in order. The first is shown when the URL names none, and is all that there is without a server. */
+export const tabs: readonly [Tab, ...Tab[]] = [
+  { name: "overview", title: "Overview", Content: OverviewTab, parts: ["overview"] },
   {
     name: "files",
     title: "Files",
     Content: FilesTab,
-    isKnown: ({ files }) => files !== undefined,
+    parts: [],
     count: ({ files = [], filesOmitted = 0 }) => files.length + filesOmitted,
   },
-  {
-    name: "manifest",
-    title: "Manifest",
-    Content: ManifestTab,
-    isKnown: ({ frontmatter }) => frontmatter !== undefined,
-  },
+  { name: "manifest", title: "Manifest", Content: ManifestTab, parts: ["manifest", "environment", "license"] },
   {
     name: "problems",
     title: "Problems",
     Content: ProblemsTab,
-    isKnown: ({ problems }) => problems !== undefined,
-    count: ({ problems = [] }) => problems.length,
+    parts: ["problems"],
+    count: ({ row, problems }) => problems?.length ?? row.errors + row.warnings,
   },
-  {
-    name: "permissions",
-    title: "Permissions",
-    Content: PermissionsTab,
-    isKnown: ({ permissions }) => permissions !== undefined,
-  },
-  {
-    name: "environment",
-    title: "Environment",
-    Content: EnvironmentTab,
-    isKnown: ({ environment }) => environment !== undefined,
-  },
-  { name: "license", title: "License", Content: LicenseTab, isKnown: ({ license }) => license !== undefined },
-  { name: "run", title: "Run", Content: RunTab, isKnown: ({ inputs }) => inputs !== undefined },
-  { name: "history", title: "History", Content: HistoryTab, isKnown: ({ inputs }) => inputs !== undefined },
+  { name: "permissions", title: "Permissions", Content: PermissionsTab, parts: ["permissions"] },
+  { name: "environment", title: "Environment", Content: EnvironmentTab, parts: ["environment"] },
+  { name: "license", title: "License", Content: LicenseTab, parts: ["license"] },
+  { name: "run", title: "Run", Content: RunTab, parts: ["run"] },
+  { name: "history", title: "History", Content: HistoryTab, parts: [] },
 ];

@@ -1,46 +1,81 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SourceError, type KnownDetail } from "../source/skill-source.ts";
+import type { SkillPart } from "../../wire/skills.ts";
+import { type KnownDetail, type SourceError, toSourceError } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
+
+interface KnownParts {
+  readonly status: "known";
+  readonly detail: KnownDetail;
+  /** The parts that were read; all of them are of one digest. */
+  readonly parts: ReadonlySet<SkillPart>;
+  /** The skill is gone; this is the last that was known of it. */
+  readonly isRemoved: boolean;
+  /** Why a part could not be read. */
+  readonly error?: SourceError;
+}
 
 export type DetailState =
   | { readonly status: "reading" }
   | { readonly status: "missing" }
   | { readonly status: "failed"; readonly error: SourceError }
-  /** `isRemoved`: the last that was known of a skill that is gone. */
-  | { readonly status: "known"; readonly detail: KnownDetail; readonly isRemoved: boolean };
+  | KnownParts;
 
 /**
- * Everything known about a skill, read again whenever its row changes; what is shown stays until the new is there. `reload` reads it now and
- * resolves with what it then knows.
+ * What is known about a skill: the overview and the parts of the open tab, which are read again whenever its row or files change; what is shown
+ * stays until the new is there. `reload` reads them now and resolves with what is then known.
  */
-export function useDetail(id: string): {
-  readonly reading: DetailState;
-  readonly reload: () => Promise<KnownDetail | undefined>;
-} {
+export function useDetail(
+  id: string,
+  parts: readonly SkillPart[],
+): { readonly reading: DetailState; readonly reload: () => Promise<KnownDetail | undefined> } {
   const { source } = useBrowser();
   const [reading, setReading] = useState<DetailState>({ status: "reading" });
+  const known = useRef<DetailState>(reading);
   const latest = useRef<AbortController>(undefined);
   const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
+  /** The parts for which everything is being read anew. */
+  const reloadingFor = useRef<readonly SkillPart[]>(undefined);
+  const wanted = useRef(parts);
+  wanted.current = parts;
 
-  const reload = (): Promise<KnownDetail | undefined> => (reply.current = read());
-  const read = async (): Promise<KnownDetail | undefined> => {
+  const show = (next: DetailState): void => {
+    known.current = next;
+    setReading(next);
+  };
+  const reload = (): Promise<KnownDetail | undefined> => {
+    reloadingFor.current = wanted.current;
+    return (reply.current = read([...new Set<SkillPart>(["overview", ...wanted.current])], undefined));
+  };
+  /** Reads parts, and adds them to what is known if that has the same digest. */
+  const read = async (
+    asked: readonly SkillPart[],
+    before: KnownParts | undefined,
+  ): Promise<KnownDetail | undefined> => {
     latest.current?.abort();
     const mine = (latest.current = new AbortController());
     try {
-      const detail = await source.detail(id, mine.signal);
-      if (mine.signal.aborted) return detail;
-      setReading((before) => {
-        if (detail !== undefined) return { status: "known", detail, isRemoved: false };
-        return before.status === "known" ? { ...before, isRemoved: true } : { status: "missing" };
-      });
-      return detail;
+      const found = await source.detail(id, asked, mine.signal);
+      if (mine.signal.aborted) return found;
+      if (found !== undefined && before !== undefined && found.digest !== before.detail.digest) return await reload();
+      reloadingFor.current = undefined;
+      if (found !== undefined)
+        show({
+          status: "known",
+          detail: { ...before?.detail, ...found },
+          parts: new Set([...(before?.parts ?? []), ...asked]),
+          isRemoved: false,
+        });
+      else show(known.current.status === "known" ? { ...known.current, isRemoved: true } : { status: "missing" });
+      return found;
     } catch (error) {
       // A change on disk began a later reading, which answers for this one.
       if (mine.signal.aborted) return latest.current === mine ? undefined : reply.current;
-      const known = error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
+      const failure = toSourceError(error);
       // What was read before is still worth more than an error; the line at the top says that the server does not answer.
-      setReading((before) => (before.status === "known" ? before : { status: "failed", error: known }));
+      show(
+        known.current.status === "known" ? { ...known.current, error: failure } : { status: "failed", error: failure },
+      );
       return undefined;
     }
   };
@@ -51,9 +86,16 @@ export function useDetail(id: string): {
     if (latest.current !== undefined && listed === row.current) return;
     row.current = listed;
     const isGone = listed === undefined && source.list.value !== undefined && latest.current !== undefined;
-    if (isGone) setReading((before) => (before.status === "known" ? { ...before, isRemoved: true } : before));
-    else void reload();
+    if (!isGone) void reload();
+    else if (known.current.status === "known") show({ ...known.current, isRemoved: true });
   });
+  useEffect(() => {
+    const { current } = known;
+    const missing = current.status === "known" ? parts.filter((part) => !current.parts.has(part)) : [];
+    if (reloadingFor.current === parts) return;
+    if (reloadingFor.current !== undefined) void reload();
+    else if (current.status === "known" && missing.length > 0) void read(missing, current);
+  }, [parts]);
   useEffect(
     () =>
       source.server?.on("skill", (touched) => {

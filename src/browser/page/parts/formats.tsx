@@ -11,26 +11,17 @@ export function Time({ at }: { readonly at: number }): JSX.Element {
   return <time dateTime={date.toISOString()}>{(isToday ? clock : day).format(date)}</time>;
 }
 
-/** 950, 1.2k, 34k, 1.5M. */
-export function toShortNumber(value: number): string {
-  if (value < 1_000) return String(value);
-  const [divisor, unit] = value < 999_500 ? [1_000, "k"] : [1_000_000, "M"];
-  const scaled = value / divisor;
-  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.round(scaled)}${unit}`;
-}
+const compact = new Intl.NumberFormat("en", { notation: "compact" });
 
-/** 950 B, 1.2 KiB, 10 MiB. */
-export function toSize(bytes: number): string {
-  if (bytes < 1_024) return `${bytes} B`;
-  const [divisor, unit] = bytes < 1_024 * 1_024 ? [1_024, "KiB"] : [1_024 * 1_024, "MiB"];
-  const scaled = bytes / divisor;
-  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.round(scaled)} ${unit}`;
+/** `950`, `1.2K`, `34K`, `1.5M`. */
+export function toShortNumber(value: number): string {
+  return compact.format(value);
 }
 
 const units = ["bytes", "KiB", "MiB", "GiB"];
 
 /** `1 byte`, `312 bytes`, `4.2 KiB`. */
-export function sizeInWords(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes === 1) return "1 byte";
   const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   const amount = bytes / 1024 ** unit;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useBrowser } from "../state/browser.ts";
-import { type SkillServer, type ServerEvents, SourceError } from "../source/skill-source.ts";
+import { type SkillServer, type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
 import type { JSX } from "preact";
 import { ForeignText } from "./foreign-text.tsx";
 import { Icon } from "./icon.tsx";
@@ -52,10 +52,6 @@ export function useAnswer<Answer>(
   }, [server, kind, readAgain]);
 
   return { ...known, readAgain };
-}
-
-function toSourceError(error: unknown): SourceError {
-  return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
 }
 
 /** Why something could not be read or done, and what helps. It may quote what others wrote. */

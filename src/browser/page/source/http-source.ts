@@ -1,4 +1,4 @@
-import { signal, type ReadonlySignal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 import type { About, SkillDetail, SkillList, SkillListChange, SkillRow } from "../../wire/skills.ts";
 import { readEvents, type ServerSentEvent } from "./event-stream.ts";
 import { createServerFetch, jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
@@ -83,7 +83,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   };
   const readAbout = async (aborted: AbortSignal): Promise<void> => {
     try {
-      about.value = (await read("/api/about", aborted)) as About;
+      about.value = { ...about.value, ...((await read("/api/about", aborted)) as About) };
     } catch {
       // The connection ended; it is read again with the next one.
     }
@@ -107,10 +107,10 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   return {
     list,
     connection,
-    detail: async (id, aborted) => {
+    detail: async (id, parts, aborted) => {
       try {
         return (await read(
-          skillPath(id),
+          `${skillPath(id)}?${parts.map((part) => `part=${part}`).join("&")}`,
           AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]),
         )) as SkillDetail;
       } catch (error) {
@@ -142,11 +142,7 @@ async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promis
 }
 
 /** The functions of the server, each one request. */
-function createHttpServer(
-  exchange: ServerFetch,
-  about: ReadonlySignal<About | undefined>,
-  on: SkillServer["on"],
-): SkillServer {
+function createHttpServer(exchange: ServerFetch, about: Signal<About | undefined>, on: SkillServer["on"]): SkillServer {
   const read = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
     (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
   const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
@@ -158,6 +154,9 @@ function createHttpServer(
 
   return {
     about,
+    inspectSandbox: async () => {
+      about.value = await read<About>("/api/about?sandbox");
+    },
     on,
     file: (skill, path, signal) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, signal),
     history: (skill, signal) => read(`${skillPath(skill)}/history`, signal),

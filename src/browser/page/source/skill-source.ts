@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type {
   SkillDetail,
+  SkillPart,
   SkillList,
   About,
   DecisionRequest,
@@ -17,8 +18,8 @@ export interface BrowserSkillSource {
   /** Absent until it was read for the first time; replaced whole at every change. */
   readonly list: ReadonlySignal<SkillList | undefined>;
   readonly connection: ReadonlySignal<ConnectionState>;
-  /** What the source knows about one skill, undefined if there is none of that id. Rejects with a {@link SourceError}. */
-  detail(id: string, signal?: AbortSignal): Promise<KnownDetail | undefined>;
+  /** What the source knows about one skill, with the parts that it can read of it; undefined if there is none of that id. Rejects with a {@link SourceError}. */
+  detail(id: string, parts: readonly SkillPart[], signal?: AbortSignal): Promise<KnownDetail | undefined>;
   /** What only a server can do; absent for a store. Read-only servers have it, too; `about` says so. */
   readonly server?: SkillServer;
   /** The connections of a store that did not request skills. */
@@ -38,6 +39,8 @@ export type KnownDetail = Pick<SkillDetail, "row"> & Partial<SkillDetail>;
 export interface SkillServer {
   /** Absent until it was read. */
   readonly about: ReadonlySignal<About | undefined>;
+  /** Reads `about` with its sandbox. */
+  inspectSandbox(): Promise<void>;
 
   file(skill: string, path: string, signal?: AbortSignal): Promise<FileContent>;
   history(skill: string, signal?: AbortSignal): Promise<SkillHistory>;
@@ -84,4 +87,9 @@ export class SourceError extends Error {
     this.code = code;
     this.hint = hint;
   }
+}
+
+/** The error of a request, whatever it is. */
+export function toSourceError(error: unknown): SourceError {
+  return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
 }

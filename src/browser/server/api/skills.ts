@@ -8,7 +8,7 @@ import type { MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide.ts";
 import { shownVersion, findShown } from "../shown-version.ts";
 import { locateFile } from "../detail/installation.ts";
-import { readSkillDetail } from "../detail/show-skill.ts";
+import { readSkillDetail, skillParts } from "../detail/show-skill.ts";
 import { openInEditor } from "./open-in-editor.ts";
 import { maxReplyBytes } from "../../../wire/tools.ts";
 
@@ -43,10 +43,12 @@ export const mountSkills: MountBrowse = (door) => [
   {
     method: "GET",
     path: "/api/skills/:id",
-    async answer({ param, signal }) {
+    async answer({ param, query, signal }) {
+      const asked = query.getAll("part");
+      const parts = asked.length === 0 ? skillParts : skillParts.filter((part) => asked.includes(part));
       for (let triesLeft = mostTries; ; triesLeft -= 1) {
         const shown = await findShown(door, param("id"));
-        const { detail, isBehind } = await readSkillDetail(shown, door, signal);
+        const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
         // The list is read a moment after the files changed.
         if (isBehind && triesLeft > 0) {
           await waitAgain(door.app.clock, signal);

@@ -23,7 +23,6 @@ interface Asked {
   readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor" | "sessionGrants">;
   readonly subject: Omit<Subject, "digest">;
   readonly needs: Capabilities;
-  readonly wants: Capabilities;
   /** Absent if not all files can be read: then nothing can be approved. */
   readonly request: FullTrustRequest | undefined;
   readonly owner: string;
@@ -31,8 +30,8 @@ interface Asked {
 }
 
 /** What a skill wants, what was approved, and what changed since. */
-export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissions, "detected">> {
-  const { trust, subject, needs, wants, request, owner, directory } = asked;
+export async function showPermissions(asked: Asked): Promise<SkillPermissions> {
+  const { trust, subject, needs, request, owner, directory } = asked;
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
   const digest = request?.subject.digest;
@@ -51,11 +50,11 @@ export async function showPermissions(asked: Asked): Promise<Omit<SkillPermissio
       ? undefined
       : await trust.questionFor(request, { owner, directory, door: "browser", ask: nobodyAnswers });
   return {
-    wants: toWants(wants),
+    wants: toWants(needs),
     grants,
     isBlocked,
     ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
-    reach: reachOf({ subject, wants }, { directory }, policy),
+    reach: reachOf({ subject, wants: needs }, { directory }, policy),
     blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
     widened: question?.widened ?? [],

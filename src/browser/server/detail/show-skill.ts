@@ -1,17 +1,15 @@
 import path from "node:path";
 import { localOwner, viewSkills } from "../../../runtime/caller.ts";
 import { runInSlices } from "../../../base/promises.ts";
-import { isSkillsError } from "../../../base/errors.ts";
 import { maxMountedBytes, readPlannedFile, subjectOfOffered, trustRequest } from "../../../runtime/runs.ts";
 import { needsOf, noCapabilities } from "../../../skills/permissions.ts";
-import { type OfferedSkill, type Skill, isScript } from "../../../skills/skill.ts";
+import { type Skill, isScript } from "../../../skills/skill.ts";
 import { describeDemand, matchSkill } from "../../../skills/environment.ts";
-import { type HashedSkill, walkSkill } from "../../../skills/hash.ts";
+import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
 import { declaresSame } from "../../../skills/skillset.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
-import type { SkillDetail } from "../../wire/skills.ts";
-import { projectSkill } from "../../../wire/command-facts.ts";
+import type { SkillDetail, SkillPart } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import { withFrames } from "./problems.ts";
@@ -46,14 +44,19 @@ export function requestOf(
   return trustRequest({ skill, digest }, caller, { needs: needsOf(skill), signal });
 }
 
-/** Whether the files of a digest are what a person is shown: they decide about both at once. */
+/** Whether the files of a digest are those of the document and, before a decision, of what the skill declares: a person decides about all at once. */
 async function isOfFiles(
   { files }: HashedSkill,
-  { skill, document }: { readonly skill: Skill; readonly document: ShownDocument },
+  {
+    skill,
+    document,
+    isDecided,
+  }: { readonly skill: Skill; readonly document: ShownDocument; readonly isDecided: boolean },
   { app: { source } }: Pick<Shown, "app">,
 ): Promise<boolean> {
   const find = (name: string): HashedSkill["files"][number] | undefined => files.find((file) => file.path === name);
   if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
+  if (!isDecided) return true;
   return await declaresSame(skill, (name) => {
     const file = find(name);
     return file && readPlannedFile(source, skill.directory, file);
@@ -66,103 +69,120 @@ interface ReadDetail {
   readonly isBehind: boolean;
 }
 
-/** Everything about one skill, read now. */
-export async function readSkillDetail(shown: ShownSkill, door: Shown, signal: AbortSignal): Promise<ReadDetail> {
-  const { app } = door;
-  const document = readOrNothing(() => readDocument(app.source.files, shown.file));
-  const common = {
-    row: shown.row,
-    file: shown.file,
-    instructions: { markdown: document.markdown, isWhole: document.isWhole },
-    hidden: findHidden(document.markdown),
-    frontmatter: document.frontmatter,
-    problems: withFrames(shown.problems, app.source.files),
-  };
-  const { offered } = shown;
-  if (offered === undefined) return { detail: { ...common, ...nothingOffered }, isBehind: false };
-  const hashed = await hashShown(door, offered.skill, signal);
-  const isBehind = hashed.digest !== undefined && !(await isOfFiles(hashed, { skill: offered.skill, document }, door));
-  const files = isBehind ? { ...hashed, digest: undefined } : hashed;
-  return { detail: { ...common, ...(await showOffered(offered, shown, files, door, signal)) }, isBehind };
+/** What the parts of one skill are read from. */
+interface Reading {
+  readonly shown: ShownSkill;
+  readonly document: ShownDocument;
+  readonly digest: string | undefined;
+  readonly door: Shown;
+  readonly signal: AbortSignal;
 }
 
-type OfferedPart = Omit<SkillDetail, "row" | "file" | "instructions" | "hidden" | "frontmatter" | "problems">;
+type PartReader = (reading: Reading) => Partial<SkillDetail> | Promise<Partial<SkillDetail>>;
 
-const nothingOffered: OfferedPart = {
-  sources: [],
-  versions: [],
-  inputs: {},
-  scripts: [],
-  files: [],
-  filesOmitted: 0,
-  permissions: {
-    wants: toWants(noCapabilities),
-    detected: { hosts: [], environment: [] },
-    grants: [],
-    isBlocked: false,
-    isFree: false,
-    widened: [],
-    changedFiles: [],
+/** How each part is read. Of a skill that is not offered, there is only its text and its problems. */
+const readers: Readonly<Record<SkillPart, PartReader>> = {
+  async overview({ shown: { offered }, document: { markdown, isWhole }, door }) {
+    const installed = offered && (await findInstallation(offered.skill.directory, door));
+    return {
+      instructions: { markdown, isWhole },
+      hidden: findHidden(markdown),
+      ...(installed !== undefined && { installed }),
+    };
   },
-  environment: [],
-  license: { status: "unspecified", files: [] },
+  async manifest({ shown: { offered }, document: { frontmatter }, door: { app } }) {
+    const skill = offered?.skill;
+    return {
+      frontmatter,
+      ...(skill?.manifest !== undefined && { manifest: skill.manifest }),
+      wants: toWants(skill === undefined ? noCapabilities : needsOf(skill)),
+      detected:
+        skill === undefined
+          ? { hosts: [], environment: [] }
+          : await runInSlices(
+              findMentions((await runInSlices(walkSkill(app.source.files, skill.directory))).files, app.source),
+            ),
+    };
+  },
+  problems: ({ shown, door: { app } }) => ({ problems: withFrames(shown.problems, app.source.files) }),
+  async permissions({ shown: { offered }, digest, door, signal }) {
+    if (offered === undefined) return { permissions: noPermissions };
+    const { app, directory } = door;
+    const needs = needsOf(offered.skill);
+    const permissions = await showPermissions({
+      trust: await app.trust(),
+      subject: subjectOfOffered(offered, app.source),
+      needs,
+      request: digest === undefined ? undefined : requestOf(door, { skill: offered.skill, digest }, signal),
+      owner: localOwner,
+      directory,
+    });
+    return { permissions };
+  },
+  async environment({ shown: { offered }, door: { app, machine } }) {
+    if (offered === undefined) return { environment: [] };
+    const matches = await matchSkill(offered.skill, app.source, {
+      machine: machine(),
+      findSandbox: () => app.findSandbox(),
+    });
+    return {
+      environment: matches.map(({ requirement, status, evidence, advice }) => ({
+        requirement: describeDemand(requirement),
+        status,
+        evidence,
+        ...(advice !== undefined && { advice }),
+      })),
+    };
+  },
+  license: ({ shown: { offered }, door: { app } }) => ({
+    license: offered === undefined ? { status: "unspecified", files: [] } : findLicense(app.source, offered.skill),
+  }),
+  run: ({ shown: { offered } }) => ({ inputs: offered?.skill.manifest?.inputs ?? {} }),
 };
 
-async function showOffered(
-  offered: OfferedSkill,
-  { row }: ShownSkill,
-  { files, digest }: HashedSkill,
+const noPermissions: SkillDetail["permissions"] = {
+  wants: toWants(noCapabilities),
+  grants: [],
+  isBlocked: false,
+  isFree: false,
+  widened: [],
+  changedFiles: [],
+};
+
+export const skillParts = Object.keys(readers) as readonly SkillPart[];
+
+const noDocument: ShownDocument = { markdown: "", isWhole: true, frontmatter: {} };
+
+/** The named parts of one skill, read now. */
+export async function readSkillDetail(
+  shown: ShownSkill,
+  parts: readonly SkillPart[],
   door: Shown,
   signal: AbortSignal,
-): Promise<OfferedPart> {
-  const { app, nonces, readOnly, directory, machine } = door;
-  const { source } = app;
-  const { skill, sources, remote, versions } = offered;
-  const walked = await runInSlices(walkSkill(source.files, skill.directory));
-  const detected = await runInSlices(findMentions(walked.files, source));
-  const license = findLicense(source, skill);
-  const installed = await findInstallation(skill.directory, door);
-  const matches = await matchSkill(skill, source, {
-    machine: machine(),
-    findSandbox: () => app.findSandbox(),
-  });
-  const permissions = await showPermissions({
-    trust: await app.trust(),
-    subject: subjectOfOffered(offered, source),
-    needs: needsOf(skill),
-    wants: needsOf(skill),
-    request: digest === undefined ? undefined : requestOf(door, { skill, digest }, signal),
-    owner: localOwner,
-    directory,
-  });
-  return {
-    wire: projectSkill(offered),
-    sources: remote === undefined ? sources : [remote.label],
-    versions: versions.map(({ version }) => version),
+): Promise<ReadDetail> {
+  const { app, nonces, readOnly } = door;
+  const { row, offered, file } = shown;
+  const isText = parts.includes("overview") || parts.includes("manifest");
+  const isDecided = parts.includes("permissions") || parts.includes("run");
+  // The problems of the skill say why it cannot be read.
+  const document = (isText ? orNothing(() => readDocument(app.source.files, file)) : undefined) ?? noDocument;
+  const hashed = offered && (await hashShown(door, offered.skill, signal));
+  const isBehind =
+    offered !== undefined &&
+    hashed?.digest !== undefined &&
+    !(await isOfFiles(hashed, { skill: offered.skill, document, isDecided }, door));
+  const digest = isBehind ? undefined : hashed?.digest;
+  const files = hashed?.files ?? [];
+  const reading: Reading = { shown, document, digest, door, signal };
+  const read: Partial<SkillDetail>[] = [];
+  for (const part of parts) read.push(await readers[part](reading));
+  const detail = {
+    row,
+    scripts: files.map((one) => one.path).filter(isScript),
+    files: files.slice(0, mostFiles).map((one) => ({ path: one.path, sizeBytes: one.size_bytes, sha256: one.sha256 })),
+    filesOmitted: Math.max(0, files.length - mostFiles) + (hashed !== undefined && hashed.digest === undefined ? 1 : 0),
     ...(digest !== undefined && { digest }),
-    ...(!readOnly && { nonce: nonces.of(row.id, digest) }),
-    ...(skill.manifest !== undefined && { manifest: skill.manifest }),
-    inputs: skill.manifest?.inputs ?? {},
-    scripts: files.map(({ path }) => path).filter(isScript),
-    files: files.slice(0, mostFiles).map(({ path, size_bytes: sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
-    filesOmitted: Math.max(0, files.length - mostFiles) + (walked.complete ? 0 : 1),
-    permissions: { ...permissions, detected },
-    ...(installed !== undefined && { installed }),
-    environment: matches.map(({ requirement, status, evidence, advice }) => ({
-      requirement: describeDemand(requirement),
-      status,
-      evidence,
-      ...(advice !== undefined && { advice }),
-    })),
-    license,
+    ...(isDecided && offered !== undefined && !readOnly && { nonce: nonces.of(row.id, digest) }),
   };
-}
-
-function readOrNothing(read: () => ShownDocument): ShownDocument {
-  try {
-    return read();
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    return { markdown: "", isWhole: true, frontmatter: {} }; // The problems say why.
-  }
+  return { detail: Object.assign(detail, ...read) as SkillDetail, isBehind };
 }

@@ -109,14 +109,13 @@ describe("one skill", () => {
     });
     const detail = await detailOf("net-get");
     expect(detail).toMatchObject({
-      versions: ["1.0.0"],
       scripts: ["scripts/run.sh"],
       inputs: { url: { type: "string", required: true } },
       filesOmitted: 0,
       instructions: { markdown: "# Get\n", isWhole: true },
+      detected: { hosts: ["cdn.example.net"], environment: ["OTHER_KEY", "TOKEN_OF_SHELL"] },
       permissions: {
         wants: { network: ["https://api.example.com"], secrets: ["API_KEY"], project: "none" },
-        detected: { hosts: ["cdn.example.net"], environment: ["OTHER_KEY", "TOKEN_OF_SHELL"] },
         grants: [],
         isBlocked: false,
         isFree: false,
@@ -139,7 +138,18 @@ describe("one skill", () => {
     const sandbox = detail.environment.find(({ requirement }) => requirement === "a sandbox");
     expect(sandbox?.evidence).not.toBe("not looked into");
     expect(sandbox?.status).not.toBe("unknown");
-    expect(detail.wire?.name).toBe("net-get");
+  });
+
+  it("is read part by part, and can be decided about only with what the decision is about", async () => {
+    browse = await openBrowse({ skills: wanting });
+    const partOf = async (query: string): Promise<Partial<SkillDetail>> =>
+      (await browse.ask(`/api/skills/net-get${query}`)).json() as unknown as SkillDetail;
+    const whole = await partOf("");
+    const always = ["row", "scripts", "files", "filesOmitted", "digest"];
+    expect(Object.keys(await partOf("?part=license&part=unknown"))).toEqual([...always, "license"]);
+    expect(Object.keys(await partOf("?part=overview"))).toEqual([...always, "instructions", "hidden"]);
+    expect(Object.keys(await partOf("?part=permissions"))).toEqual([...always, "nonce", "permissions"]);
+    expect(await partOf("?part=run")).toMatchObject({ digest: whole.digest, nonce: whole.nonce, inputs: { url: {} } });
   });
 
   it("names what hides in its text, and shows its frontmatter as written", async () => {

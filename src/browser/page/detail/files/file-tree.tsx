@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import type { SkillFileEntry } from "../../../wire/skills.ts";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { sizeInWords } from "../../parts/formats.tsx";
+import { formatBytes } from "../../parts/formats.tsx";
 
 interface Properties {
   readonly files: readonly SkillFileEntry[];
@@ -74,7 +74,7 @@ export function FileTreeView({ files, chosen, onChoose }: Properties): JSX.Eleme
           <Icon name={node.file === undefined ? "folder" : "file"} />
           <ForeignText text={node.name} limit={255} />
           {node.isOpen === false && <span class="muted">…</span>}
-          {node.file !== undefined && <span class="size">{sizeInWords(node.file.sizeBytes)}</span>}
+          {node.file !== undefined && <span class="size">{formatBytes(node.file.sizeBytes)}</span>}
         </li>
       ))}
     </ul>

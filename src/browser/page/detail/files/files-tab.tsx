@@ -7,10 +7,10 @@ import { useEffect, useState } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { CopyButton, Digest } from "../../parts/digest.tsx";
-import { SourceError } from "../../source/skill-source.ts";
+import { SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { OpenInEditor } from "../open-in-editor.tsx";
-import { sizeInWords } from "../../parts/formats.tsx";
+import { formatBytes } from "../../parts/formats.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
@@ -43,8 +43,7 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
   useEffect(() => {
     const reading = new AbortController();
     server?.file(skill, path, reading.signal).then(setContent, (error: unknown) => {
-      if (!reading.signal.aborted)
-        setContent(error instanceof SourceError ? error : new SourceError("INTERNAL", String(error)));
+      if (!reading.signal.aborted) setContent(toSourceError(error));
     });
     return () => reading.abort();
   }, [server, skill, path, sha256]);
@@ -56,7 +55,7 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
         <h3 dir="ltr">
           <ForeignText text={path} />
         </h3>
-        <span class="muted">{sizeInWords(sizeBytes)}</span>
+        <span class="muted">{formatBytes(sizeBytes)}</span>
         <Digest digest={sha256} what="SHA-256 of the file" />
         <span class="actions">
           {isText && <CopyButton text={content.content} what="text of the file" />}
@@ -96,8 +95,8 @@ function Content({ content }: { readonly content: FileContent | SourceError }): 
     <>
       {content.truncated && (
         <p class="caution">
-          Only the first {sizeInWords(new TextEncoder().encode(content.content).length)} of{" "}
-          {sizeInWords(content.sizeBytes)} are shown.
+          Only the first {formatBytes(new TextEncoder().encode(content.content).length)} of{" "}
+          {formatBytes(content.sizeBytes)} are shown.
         </p>
       )}
       {content.content === "" ? (

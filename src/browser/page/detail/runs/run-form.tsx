@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { type SkillServer, SourceError } from "../../source/skill-source.ts";
+import { type SkillServer, type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
@@ -62,7 +62,7 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
       await runs.start({ ...asked, skill: String(skill), digest, nonce });
       announcement.value = "The run was started.";
     } catch (error) {
-      const failed = error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
+      const failed = toSourceError(error);
       setRefusal(failed);
       announcement.value = `It was not run: ${failed.message}`;
     } finally {

@@ -34,6 +34,10 @@ export function RunTab({ detail }: { readonly detail: KnownDetail }): JSX.Elemen
 
 function Runnable({ skill }: { readonly skill: RunnableSkill }): JSX.Element | null {
   const { server } = useBrowser().source;
+  useEffect(() => {
+    // Where the server does not answer, the connection line says so.
+    server?.inspectSandbox().catch(() => undefined);
+  }, [server]);
   const runs = server && pageRunStateOf(server);
   const form = runs?.form(skill.row.id);
   useEffect(() => {

@@ -120,9 +120,16 @@ interface ManifestComparison {
 
 /** What a skill says of itself, beside what was found; nothing where neither says anything. */
 export function compareManifest(detail: KnownDetail): readonly ManifestComparison[] {
-  const { row, frontmatter = {}, manifest = {}, permissions, license, environment = [], scripts = [] } = detail;
-  const wants = permissions?.wants;
-  const seen = permissions?.detected;
+  const {
+    row,
+    frontmatter = {},
+    manifest = {},
+    wants,
+    detected: seen,
+    license,
+    environment = [],
+    scripts = [],
+  } = detail;
   const declare = (...keys: readonly string[]): readonly string[] => [
     ...new Set(keys.flatMap((key) => [own(frontmatter, key), own(manifest, key)]).flatMap(toTexts)),
   ];

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
-import { SourceError, type SkillServer } from "../../source/skill-source.ts";
+import { type SourceError, type SkillServer, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 
@@ -113,8 +113,4 @@ export function useInstalling(changed: () => void): InstallFlow {
 /** What was done, and what it does not mean. */
 export function appliedWords({ done, directory }: AppliedPlan): string {
   return `Installed ${counted(done.length, "skill")} in ${directory}. Installing granted nothing.`;
-}
-
-function toSourceError(error: unknown): SourceError {
-  return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
 }

@@ -123,7 +123,7 @@ describeInBrowser("the run tab", () => {
     const { page } = await openTab(python("rows.clean", clean, inputs), "rows-clean");
     const sandbox = { tier: "landlock", lacks: ["network access"], remedy: "bubblewrap would add it. Fix: get it" };
     const about = { version: "1", readOnly: false, directory: "~", sandbox };
-    await page.route("**/api/about", (route) => route.fulfill({ json: about }));
+    await page.route(/\/api\/about/, (route) => route.fulfill({ json: about }));
     await page.reload();
     await page.getByText("The landlock sandbox does not support everything").waitFor();
     await page.getByText("It is without network access. bubblewrap would add it. Fix: get it").waitFor();

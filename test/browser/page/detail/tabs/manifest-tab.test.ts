@@ -5,10 +5,10 @@ import { inventRow } from "../../invented-rows.ts";
 
 function undeclaredHosts(network: readonly string[], hosts: readonly string[]): readonly string[] | undefined {
   const detail = inventDetail(inventRow(1));
-  const { permissions } = detail;
   const compared = compareManifest({
     ...detail,
-    permissions: { ...permissions, wants: { ...permissions.wants, network }, detected: { hosts, environment: [] } },
+    wants: { ...detail.wants, network },
+    detected: { hosts, environment: [] },
   });
   return compared.find(({ what }) => what === "Network")?.undeclared;
 }
@@ -35,14 +35,10 @@ test.each([
 
 test("names environment variables that are detected and not declared, and leaves out what nobody says", () => {
   const detail = inventDetail(inventRow(1));
-  const { permissions } = detail;
   const compared = compareManifest({
     ...detail,
-    permissions: {
-      ...permissions,
-      wants: { ...permissions.wants, secrets: ["API_KEY"] },
-      detected: { hosts: [], environment: ["API_KEY", "OTHER_KEY"] },
-    },
+    wants: { ...detail.wants, secrets: ["API_KEY"] },
+    detected: { hosts: [], environment: ["API_KEY", "OTHER_KEY"] },
   });
   expect(compared.find(({ what }) => what === "Environment variables")?.undeclared).toEqual(["OTHER_KEY"]);
   expect(compared.map(({ what }) => what)).not.toContain("Network");

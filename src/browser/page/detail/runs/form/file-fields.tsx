@@ -5,7 +5,7 @@ import type { FieldIds } from "./input-field.tsx";
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../../../parts/icon.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
-import { toSize } from "../../../parts/formats.tsx";
+import { formatBytes } from "../../../parts/formats.tsx";
 
 /** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
 export function BlobField({
@@ -116,7 +116,7 @@ export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly
   return (
     <p class="file-line">
       <bdi class="name">{shown}</bdi>
-      <span class="muted">{toSize(sizeBytes)}</span>
+      <span class="muted">{formatBytes(sizeBytes)}</span>
       {problem !== undefined ? (
         <span class="danger" role="alert">
           {problem}

@@ -3,7 +3,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import type { OutputBlob, ShownResult, ShownRun } from "../../../../wire/runs.ts";
 import { useBrowser } from "../../../state/browser.ts";
-import { toSize } from "../../../parts/formats.tsx";
+import { formatBytes } from "../../../parts/formats.tsx";
 import { useState } from "preact/hooks";
 import { JsonTree } from "./json-tree.tsx";
 import type { SkillServer } from "../../../source/skill-source.ts";
@@ -92,7 +92,7 @@ function Blobs({ blobs, isOwn }: { readonly blobs: readonly OutputBlob[]; readon
                 <bdi>{shown}</bdi>
               )}
               <span class="muted">
-                {toSize(sizeBytes)} · {toVisible(kind, 127)}
+                {formatBytes(sizeBytes)} · {toVisible(kind, 127)}
               </span>
               <code class="muted">{id}</code>
             </li>
@@ -133,7 +133,7 @@ function RunOutput({ output, isOwn }: { readonly output: unknown; readonly isOwn
       {isOwn && server !== undefined && (
         <p class="run-actions">
           <button type="button" class="button" onClick={() => void load()}>
-            Show all of the output ({toSize(bytes)})
+            Show all of the output ({formatBytes(bytes)})
           </button>
           <BlobDownload server={server} blob={blob} name="output.json">
             Download it
