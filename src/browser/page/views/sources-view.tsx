@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SourceList, InstalledSkill, InstallPlace } from "../../wire/sources.ts";
+import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignText, ForeignName } from "../parts/foreign-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -8,7 +8,7 @@ import type { SkillServer } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
-import { appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
+import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
 const readSources = (server: SkillServer, signal: AbortSignal): Promise<SourceList> => server.sources(signal);
 
@@ -104,11 +104,6 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
     </section>
   );
 }
-
-export const placeTitles: Readonly<Record<InstallPlace, string>> = {
-  project: "In this project",
-  global: "For you, in every project",
-};
 
 const displays: Readonly<Record<InstalledSkill["state"], { words: string; icon: IconName; tone: string }>> = {
   verified: { words: "verified", icon: "check", tone: "good" },

@@ -13,7 +13,7 @@ export interface ShownDocument {
   /** The SHA-256 of all its bytes; absent for a longer file. */
   readonly sha256?: string;
   /** Empty if it cannot be read. */
-  readonly frontmatter: Readonly<Record<string, unknown>>;
+  readonly frontmatter: () => Readonly<Record<string, unknown>>;
 }
 
 const shownBytes = 1024 * 1024;
@@ -33,7 +33,7 @@ export function readDocument(files: Pick<SkillFiles, "head">, file: string): Sho
     markdown: (isWhole ? shown : shown.subarray(0, endOfText(shown))).toString("utf8").replace(/^\ufeff/, ""),
     isWhole,
     ...(whole && { sha256: hash("sha256", bytes, "hex") }),
-    frontmatter: hasFrontmatter ? frontmatterOf(bytes.subarray(0, found.bodyStart)) : {},
+    frontmatter: () => (hasFrontmatter ? frontmatterOf(bytes.subarray(0, found.bodyStart)) : {}),
   };
 }
 

@@ -93,7 +93,7 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
   async manifest({ shown: { offered }, document: { frontmatter }, door: { app } }) {
     const skill = offered?.skill;
     return {
-      frontmatter,
+      frontmatter: frontmatter(),
       ...(skill?.manifest !== undefined && { manifest: skill.manifest }),
       wants: toWants(skill === undefined ? noCapabilities : needsOf(skill)),
       detected:
@@ -151,7 +151,7 @@ const noPermissions: SkillDetail["permissions"] = {
 
 export const skillParts = Object.keys(readers) as readonly SkillPart[];
 
-const noDocument: ShownDocument = { markdown: "", isWhole: true, frontmatter: {} };
+const noDocument: ShownDocument = { markdown: "", isWhole: true, frontmatter: () => ({}) };
 
 /** The named parts of one skill, read now. */
 export async function readSkillDetail(

@@ -8,7 +8,7 @@ import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
 import { FormField, InputField, ScriptFields } from "./form/input-field.tsx";
 import { RunFailureAlert } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
-import { RunNotices } from "./run-tab.tsx";
+import { RunNotices } from "./run-notices.tsx";
 import { type PageRunState, isOver } from "./state/page-run-state.ts";
 import {
   readForm,

@@ -3,8 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
-import { placeTitles } from "../sources-view.tsx";
-import type { DiscoveredSource, InstallFlow } from "./use-installing.ts";
+import { placeTitles, type DiscoveredSource, type InstallFlow } from "./use-installing.ts";
 
 /** The number of skills that the server plans at once. */
 const mostChosen = 50;

@@ -1,8 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AppliedPlan, Discovered, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
+import type { AppliedPlan, Discovered, InstallPlace, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
 import { type SourceError, type SkillServer, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
+
+export const placeTitles: Readonly<Record<InstallPlace, string>> = {
+  project: "In this project",
+  global: "For you, in every project",
+};
 
 type Doing = "discover" | "plan" | "apply";
 

@@ -1,0 +1,89 @@
+import type { ComponentChildren, JSX } from "preact";
+import type { SkillState } from "../../../wire/skills.ts";
+import { toVisible } from "../../parts/foreign-text.tsx";
+import { Icon, type IconName } from "../../parts/icon.tsx";
+import { RouteLink } from "../../parts/route-link.tsx";
+import { useBrowser } from "../../state/browser.ts";
+import type { RunnableSkill } from "./state/run-form.ts";
+
+/** What stands in the way of a run, and what to do about it. */
+export function RunNotices({
+  latest,
+  isStale,
+  onShowLatest,
+}: {
+  readonly latest: RunnableSkill;
+  readonly isStale: boolean;
+  readonly onShowLatest: () => void;
+}): JSX.Element {
+  const about = useBrowser().source.server?.about.value;
+  const { id, state } = latest.row;
+  const sandbox = about?.sandbox;
+  const standing = standings[state];
+  return (
+    <div class="notices" role="status">
+      {about?.readOnly === true && (
+        <Notice icon="info" title="This server is read-only">
+          Nothing can be run here. The command below runs it in a shell.
+        </Notice>
+      )}
+      {sandbox !== undefined && "unavailable" in sandbox && (
+        <Notice icon="alert" title="No sandbox is available">
+          {toVisible(sandbox.unavailable, 500)}
+        </Notice>
+      )}
+      {sandbox !== undefined && "remedy" in sandbox && (
+        <Notice icon="info" title={`The ${sandbox.tier} sandbox does not support everything`}>
+          It is without {sandbox.lacks?.join(", ")}. {toVisible(sandbox.remedy ?? "", 500)}
+        </Notice>
+      )}
+      {standing !== undefined && (
+        <Notice icon="shield" title={standing.title}>
+          {standing.text}{" "}
+          <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>Open the permissions tab</RouteLink>
+        </Notice>
+      )}
+      {isStale && (
+        <Notice icon="diff" title="The skill changed on disk">
+          The form is for the version that you looked at, and what you filled in is still here.{" "}
+          <button type="button" class="button" onClick={onShowLatest}>
+            Look at the new version
+          </button>
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+const standings: Partial<Record<SkillState, { readonly title: string; readonly text: string }>> = {
+  "needs-approval": {
+    title: "It needs your approval",
+    text: "It wants something beyond its sandbox, and nobody has approved this version.",
+  },
+  changed: {
+    title: "It changed since it was approved",
+    text: "An earlier version was approved; this one is not.",
+  },
+  blocked: { title: "It is blocked", text: "You blocked every version of this skill." },
+  denied: { title: "A policy denies it", text: "Only whoever maintains the policy can change that." },
+};
+
+function Notice({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="run-notice">
+      <Icon name={icon} />
+      <div>
+        <strong>{title}</strong>
+        <p>{children}</p>
+      </div>
+    </div>
+  );
+}
