@@ -1,9 +1,13 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import { type MessageStream, problemsNotification, sessionUpdate, skillsNotification } from "../wire/methods.ts";
-import { isSkillsKind, readUpdateParams } from "./skills-list.ts";
+import {
+  isSkillsKind,
+  readUpdateParams,
+  type SkillsUpdate,
+  readSkillsDelta,
+  readSkillsUpdate,
+} from "./skills-update.ts";
 import { fieldsOf } from "./json.ts";
-import { type SkillsUpdate, readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
-import { tapStream } from "./tap-stream.ts";
 
 /**
  * For editors: calls `listener` with the whole list of skills whenever a list or a change of it arrives on `stream`, and passes
@@ -52,4 +56,54 @@ export function isForUsOnly(message: unknown): boolean {
   const { method, params } = fieldsOf(message) ?? {};
   if (method === skillsNotification || method === problemsNotification) return true;
   return method === sessionUpdate && isSkillsKind(readUpdateParams(params)?.kind ?? "");
+}
+
+/** Who listens to a stream. No function may throw. */
+interface Tap {
+  /** A message of the agent; true keeps it from the editor. */
+  readonly received: (message: unknown) => boolean;
+  /** A message of the editor. */
+  readonly sent?: (message: unknown) => void;
+  /** The agent sends nothing more. */
+  readonly ended?: () => void;
+}
+
+/** Listens to both directions of a stream and passes everything else on, in order. */
+export function tapStream<Message>(stream: MessageStream<Message>, tap: Tap): MessageStream<Message> {
+  const reader = stream.readable.getReader();
+  const writer = stream.writable.getWriter();
+  return {
+    readable: new ReadableStream<Message>(
+      {
+        async pull(controller) {
+          try {
+            let next = await reader.read();
+            while (!next.done && tap.received(next.value)) next = await reader.read();
+            if (!next.done) {
+              controller.enqueue(next.value);
+              return;
+            }
+            tap.ended?.();
+            controller.close();
+          } catch (error) {
+            tap.ended?.();
+            throw error;
+          }
+        },
+        async cancel(reason) {
+          tap.ended?.();
+          await reader.cancel(reason);
+        },
+      },
+      { highWaterMark: 0 },
+    ),
+    writable: new WritableStream<Message>({
+      async write(message) {
+        tap.sent?.(message);
+        await writer.write(message);
+      },
+      close: () => writer.close(),
+      abort: (reason) => writer.abort(reason),
+    }),
+  };
 }

@@ -7,6 +7,7 @@ import {
   facetsOf,
   matcherOf,
   matches,
+  licenseFamilies,
 } from "../../src/client/select.ts";
 
 const skill = (facts: Partial<SkillFacts>): SkillFacts => ({ name: "a", description: "b", ...facts });
@@ -66,4 +67,21 @@ test("several values of one facet mean any, several facets mean all", () => {
   expect(matches(one, { license: ["Apache", "MIT"] })).toBe(true);
   expect(matches(one, { license: ["Apache", "MIT"], kind: ["instruction"] })).toBe(false);
   expect(matches(one, { license: [] })).toBe(true);
+});
+
+test.each([
+  ["MIT", ["MIT"]],
+  ["MIT OR Apache-2.0", ["MIT", "Apache"]],
+  ["Apache License 2.0", ["Apache"]],
+  ["GPLv3", ["GPL"]],
+  ["LGPL-2.1-or-later", ["LGPL"]],
+  ["CC0-1.0", ["CC"]],
+  ["BSD-3-Clause license", ["BSD"]],
+  ["0BSD", ["BSD"]],
+  ["Proprietary. LICENSE.txt has complete terms", ["other"]],
+  ["permitted", ["other"]],
+  ["", ["unspecified"]],
+  [undefined, ["unspecified"]],
+])("%s is of the families %j", (license, families) => {
+  expect(licenseFamilies(license)).toEqual(families);
 });

@@ -1,7 +1,7 @@
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { fieldsOf } from "../json.ts";
-import { addAvailableSkill } from "./available-skill.ts";
+import { addAvailableSkill, Entries, type EntryContext } from "./entries.ts";
 import {
   type AdvertisedCommand,
   type CommandForm,
@@ -13,9 +13,8 @@ import {
   readQwenSkills,
   readYolopCommand,
 } from "../advertised-command.ts";
-import { Entries, type EntryContext } from "./entries.ts";
 import type { ParsedNotification, PlainCommand } from "./notification.ts";
-import type { UpdateParams } from "../skills-list.ts";
+import type { UpdateParams } from "../skills-update.ts";
 
 /** The forms in the order in which they are tried. */
 const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNamedCommand];

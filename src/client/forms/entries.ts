@@ -1,8 +1,10 @@
 import type { NotificationFault, FaultCode, SkillOfForm, StoredSkill } from "./notification.ts";
-import type { SkillFault } from "../skill-fault.ts";
+import { type SkillFault, skillFault } from "../skill-fault.ts";
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import { metaKey } from "../../wire/methods.ts";
 
 /** Agents are untrusted: what exceeds these limits in a message is ignored. */
-export interface EntryLimits {
+interface EntryLimits {
   /** Skills and commands of a session. */
   readonly skills: number;
   /** Characters of a skill. */
@@ -81,4 +83,54 @@ export function lengthOf(skill: StoredSkill): number {
       for (const text of "status" in value ? (value.missing ?? []) : value) length += text.length;
   }
   return length;
+}
+
+/** Takes one AvailableSkill, of whatever form, with what the form says besides. */
+export function addAvailableSkill(
+  entries: Entries,
+  value: unknown,
+  place: string,
+  more: Pick<SkillOfForm, "form" | "command" | "file">,
+): void {
+  const fault = skillFault(value);
+  if (fault === undefined) entries.add(toFacts(value as AvailableSkill, more), place);
+  else entries.addFault("INVALID_SKILL", place, fault);
+}
+
+function toFacts(
+  skill: AvailableSkill,
+  { form, command, file }: Pick<SkillOfForm, "form" | "command" | "file">,
+): SkillOfForm {
+  const { name, description, license, compatibility, allowedTools, _meta } = skill;
+  const {
+    name: canonicalName,
+    version,
+    kind,
+    namespace,
+    source,
+    state,
+    digest,
+    environment,
+    userInvocable,
+  } = _meta?.[metaKey] ?? {};
+  const isInvocable = version !== undefined && (userInvocable ?? state !== "denied");
+  // One literal: spreading costs ten times as much, and lists are long.
+  return {
+    form,
+    command: command ?? (isInvocable ? name : undefined),
+    file,
+    name,
+    description,
+    license,
+    compatibility,
+    allowedTools,
+    canonicalName,
+    version,
+    kind,
+    namespace,
+    source,
+    state,
+    digest,
+    environment: environment && { status: environment.status, missing: environment.missing },
+  };
 }

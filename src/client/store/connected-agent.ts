@@ -1,10 +1,16 @@
-import { isMethod, readNotification } from "../forms/read-notification.ts";
 import type { NotificationFault, ParsedNotification } from "../forms/notification.ts";
 import { readAdvertisement, type SkillsAdvertisement } from "../initialize.ts";
 import { type JsonObject, fieldsOf } from "../json.ts";
-import { problemsNotification } from "../../wire/methods.ts";
-import type { StoreLimits } from "./limits.ts";
+import {
+  problemsNotification,
+  availableCommandsUpdate,
+  sessionUpdate,
+  skillsNotification,
+} from "../../wire/methods.ts";
 import { applyNotification, emptySession, type SessionState, type SkillSession } from "./session.ts";
+import { readCommandList } from "../forms/command-list.ts";
+import type { EntryContext } from "../forms/entries.ts";
+import { isSkillsKind, readSkillsList, readUpdateParams } from "../skills-update.ts";
 
 /** What an agent said of itself when the connection was initialized. */
 export interface AgentCapabilities {
@@ -133,4 +139,41 @@ export class ConnectedAgent {
 /** Agents are untrusted: only so much of what it says is stored. */
 function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdvertisement {
   return { version: version.slice(0, maxName), tools: tools.slice(0, maxName), update: update.slice(0, maxName) };
+}
+
+/** How much the store holds of one connection. Agents are untrusted. */
+export interface StoreLimits {
+  /** Sessions; the least recently updated is dropped. */
+  readonly sessions: number;
+  /** Skills and commands of a session. */
+  readonly skills: number;
+  /** Characters of one skill. */
+  readonly text: number;
+  /** Characters of all sessions; the oldest are dropped. */
+  readonly allText: number;
+  /** Problems that are stored. */
+  readonly problems: number;
+}
+
+export const defaultStoreLimits: StoreLimits = /* @__PURE__ */ Object.freeze({
+  sessions: 100,
+  skills: 20_000,
+  text: 16_384,
+  allText: 64 * 1024 * 1024,
+  problems: 200,
+});
+
+/** SDK 0.4.5 strips the `_` from the methods of extension notifications. */
+function isMethod(method: unknown, expected: string): boolean {
+  return method === expected || (typeof method === "string" && `_${method}` === expected);
+}
+
+/** Reads the skills in a notification of an agent; undefined if it has none. Never throws for a JSON value. */
+function readNotification(method: unknown, params: unknown, source: EntryContext): ParsedNotification | undefined {
+  const isNotification = isMethod(method, skillsNotification);
+  if (!isNotification && method !== sessionUpdate) return undefined;
+  const found = readUpdateParams(params);
+  if (found === undefined) return undefined;
+  if (isSkillsKind(found.kind)) return readSkillsList(found, isNotification, source);
+  return found.kind === availableCommandsUpdate ? readCommandList(found, source) : undefined;
 }

@@ -1,12 +1,16 @@
 import { sessionClose, sessionDelete, sessionUpdate, type MessageStream } from "../../wire/methods.ts";
-import { isForUsOnly } from "../observe-skills.ts";
+import { isForUsOnly, tapStream } from "../observe-skills.ts";
 import { isOptIn } from "../initialize.ts";
 import { fieldsOf, isSame, reuseEqualList } from "../json.ts";
-import { type AgentCapabilities, ConnectedAgent, type StoreProblem } from "./connected-agent.ts";
-import { defaultStoreLimits, type StoreLimits } from "./limits.ts";
+import {
+  type AgentCapabilities,
+  ConnectedAgent,
+  type StoreProblem,
+  defaultStoreLimits,
+  type StoreLimits,
+} from "./connected-agent.ts";
 import type { StoredSkill } from "../forms/notification.ts";
 import type { SkillSession } from "./session.ts";
-import { tapStream } from "../tap-stream.ts";
 
 /** Functions that an SDK's client calls; for `ClientSideConnection` of 0.4.5, or to be called by handlers of a 2.x app. */
 export interface SkillsHandlers {

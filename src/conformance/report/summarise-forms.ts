@@ -7,7 +7,7 @@ import {
   readQwenSkills,
   readYolopCommand,
 } from "../../client/advertised-command.ts";
-import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-list.ts";
+import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-update.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
 import type { Exchange } from "../exchange.ts";

@@ -1,5 +1,5 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
-import { isSkillsKind } from "../../client/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { advertisedIn, type Exchange } from "../exchange.ts";
 import { type RuleViolation, documents, quote, defineRules } from "../rule.ts";

@@ -1,5 +1,5 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
-import { isSkillsKind } from "../../client/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import type { RecordedUpdate } from "../exchange.ts";
 import { documents, quote, defineRules } from "../rule.ts";

@@ -1,7 +1,7 @@
 import { readAdvertisedCommand, readAirCommand, readYolopCommand } from "../../client/advertised-command.ts";
 import { type JsonObject, fieldsOf, isStrings } from "../../client/json.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
-import { isSkillsKind } from "../../client/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate, metaKey } from "../../wire/methods.ts";
 import type { Exchange, RecordedUpdate } from "../exchange.ts";
 
