@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MemoryScript } from "./runtime/sandbox/memory-sandbox.ts";
 
-/** The outcome of a call: a result, or an error in its wire form (CONTRACT C-2.3). */
+/** The outcome of a call: a result, or an error in its wire form. */
 type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
 
 /** A door over the skills of {@link doorSkills}, for a session of the given project, with an empty blob store. */
@@ -42,7 +42,7 @@ export const doorSkills: Readonly<Record<string, string>> = {
   "zz-release/scripts/release.py": "print(1)\n",
 };
 
-/** Who uses the door: models do not see skills with `disable-model-invocation: true` (CONTRACT C-1.1). */
+/** Who uses the door: models do not see skills with `disable-model-invocation: true`. */
 export type Audience = "models" | "people";
 
 function actionManifest(name: string, rest: string): string {
@@ -499,7 +499,7 @@ function refusedAsAbsent(name: string): object {
   return refused("SKILL_NOT_FOUND", { hint: text, available: expect.not.arrayContaining([name]) as string[] });
 }
 
-/** Tests that the same call has the same result through every door (CONTRACT C-2.1). */
+/** Tests that the same call has the same result through every door. */
 export function describeDoors(
   door: string,
   open: (project: string) => Promise<OpenDoor>,

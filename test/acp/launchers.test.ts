@@ -124,7 +124,7 @@ describe("the descendants of a process", () => {
     }
   });
 
-  test("are kept when processes cannot be listed", async () => {
+  test("are retained when processes cannot be listed", async () => {
     const told: string[] = [];
     const lists = [Promise.resolve([process_(10, 1), process_(11, 10)]), Promise.reject(new Error("EMFILE"))];
     const tree = createProcessTree(

@@ -182,7 +182,7 @@ test("ends when nobody reads its messages any longer", async () => {
   await ended;
 });
 
-test("ends when it is told to", async () => {
+test("ends when its signal is aborted", async () => {
   const told = new AbortController();
   const { ended } = start(told.signal);
   told.abort();

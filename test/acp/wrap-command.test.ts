@@ -184,7 +184,7 @@ test("sends SIGTERM, then SIGKILL, to an agent that ignores the end of stdin", a
   expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
 });
 
-test("sends SIGKILL 5 s after SIGTERM to an agent that ignores it, however often it is told", async () => {
+test("sends SIGKILL 5 s after SIGTERM to an agent that ignores it, however often it is signalled", async () => {
   const clock = manualClock();
   const wrapped = wrap(["stubborn"], { clock });
   await inSession(wrapped);

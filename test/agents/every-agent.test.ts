@@ -71,7 +71,7 @@ function lastMessage(body: unknown): string {
 /** One pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** How each lesson in a request tells the model to use skills. */
+/** How each lesson in a request instructs the model to use skills. */
 function taughtIn(body: string): readonly string[] {
   return [...body.matchAll(/read the SKILL\.md at its path|documents all the tools/g)].map(([way]) => way);
 }

@@ -20,7 +20,7 @@ import { type WrappedProcess, startWrapped } from "./wrapped-process.ts";
 export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until" | "exited" | "close"> {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
-  /** The calls of tools for which permission was requested; the editor allows each once, unless it was told otherwise. */
+  /** The calls of tools for which permission was requested; the editor allows each once, unless the test says otherwise. */
   readonly permissions: readonly ToolCallUpdate[];
   /** The same requests, whole. */
   readonly requests: readonly RequestPermissionRequest[];

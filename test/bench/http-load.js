@@ -1,4 +1,4 @@
-// Sends requests for a while, in a process of its own, and tells how many were answered and how.
+// Sends requests for a while, in a process of its own, and reports how many were answered and how.
 import { pathToFileURL } from "node:url";
 import autocannon from "autocannon";
 

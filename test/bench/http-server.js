@@ -1,4 +1,4 @@
-// Serves what is measured, in a process of its own: `hello`, or the skills below a root. Tells its URL, and on request what it used.
+// Serves what is measured, in a process of its own: `hello`, or the skills below a root. Prints its URL, and on request what it used.
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { openApp } from "../../dist/runtime/app.js";

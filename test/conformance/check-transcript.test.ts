@@ -40,7 +40,7 @@ test("an error without an id answers a line that is not JSON, once", () => {
   expect(ofClient.map(({ rule, line }) => `${rule} ${line}`)).toEqual(["client-quiet 3"]);
 });
 
-test("one rule is told at most 20 times, then how often", () => {
+test("one rule is reported at most 20 times, then how often", () => {
   const entries = Array.from({ length: 50 }, (_, index) => toTranscriptEntry(index + 1, "agent", "not JSON"));
   const findings = checkTranscript(entries);
   expect(findings).toHaveLength(21);

@@ -46,7 +46,7 @@ describe("an agent that does what the RFD says, and nothing else", () => {
     expect(reportOn([...opened, update(params)])).toMatchObject({ conformant: true, errors: 0 });
   });
 
-  test("is told what else this project asks for, which decides only when it is chosen", () => {
+  test("lists what else this project requests, which decides only when it is chosen", () => {
     const sent = [...opened, update({ sessionId: "s", ...list })];
     const { verdicts } = reportOn(sent);
     expect(verdicts.find(({ origin }) => origin === "acp-skills")).toMatchObject({ checked: true, errors: 2 });
@@ -60,7 +60,7 @@ describe("an agent that does what the RFD says, and nothing else", () => {
   });
 });
 
-test("an agent that tells nothing has no verdict, and JUnit skips what was not checked", () => {
+test("an agent that sends nothing has no verdict, and JUnit skips what was not checked", () => {
   const report = reportOn(opened);
   expect(report.conformant).toBeNull();
   expect([...textReport(report)].at(-1)).toBe("nothing was checked: the agent announced no skills");

@@ -246,7 +246,7 @@ export function describeApprovalStore(adapter: string, open: () => OpenApprovals
           );
         }));
 
-      test("are not kept of versions with more files than a digest covers", () =>
+      test("are not stored for versions with more files than a digest covers", () =>
         using(async (store) => {
           await store.change(project, adding(grantOf(1)));
           await store.keepCopy(

@@ -59,7 +59,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
       );
     });
 
-    test("keeps of long texts what tells them apart", () =>
+    test("keeps the parts that distinguish long texts", () =>
       withLedger(async (ledger) => {
         const long = "x".repeat(1_000_000);
         ledger.record({ at: 1, tool: long, skill: long, sessionId: long, door: long });

@@ -22,7 +22,7 @@ describe("the exchanges of a session", () => {
     expect(both.map(({ signal }) => signal.aborted)).toEqual([false, true]);
   });
 
-  it("cancels nothing where clients are not told apart", () => {
+  it("cancels nothing where clients cannot be distinguished", () => {
     const exchanges = createExchanges({ isOneClient: false });
     const { signal } = exchanges.enter(request(1));
     exchanges.enter(cancelled(1)).leave();

@@ -60,7 +60,7 @@ describe("the app", () => {
     return count;
   };
 
-  test("a session tells that a change of the project's skills was interrupted", async () => {
+  test("a session reports that a change of the project's skills was interrupted", async () => {
     const records = path.join(directory, "data", "changes");
     mkdirSync(records, { recursive: true, mode: 0o700 });
     const [project, other] = ["project", "other"].map((name) => path.join(directory, name));

@@ -159,7 +159,7 @@ test("code calls only exactly the skill that its run was planned with", async ()
   });
 });
 
-describe("a run tells by events", () => {
+describe("a run reports by events", () => {
   test("that it was queued and started, what it printed and stored, and that it ended", async () => {
     const { runs, caller, events } = await openMemoryRun(actionSkill("a.b"), async ({ print, createBlob }) => {
       print("one\ntwo\n");
@@ -217,7 +217,7 @@ describe("a run that waits for another one", () => {
   const options = { concurrency: 1, policy: allowsAll };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  test("tells so, is in the run store as queued and then as running, and its secrets are read when its turn comes", async () => {
+  test("says so, is in the run store as queued and then as running, and its secrets are read when its turn comes", async () => {
     const ends: (() => void)[] = [];
     const read: string[] = [];
     const { runs, caller, events, records } = await openMemoryRun(

@@ -27,7 +27,7 @@ describe("definitions match the protocol's schemas, except for additions", () =>
     expect(Object.keys(tool.parameters.properties)).toEqual([...Object.keys(seed.parameters.properties), ...added]);
     const { required = [], ...parameters }: { type: string; required?: readonly string[] } = seed.parameters;
     expect(tool.parameters).toMatchObject(parameters);
-    // A file's path may stand for content (C-4.2).
+    // A file's path may stand for content.
     const needed = required.filter((parameter) => name !== "create_blob" || parameter !== "content");
     expect(tool.parameters.required ?? []).toEqual(needed);
   });

@@ -10,7 +10,7 @@ test("an event has an id, a type and its data on one line, whatever is in it", (
   expect(told).toEqual(['id: e-1\nevent: run\ndata: {"name":"a\\nevent: fake\\r\\n\u2028b"}\n\n']);
 });
 
-test("a client gets exactly what it has missed, or is told that this is not known", () => {
+test("a client gets exactly what it has missed, or learns that this is not known", () => {
   fc.assert(
     fc.property(fc.nat(40), fc.nat(45), fc.integer({ min: 1, max: 10 }), (pushed, seen, most) => {
       const events = createCallerEvents({ epoch: "e", most });

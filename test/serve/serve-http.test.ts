@@ -30,7 +30,7 @@ function raw({ url }: OpenHttp, path: string, options: RawOptions = {}): Promise
 const withToken = { authorization: `Bearer ${localToken}` };
 const errorOf = ({ text }: RawAnswer): unknown => (JSON.parse(text) as { error: unknown }).error;
 
-describe("a request is refused before it reaches a tool (C-2.2)", () => {
+describe("a request is refused before it reaches a tool", () => {
   test.each<[string, RawOptions, number, string]>([
     ["a Host that is not ours", { headers: { host: "evil.example" } }, 421, "INVALID_REQUEST"],
     ["our Host with another port", { headers: { host: "127.0.0.1:1" } }, 421, "INVALID_REQUEST"],

@@ -44,7 +44,7 @@ test("looks nothing up while it is asked, and says nothing until it knows", asyn
   expect(await known(environments, skill)).toEqual({ status: "met", missing: [] });
 });
 
-test("tells its listeners once, and only if something is missing", async () => {
+test("notifies its listeners once, and only if something is missing", async () => {
   const { environments, told } = open({ programs: { git: "2.0.0" } });
   const skills = [asking("Requires git", "a"), asking("Requires network access", "b")];
   environments.prepare(skills);

@@ -23,7 +23,7 @@ export interface HostileServer {
   arrived(path: string): Promise<void>;
 }
 
-/** A server on loopback that misbehaves as its paths are told to; closed at the end of the test. */
+/** A server on loopback that misbehaves as its paths say; closed at the end of the test. */
 export async function openHostileServer({ secure = false } = {}): Promise<HostileServer> {
   const paths = new Map<string, Answer>();
   const asked: HostileServer["asked"] = [];

@@ -34,7 +34,7 @@ test.each(["{", '{"version":2,"skills":{}}', "<<<<<<< HEAD\n"])(
   },
 );
 
-test("what another program writes meanwhile is kept", async () => {
+test("what another program writes meanwhile is preserved", async () => {
   const place = projectPlace(project.directory, project.directory, {});
   let times = 0;
   await changeLock(place, "id", (lock) => {

@@ -34,7 +34,7 @@ const numbers: readonly [number, readonly SkillsErrorCode[]][] = [
 ];
 
 test.each(numbers.flatMap(([number, codes]) => codes.map((code) => [code, number] as const)))(
-  "maps %s to %i with its message and code (C-2.3)",
+  "maps %s to %i with its message and code",
   (code, number) => {
     const { wire, logged } = tell(new SkillsError(code, "A sentence."));
     expect(wire).toMatchObject({ code: number, message: "A sentence.", data: { code } });

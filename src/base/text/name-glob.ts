@@ -19,12 +19,3 @@ export function matchesGlob(pattern: string, text: string): boolean {
   }
   return at <= end;
 }
-
-/** Whether some text may match both patterns: true if in doubt. */
-export function globsOverlap(a: string, b: string): boolean {
-  if (!a.includes("*")) return matchesGlob(b, a);
-  if (!b.includes("*")) return matchesGlob(a, b);
-  const [startA, startB] = [a.slice(0, a.indexOf("*")), b.slice(0, b.indexOf("*"))];
-  const [endA, endB] = [a.slice(a.lastIndexOf("*") + 1), b.slice(b.lastIndexOf("*") + 1)];
-  return (startA.startsWith(startB) || startB.startsWith(startA)) && (endA.endsWith(endB) || endB.endsWith(endA));
-}

@@ -46,7 +46,7 @@ test("a model does not read the skills of a project where nobody can be asked", 
   });
 });
 
-test("the embedder's person is asked once, and the answer is kept", async () => {
+test("the embedder's person is asked once, and the answer is stored", async () => {
   const asked: Question[] = [];
   const opened = await open((question) => {
     asked.push(question);

@@ -40,7 +40,7 @@ function environmentsWithGit() {
   return { environments, known };
 }
 
-test("tells with each skill whether this machine has what it requires", async () => {
+test("says with each skill whether this machine has what it requires", async () => {
   const skills = ["Requires git", "Requires git and uv", "Requires a token", undefined].map((compatibility, index) =>
     offer(`s${index}`, compatibility === undefined ? {} : { compatibility }),
   );

@@ -39,7 +39,7 @@ test("truncated text keeps whole characters and loses less than one per cut", ()
 
 test.each([
   ["a NUL", Buffer.from("a\0b")],
-  ["a stray continuation", Buffer.from([0x61, 0x80, 0x62])],
+  ["an unexpected continuation", Buffer.from([0x61, 0x80, 0x62])],
   ["an incomplete character at the end of the file", Buffer.from("é").subarray(0, 1)],
   ["UTF-16", Buffer.from("text", "utf16le")],
   ["an encoded surrogate", Buffer.from([0xed, 0xa0, 0x80])],
@@ -59,6 +59,6 @@ test.each([0xc0, 0xc1, 0xf5, 0xff])("the invalid byte %i does not count as a tru
   expect(toContent(bytes, { end: true })).toEqual({ content: bytes.toString("base64"), encoding: "base64" });
 });
 
-test("a byte order mark is kept", () => {
+test("a byte order mark is preserved", () => {
   expect(toContent(Buffer.from("\ufeffa")).content).toBe("\ufeffa");
 });

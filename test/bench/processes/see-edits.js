@@ -30,7 +30,7 @@ function look(name) {
   try {
     add(name);
   } catch {
-    // It was removed, which `tell` reports.
+    // It was removed, which the other end reports.
   }
   tell(name);
 }

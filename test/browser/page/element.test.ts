@@ -94,7 +94,7 @@ describeInBrowser("<acp-skill-browser>", () => {
     expect(await page.getByRole("button", { name: "Theme" }).count()).toBe(0);
   });
 
-  test("tells its page what is opened and what is to be used, shows all that a store has, and who did not ask for skills", async () => {
+  test("notifies its page of what is opened and what is to be used, shows all that a store has, and who did not ask for skills", async () => {
     const server = closeAfterwards(await startFakeServer([], embedded));
     const page = await openPage(server.address);
     await page.evaluate(() => {

@@ -8,7 +8,7 @@ import type { About, SkillRow, SkillListChange } from "../../../src/browser/wire
 /** The API of the skill browser over a list in memory, under the headers that the real server sends. */
 export interface FakeServer {
   readonly address: string;
-  /** Puts and removes rows as one change, told by an event. */
+  /** Puts and removes rows as one change, announced by an event. */
   change(put: readonly SkillRow[], removed?: readonly string[]): void;
   /** Ends every event stream, and refuses requests to the API until {@link FakeServer.returnToService}. */
   dropConnections(): void;

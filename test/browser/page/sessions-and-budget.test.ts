@@ -16,7 +16,7 @@ const skills = Object.fromEntries([
 ]) as Record<string, string>;
 
 describeInBrowser("the views beside the list", () => {
-  test("sessions show what editors were told, what was used, and sessions that come later", async () => {
+  test("sessions show what editors were sent, what was used, and sessions that come later", async () => {
     const { app, address, close } = await openRuns(skills, { pageDirectory });
     closeAfterwards({ close });
     const announced = { at: Date.now(), skills: 301, names: ["greet", "<img src=x onerror=alert(1)>"] };

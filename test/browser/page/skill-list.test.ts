@@ -20,7 +20,7 @@ describeInBrowser("the list of skills", () => {
     await count(page).getByText("30 of 30 skills").waitFor();
   });
 
-  test("shows the ends of long places, which tell them apart", async () => {
+  test("shows the ends of long places, which distinguish them", async () => {
     const place = (end: string): string => `~/${"a-long-name/".repeat(12)}${end}`;
     const rows = ["one", "two", "one", "two"].map((end, index) => inventRow(index, { source: place(end) }));
     const { address } = closeAfterwards(await startFakeServer(rows));
@@ -161,7 +161,7 @@ describeInBrowser("the list of skills", () => {
     expect(await list.getAttribute("aria-activedescendant")).toBe("row-204");
   });
 
-  test("renders few of 10,000 rows, and tells screen readers of all", async () => {
+  test("renders few of 10,000 rows, and announces all to screen readers", async () => {
     const { address } = await serve(10_000);
     const page = await openPage(address);
     await row(page, "skill-00000").waitFor();

@@ -64,7 +64,7 @@ describeInBrowser("the sources of the skill browser", () => {
     await project.getByText("1.1.0").waitFor();
   });
 
-  test("what goes wrong is told beside the form, and nothing can be installed from a read-only page", async () => {
+  test("what goes wrong is shown beside the form, and nothing can be installed from a read-only page", async () => {
     const server = closeAfterwards(await openBrowse({}));
     const page = await openPage(server.address, { allow: /50[0-9]|400/ });
     await page.getByRole("link", { name: "Sources" }).click();

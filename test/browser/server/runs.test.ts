@@ -8,7 +8,7 @@ const echo = python("echo", "def main(args):\n    print('hello')\n    return arg
 const network = '[permissions]\nnetwork = ["https://api.example.com"]\n';
 const codeOf = (answered: { readonly json: unknown }): string => (answered.json as BrowseError).error.code;
 
-test("a run is answered before it ends; its news tell what it prints, and its result is there afterwards", async () => {
+test("a run is answered before it ends; its news contain what it prints, and its result is there afterwards", async () => {
   const { start, news, send } = await openRuns(echo);
   const started = await start("echo", { args: { n: 1 } });
   expect(started.status).toBe(202);

@@ -165,7 +165,7 @@ describe("what others of this machine and its browsers can do", () => {
     expect((await exchange()).status).toBe(403);
   });
 
-  it("takes only the code that was told last", async () => {
+  it("takes only the code that was printed last", async () => {
     const [old, fresh] = [browse.newAddress(), browse.newAddress()].map((address) => new URL(address).hash.slice(6));
     const exchange = (code = "") => browse.send("/api/session", { method: "POST", body: JSON.stringify({ code }) });
     expect((await exchange(old)).status).toBe(403);
@@ -338,7 +338,7 @@ describe("idle shutdown", () => {
     }
   });
 
-  it("is not kept up by those who have no cookie", async () => {
+  it("is not held up by those who have no cookie", async () => {
     const clock = manualClock();
     browse = await openBrowse({ clock, idleMinutes: 10 });
     try {

@@ -250,7 +250,7 @@ test("a plan is carried out once, and only with its own nonce", async () => {
   expect((await browse.apply(other)).status).toBe(409);
 });
 
-test("a plan is kept for ten minutes, and four of them at most", async () => {
+test("a plan is stored for ten minutes, and four of them at most", async () => {
   const time = manualClock();
   // Answers to requests need the real one.
   const clock = { now: () => systemClock.now(), after: (ms: number, callback: () => void) => time.after(ms, callback) };
@@ -375,7 +375,7 @@ test("requests that name too many skills, or something else, are refused", async
   expect([unknown.status, unknown.json()]).toMatchObject([404, { error: { code: "SKILL_NOT_FOUND" } }]);
 });
 
-test("a damaged lock is told, and does not hide the other", async () => {
+test("a damaged lock is reported, and does not hide the other", async () => {
   const browse = await open();
   const publisher = await publishAlpha();
   await browse.apply(await browse.plan({ ...alphaOf(publisher.origin), place: "global" }));

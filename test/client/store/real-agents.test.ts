@@ -31,7 +31,7 @@ function replay(file: string, look: (store: SkillsStore) => void = () => undefin
 
 const fixture = "conformance-fixture";
 
-/** Whether the text is the first or the edited one, where the skill is, in which form it was told, and its command. */
+/** Whether the text is the first or the edited one, where the skill is, in which form it was sent, and its command. */
 function describeSkill({ description, source, form, command }: StoredSkill): string {
   const [text] = description.split(" ");
   return `${text} ${source ?? "-"} ${form} ${command ?? "-"}`;
@@ -66,7 +66,7 @@ const optedIn = [
 const commandsOnly = [...edits("acp-skills-command", fixture), "none"];
 /** The editor declined commands: the list itself says which there are. */
 const declined = [...edits("_acp-skills/skills_update", fixture), "none"];
-/** Codex finds the skill itself, tells it as `$name`, and still does so when we do not any more. */
+/** Codex finds the skill itself, lists it as `$name`, and still does so when we do not any more. */
 const [before, after] = [`Written - named-command $${fixture}`, `Edited - named-command $${fixture}`];
 const codexTold = (form: string): string[] => edits(form, `$${fixture}`);
 const lastOfCodex = `Edited ${claude} acp-skills-command $${fixture}`;

@@ -175,7 +175,7 @@ test("a listener that throws is heard of, but ends nothing", async () => {
   for (const other of others) process.on("uncaughtException", other);
 });
 
-test("no message throws, and none changes skills unless it tells some", () => {
+test("no message throws, and none changes skills unless it lists some", () => {
   const someKinds = fc.constantFrom("available_skills_update", "available_commands_update", "agent_message_chunk");
   const messages = fc.oneof(
     fc.jsonValue(),

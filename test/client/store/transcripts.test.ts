@@ -17,7 +17,7 @@ const pdf = { name: "pdf", description: "Reads PDF files.", agent: "agent", sess
 const csv = { ...pdf, name: "csv", description: "Reads CSV files." };
 const listed = { license: "MIT", compatibility: "Needs git.", allowedTools: ["Read"] };
 
-/** What each agent told, and the commands that are not known to be skills. */
+/** What each agent sent, and the commands that are not known to be skills. */
 const told: Record<string, [skills: object[], commands: string[]]> = {
   "rfd-update": [
     [

@@ -93,7 +93,7 @@ export function describeBlobs(trial: Trial): void {
       );
     });
 
-    it("created before a failure are kept", () =>
+    it("created before a failure are stored", () =>
       trial.run(
         codeRun("import runtime\ndef main():\n    runtime.blobs.create(b'kept', kind='a/b')\n    raise ValueError\n"),
         ({ end, host }) => {
@@ -123,7 +123,7 @@ export function describeBlobs(trial: Trial): void {
       });
     });
 
-    it("are kept when the program fails", () =>
+    it("are stored when the program fails", () =>
       trial.run(
         codeRun("def main():\n    open('/output/a', 'w').write('x')\n    raise ValueError\n"),
         ({ end, host }) => {

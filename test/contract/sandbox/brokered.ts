@@ -8,7 +8,7 @@ class SkillCallError extends Error implements SkillCallFailure {
   readonly runId = "run_inner00001";
 }
 
-/** C-5.5: skills that run elsewhere. */
+/** Skills that run elsewhere. */
 export function describeBrokered(trial: Trial): void {
   const brokered = ["mail.send"];
   describe("brokered skills", trial.together, () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attackCode, codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-1.4 `network`: only allowed hosts can be reached. The bait's listener represents all other hosts. */
+/** The permission `network`: only allowed hosts can be reached. The bait's listener represents all other hosts. */
 export function describeEgress(trial: Trial): void {
   describe("an allowed network", () => {
     let server: Server;

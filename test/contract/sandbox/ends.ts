@@ -6,7 +6,7 @@ import type { Trial } from "./tier.ts";
 
 const megabyte = 1024 * 1024;
 
-/** C-5.7: how runs fail. Tests that exhaust resources run one at a time. */
+/** How runs fail. Tests that exhaust resources run one at a time. */
 export function describeEnds(trial: Trial): void {
   const timeout: RunEnd = { type: "limit", limit: "timeout" };
   const ends = (name: string, code: string, allowed: readonly RunEnd[], more: More = {}): void => {

@@ -3,7 +3,7 @@ import { channel, forgeries } from "./forged-frames.ts";
 import { type More, attackCode, codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.4: printed output cannot forge a result, and forged frames cannot break the host. */
+/** Printed output cannot forge a result, and forged frames cannot break the host. */
 export function describeForging(trial: Trial): void {
   const forging = (body: string, more: More = {}) =>
     codeRun(attackCode(`${channel}\ndef forge():\n${body.replace(/^/gm, "    ")}\n`), {

@@ -129,7 +129,7 @@ export function describeGuardedProject(trial: Trial): void {
       });
     });
 
-    it("protects the kept directories and their parents", () => {
+    it("protects the mounted directories and their parents", () => {
       const directory = project();
       const deep = "below/one/two/three/four/skills";
       mkdirSync(path.join(directory, deep), { recursive: true });

@@ -24,7 +24,7 @@ import { type More, type Script, codeRun, python, scriptRun, skillOf, skillRun }
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.4: the environment of a program. */
+/** The environment of a program. */
 export function describeInside(trial: Trial): void {
   const returns = (name: string, code: string, value: Json, more: More & { args?: Json } = {}): void => {
     it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));
@@ -175,7 +175,7 @@ export function describeInside(trial: Trial): void {
     );
   });
 
-  it("files in /output that are not kept are reported", () => {
+  it("files in /output that are not stored are reported", () => {
     const code = python`
       import os
 

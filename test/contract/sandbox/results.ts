@@ -5,7 +5,7 @@ import { codeRun, python } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.3 and C-5.4: results and exceptions of a program. */
+/** Results and exceptions of a program. */
 export function describeResults(trial: Trial): void {
   const returns = (name: string, code: string, value: Json, more: { args?: Json; entrypoint?: string } = {}): void => {
     it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { python, scriptRun } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.6: files of Agent Skills, run by their language. */
+/** Files of Agent Skills, run by their language. */
 export function describeScripts(trial: Trial): void {
   const argv = ["--in", "x y", "", "*", "$(id)", "line\nbreak", "ä"];
   const stdin = "from outside\n".repeat(10_000);

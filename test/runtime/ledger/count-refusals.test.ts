@@ -38,7 +38,7 @@ test("refusals of one caller for one reason are a row at once, and one a minute 
   expect(rows).toHaveLength(3);
 });
 
-test("tells callers, sessions, doors and reasons apart, and counts nothing else", () => {
+test("distinguishes callers, sessions, doors and reasons, and counts nothing else", () => {
   const { ledger, rows } = open();
   const different = [
     { caller: "kim" },

@@ -43,7 +43,7 @@ const record: SessionRecord = {
   announced: { at: 1_050, skills: 2, names: ["pdf", "greet"] },
 };
 
-test("another reader finds what was kept, as open", async () => {
+test("another reader finds what was recorded, as open", async () => {
   const records = open();
   records.keep({}, record);
   await records.close();
@@ -124,7 +124,7 @@ test("old files of others are removed, new ones stay", async () => {
   expect(readdirIfThere()).not.toContain(old);
 });
 
-test("a directory that cannot be written is told once, and nothing throws", async () => {
+test("a directory that cannot be written is reported once, and nothing throws", async () => {
   writeFileSync(directory, "a file is in the way");
   const records = open();
   const session = {};

@@ -72,7 +72,7 @@ describe("ledger verify", () => {
         writeFileSync(first(), `${rows.join("\n")}\n`);
         const { fault } = (await decisions()) ?? {};
         expect(fault).toBeDefined();
-        // The first row that is not what it was; a changed row may be told by its own digest of those before it.
+        // The first row that is not what it was; a changed row may be found by its own digest of those before it.
         const changed = rows.findIndex((one, index) => one !== intact[index]);
         expect(Math.abs((fault?.row ?? 0) - (changed + 1))).toBeLessThanOrEqual(1);
       }),

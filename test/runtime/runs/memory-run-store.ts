@@ -12,7 +12,7 @@ export function memoryRunStore({
   maxRuns = defaultRetention.maxRuns,
   maxBytes = defaultRetention.maxBytes,
 }: Partial<RunRetention> & { readonly now?: () => number } = {}): RunStore {
-  /** Oldest first, as JSON: what is kept does not change afterwards. */
+  /** Oldest first, as JSON: what is stored does not change afterwards. */
   let kept: { readonly runId: string; readonly owner: string; readonly createdAt: number; readonly json: string }[] =
     [];
 

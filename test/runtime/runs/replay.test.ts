@@ -60,7 +60,7 @@ describe("a replay", () => {
     });
   });
 
-  test("tells what is different, and that logs do not count", async () => {
+  test("says what is different, and that logs do not count", async () => {
     let count = 0;
     const opened = await openMemoryRun(actionSkill("a.b"), ({ run, print }) => {
       print(`run ${++count}\n`);

@@ -62,7 +62,7 @@ test("an owner who fills the queue does not keep others out", async () => {
   (await second)?.();
 });
 
-test("who was admitted keeps its place, and is told at once how many are before it", async () => {
+test("who was admitted keeps its place, and learns at once how many are before it", async () => {
   const queue = createRunQueue({ concurrency: 1, maxWaiting: 8 });
   const places: string[] = [];
   const told = (owner: string) => (behind: number) => places.push(`${owner} behind ${behind}`);

@@ -112,7 +112,7 @@ describe("run records on disk", () => {
     },
   );
 
-  test("a file in the place of the directory is logged once; what could not be written is kept, and written later", async () => {
+  test("a file in the place of the directory is logged once; what could not be written is held back, and written later", async () => {
     writeFileSync(join(directory, "runs"), "");
     const store = open();
     await keep(store, 1);
@@ -125,7 +125,7 @@ describe("run records on disk", () => {
     expect(await idsIn(open())).toEqual(["run_0000000003", "run_0000000002", "run_0000000001"]);
   });
 
-  test("1,000 records that are kept at once are found at every moment, and written in one group", async () => {
+  test("1,000 records that are stored at once are found at every moment, and written in one group", async () => {
     const store = open();
     const numbers = Array.from({ length: 1_000 }, (_, at) => at);
     for (const number of numbers) store.keep(keptRunOf(number));

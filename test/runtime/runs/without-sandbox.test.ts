@@ -59,7 +59,7 @@ test("with a grant of all that it declares, it runs without a sandbox, and its r
   expect(started).toEqual([["skill", "none"]]);
 });
 
-test("its secrets are masked in what it prints, returns and tells", async () => {
+test("its secrets are masked in what it prints, returns and reports", async () => {
   const { runs, caller, events } = await open({ grants: await granted() });
   const result = await runs.run(await runs.plan(request, caller, signal), caller, signal);
   expect(result).toMatchObject({ output: { secret: "***" }, logs_preview: "***\n" });

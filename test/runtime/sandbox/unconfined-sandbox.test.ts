@@ -98,7 +98,7 @@ describe.runIf(onPosix)("code without a sandbox", { timeout: 30_000 }, () => {
     expect(raised).toMatchObject({ type: "raised", error: { type: "NameError" } });
   });
 
-  test("has tracebacks with the paths of the sandbox, so that no path of the host is told", async () => {
+  test("has tracebacks with the paths of the sandbox, so that no path of the host is revealed", async () => {
     const files = { "main.py": "def main():\n    raise ValueError('no')\n" };
     const { end } = await run(skillRun(skillOf("a.b", files, "main.py"), {}));
     expect(end).toMatchObject({

@@ -45,7 +45,7 @@ test("what a policy denies is denied, even if a person blocked it", async () => 
   expect(await trust.standings(skills, asker)).toEqual(["ready", "denied"]);
 });
 
-test("an answer changes how skills stand, and is told", async () => {
+test("an answer changes how skills stand, and is announced", async () => {
   const { trust } = openTrust();
   let changes = 0;
   const stop = trust.onChange(() => changes++);

@@ -66,7 +66,7 @@ describe.each(readers)("$who", ({ token, sees }) => {
       await change(opened, { [name]: skillText(name) });
       await change(opened, { [name]: skillText(name, "Does more.") });
       await change(opened, { [name]: undefined });
-      // Everybody discovers this one, so that what was told before it has arrived.
+      // Everybody discovers this one, so that what was sent before it has arrived.
       await change(opened, { "open-last": skillText("open-last") });
       await expect.poll(() => client.events.at(-1)?.data).toMatchObject({ added: ["open-last"] });
       const told = client.events.filter(({ type }) => type === "catalog").map(({ data }) => data);
@@ -94,7 +94,7 @@ const action = {
   "/skills/open-sum/main.py": "def main():\n    return 1\n",
 };
 
-test("a caller is told of its own runs, without what they print, and nobody else is", async () => {
+test("a caller is notified of its own runs, without what they print, and nobody else is", async () => {
   const { runs } = openMemoryRuns(({ print }) => {
     print("secret output\n");
     return { type: "returned", value: "secret result" };
@@ -140,7 +140,7 @@ test.each([
   ["of another process", "0123-4"],
   ["that is none", "x"],
   ["of the future", undefined],
-])("a client with an id %s is told to read the snapshot", async (_what, lastEventId) => {
+])("a client with an id %s is instructed to read the snapshot", async (_what, lastEventId) => {
   const opened = await open([]);
   const first = await readEvents(opened.url, { token: localToken });
   await expect.poll(() => first.events.length).toBe(1);
@@ -155,7 +155,7 @@ test.each([
   client.leave();
 });
 
-test("more changes at once than fit into an event are told as a reset", async () => {
+test("more changes at once than fit into an event are announced as a reset", async () => {
   const opened = await open([]);
   const client = await readEvents(opened.url, { token: localToken });
   const names = Array.from({ length: 101 }, (_, n) => `s${n}`);

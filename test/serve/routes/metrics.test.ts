@@ -72,7 +72,7 @@ test("probes are answered whatever host and credentials they send; nothing else 
   expect((await sendRaw(server.url, "/metrics", { headers })).status).toBe(421);
 });
 
-test("every request is told once when it has ended, with its caller and id, refused ones too", async () => {
+test("every request is reported once when it has ended, with its caller and id, refused ones too", async () => {
   const ended: RequestRecord[] = [];
   server = await openHttp({ requestEnded: (record) => void ended.push(record) });
   await server.get("/healthz", { headers: { "x-request-id": "mine" } });

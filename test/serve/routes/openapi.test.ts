@@ -67,7 +67,7 @@ test("each tool has a call, and exactly one call fits a request", () => {
   expect(isRequest([])).toBe(false);
 });
 
-test("the server serves it to everybody, and a client that has it is told so", async () => {
+test("the server serves it to everybody, and a client that has it is answered so", async () => {
   server = await openHttp();
   const answer = await server.get("/openapi.json", { token: null });
   expect(answer.status).toBe(200);

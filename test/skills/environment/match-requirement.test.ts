@@ -68,7 +68,7 @@ const declared = (demand: Demand): Requirement => ({ ...demand, certainty: "decl
 
 const weak = { tier: "landlock", lacks: { "network access": "No network." }, remedy: "Get bubblewrap." };
 
-test("a sandbox that does not support what a skill needs is told with what it is without, and what would help", async () => {
+test("a sandbox that does not support what a skill needs is named with what it is without, and what would help", async () => {
   const demand = declared({ kind: "sandbox", needs: ["project access", "network access"] });
   const surroundings = { machine: memoryMachine(), findSandbox: () => Promise.resolve(weak) };
   const expected = { evidence: "landlock, without network access", advice: "Get bubblewrap." };

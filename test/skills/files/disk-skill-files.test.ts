@@ -89,7 +89,7 @@ describe("disk skill files", () => {
     chmodSync(hidden, 0o700);
   });
 
-  it.runIf(process.platform === "linux")("tells names apart that are not UTF-8, and from U+FFFD", () => {
+  it.runIf(process.platform === "linux")("distinguishes names that are not UTF-8, and from U+FFFD", () => {
     const directory = path.join(root, "bytes");
     mkdirSync(directory);
     for (const name of [[0xff], [0xfe], [0xc3, 0xa9, 0xff], [0xef, 0xbf, 0xbd]]) {

@@ -6,7 +6,7 @@ import { sessionRoots } from "../../../src/skills/skillset/roots.ts";
 const posix = path.posix;
 
 describe("sessionRoots", () => {
-  it("puts explicit roots first, then the session's directories, then the home directory (C-1.6)", () => {
+  it("puts explicit roots first, then the session's directories, then the home directory", () => {
     const { roots, problems } = sessionRoots({
       explicit: ["/x/one", "/x/two"],
       cwd: "/work",

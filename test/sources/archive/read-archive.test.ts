@@ -61,7 +61,7 @@ describe("usable archives", () => {
     expect(await contents(bytes)).toEqual({ "a/b/file": "hello", [`x/${long}`]: "1", [`g/${long}`]: "2" });
   });
 
-  test("of git tell their commit, and lose the directory in which everything lies", async () => {
+  test("of git contain their commit, and lose the directory in which everything lies", async () => {
     const commit = "0123456789abcdef0123456789abcdef01234567";
     const bytes = tarOf(
       paxEntry("g", { comment: commit }),
@@ -105,7 +105,7 @@ describe("refused archives", () => {
     expect(expected).toContain(why);
     expect(await fault(tarOf(paxEntry("x", { path: name }), { name: "fine" }))).toContain(why);
     expect(await fault(tarOf({ name: "@", type: "L", content: `${name}\0` }, { name: "fine" }))).toContain(why);
-    // What is not kept does not matter, and a whole repository is not refused for one file of it.
+    // What is not unpacked does not matter, and a whole repository is not refused for one file of it.
     expect((await read(tarOf({ name, content: "x" }), { keep: () => false })).files).toEqual([]);
     expect(await read(tarOf({ name, content: "x" }, manifest), { unusable: "list" })).toMatchObject({
       files: [{ path: "SKILL.md" }],

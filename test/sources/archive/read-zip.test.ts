@@ -39,7 +39,7 @@ describe("zip archives", () => {
     });
   });
 
-  test("unpack only what is kept", async () => {
+  test("unpack only what is selected", async () => {
     const bytes = zipOf([manifest, { name: "broken", content: "x".repeat(100), crc: 1 }]);
     expect((await read(bytes, { keep: (name) => name === "SKILL.md" })).files).toHaveLength(1);
   });

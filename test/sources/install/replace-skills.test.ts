@@ -19,7 +19,7 @@ test("an install that failed and left everything as it was is not recorded as in
   expect(readdirSync(project.at("project/.agents"))).toEqual(["skills"]);
 });
 
-test("what could not be put back is kept for the next command", () => {
+test("what could not be put back stays for the next command", () => {
   project.write(".agents/skills/a/SKILL.md", "mine");
   const staging = openStaging(project.at(".agents/skills"), {
     id: "x",

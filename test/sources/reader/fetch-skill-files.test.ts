@@ -129,7 +129,7 @@ describe("separate files", () => {
   });
 });
 
-test("a git repository is read as it is told to, by the same rules", async () => {
+test("a git repository is read as its reference says, by the same rules", async () => {
   const { fetcher } = openWorld({});
   const content: RemoteContent = { type: "git", repository: "https://example.com/r", commit: "c", directory: "d" };
   const asked: unknown[] = [];

@@ -5,7 +5,7 @@ import { fakeFetcher } from "../fake-fetcher.ts";
 
 const signal = new AbortController().signal;
 
-test("what a source answers is kept up to a limit of all answers together", async () => {
+test("what a source answers is cached up to a limit of all answers together", async () => {
   const urls = Array.from({ length: 100 }, (_, page) => `https://example.com/${page}`);
   const body = `"${"x".repeat(indexLimits.bytes - 2)}"`;
   const fetcher = fakeFetcher(Object.fromEntries(urls.map((url) => [url, { body }])));

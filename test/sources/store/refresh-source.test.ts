@@ -29,7 +29,7 @@ describe("a look at a source", () => {
     expect(modeOf(sourcePlaces(places, source).state)).toBe(0o600);
   });
 
-  test("asks only whether anything changed, if that can be told", async () => {
+  test("asks only whether anything changed, if that can be known", async () => {
     const { look, bodies } = openStore();
     const fake = fakeSource("alpha");
     fake.index = { etags: { "https://skills.example/index": '"1"' } };
@@ -51,7 +51,7 @@ describe("a look at a source", () => {
     expect(bodies()).toEqual({ alpha: "version 1", beta: "version 2" });
   });
 
-  test("downloads again what its index gives no digest of, because only the bytes tell", async () => {
+  test("downloads again what its index gives no digest of, because only the bytes show that", async () => {
     const { look, bodies } = openStore();
     const content = { type: "skill-md", url: "https://skills.example/alpha" } as const;
     const fake = fakeSource();
@@ -251,7 +251,7 @@ describe("limits", () => {
     expect(state().problems).toEqual(['"alpha": all sources together may have 2 GiB']);
   });
 
-  test("of the problems that are kept", async () => {
+  test("of the problems that are stored", async () => {
     const { look, state } = openStore();
     const fake = fakeSource();
     fake.index = { problems: Array.from({ length: 60 }, (_, number) => `problem ${number}`) };

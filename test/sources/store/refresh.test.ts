@@ -132,7 +132,7 @@ describe("a source that is down", () => {
   });
 });
 
-test("problems of single skills are told, each list once", async () => {
+test("problems of single skills are reported, each list once", async () => {
   const fake = fakeSource("alpha");
   fake.index = { problems: ["alpha: it has no description", "b", "c", "d", "e", "f"] };
   const { pass, told } = await started(fake);

@@ -26,7 +26,7 @@ function open() {
   return { requests, sent, replies, shown, writing, time };
 }
 
-test("tells when a request was written, and measures how long the editor took from then on", () => {
+test("reports when a request was written, and measures how long the editor took from then on", () => {
   const { requests, replies, shown, writing, time } = open();
   requests.request("one", line);
   requests.request("two", line);

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const agent of open.splice(0)) await agent.close();
 });
 
-/** What the agent writes, as the scripted agent is told to. */
+/** What the agent writes, as its script says. */
 const raw = (update: object): string => {
   const params = { sessionId: "session-1", update };
   return `raw ${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })}`;
@@ -46,7 +46,7 @@ const permitCode = 'permit run_code {"language":"python","code":"def main(): ret
 const allowed = '"optionId":"once"';
 const told = "Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.";
 
-test("a run that needs nothing beyond its sandbox is allowed for the person, which its call tells", async () => {
+test("a run that needs nothing beyond its sandbox is allowed for the person, which its call says", async () => {
   writeAction("own", "plain.one");
   const agent = await start();
   const update = {

@@ -53,7 +53,7 @@ test("asks once before the model reads skills of a project, and not again in ano
   await second.close();
 });
 
-test("tells the model why, and asks no more after the user refused", async () => {
+test("gives the model the reason, and asks no more after the user refused", async () => {
   const editor = await openAskingEditor(project, { first: "reject_once" });
   const call = 'tool read_skill_file {"name":"pdf","path":"SKILL.md"}';
   const said = await editor.prompt(`${call}; ${call}`);

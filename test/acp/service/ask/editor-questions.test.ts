@@ -145,7 +145,7 @@ test("takes an answer for the question whose request it answers, and for no othe
   expect(await reply(1)).toEqual({ answer: "once" });
 });
 
-test("gives up after five minutes, tells the editor, and ignores an answer after that", async () => {
+test("gives up after five minutes, notifies the editor, and ignores an answer after that", async () => {
   const { call, asked, reply, selects, clock, atEditor, atAgent, take } = await askingConversation();
   atAgent.splice(0);
   await call(1);

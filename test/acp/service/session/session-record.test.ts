@@ -26,7 +26,7 @@ async function recorded(found: (sessions: readonly KnownSession[]) => void): Pro
   });
 }
 
-test("records which skills a session was told, in which forms, and again after a change", async () => {
+test("records which skills a session was sent, in which forms, and again after a change", async () => {
   const { settle, skillset, clock } = await converseInSession(clients.optedIn);
   await settle();
   clock.pass(250);

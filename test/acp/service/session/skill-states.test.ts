@@ -62,7 +62,7 @@ test("where no skill wants anything and nobody approved anything, trust is not l
   expect(app.trust).not.toHaveBeenCalled();
 });
 
-test("a failure is told, and the next look tries again", async () => {
+test("a failure is reported, and the next inspection tries again", async () => {
   const { states, app, changed, failed } = open();
   app.trust.mockRejectedValueOnce(new Error("The disk is full."));
   states.inspect([wanting]);

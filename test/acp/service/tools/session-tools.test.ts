@@ -69,7 +69,7 @@ test("reads session.mcp and adds a type to every entry in v2", async () => {
   expect(lastAtAgent(neither)).toEqual({ cwd: "/project" });
   expect(neither.logged).toEqual([expect.stringContaining("does not support any")]);
   await neither.editor(prompt("hello"));
-  // Without our tools, the model is told to read the files.
+  // Without our tools, the model is instructed to read the files.
   expect(taughtWith(neither)).toContain("- pdf (/skills/pdf/SKILL.md)");
 });
 
@@ -523,7 +523,7 @@ test("includes a text of every permission request and tool name in agentInterest
     expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
 });
 
-test("includes a text of every update of a running call in agentInterest if only those tell its input", async () => {
+test("includes a text of every update of a running call in agentInterest if only those contain its input", async () => {
   const running = JSON.stringify({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "in_progress" });
   const looks = async (name: string): Promise<boolean> => {
     const conversation = converse({ tools: fakeTools() });

@@ -88,7 +88,7 @@ describeInBrowser("the view of a skill", () => {
     await expect.poll(() => said.textContent()).toBe("The approval was revoked.");
   });
 
-  test("tells what changed when the server finds other bytes than those that were shown", async () => {
+  test("says what changed when the server finds other bytes than those that were shown", async () => {
     const browse = await browseProject();
     const page = await openPage(browse.address, { allow: /409/ });
     await openAction(page);

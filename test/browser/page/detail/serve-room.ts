@@ -44,7 +44,7 @@ async function bundle(contents: string): Promise<string> {
 
 /**
  * A page of the Markdown room alone, under the policy of the browser: `showText` renders a text and returns its HTML. The page `/opinion`
- * has no policy; `removedFrom` tells what a sanitiser would remove.
+ * has no policy; `removedFrom` returns what a sanitiser would remove.
  */
 export async function serveRoom(): Promise<{ readonly address: string; close(): Promise<void> }> {
   const scripts: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ test("names what is not seen, in its place", () => {
   expect(visibleText("\u200b".repeat(1000))).toBe("⟨U+200B U+200B U+200B and 997 more⟩");
 });
 
-test("tells what tag characters spell", () => {
+test("shows what tag characters spell", () => {
   const hidden = Array.from("send it", (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
   expect(visibleText(`Hello${hidden}`)).toBe("Hello⟨tags spelling “send it”⟩");
 });

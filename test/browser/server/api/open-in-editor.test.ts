@@ -11,7 +11,7 @@ describe("the person's editor", () => {
     [{ EDITOR: "gvim" }, ["gvim", "+3", "/s/pdf/SKILL.md"]],
     [{ VISUAL: "vim", EDITOR: "subl" }, ["subl", "/s/pdf/SKILL.md:3:7"]],
     [{ EDITOR: "code", ACP_SKILLS_EDITOR: "my-editor -x" }, ["my-editor", "-x", "/s/pdf/SKILL.md"]],
-  ])("of %o is told of the place in its way", (env, command) => {
+  ])("of %o gets the place in its way", (env, command) => {
     expect(editorCommand(place, env)).toEqual(command);
   });
 

@@ -241,7 +241,7 @@ describe("files", () => {
 });
 
 describe("decisions", () => {
-  it("approve exactly the bytes that were shown, tell it to the ledger, and can be taken back", async () => {
+  it("approve exactly the bytes that were shown, are recorded in the ledger, and can be taken back", async () => {
     browse = await openBrowse({ skills: wanting });
     const shown = await detailOf("net-get");
     const { digest, nonce } = shown;
@@ -380,7 +380,7 @@ describe("decisions", () => {
 });
 
 describe("events", () => {
-  it("tell of a change on disk with whole rows, once", async () => {
+  it("announce a change on disk with whole rows, once", async () => {
     browse = await openBrowse();
     const before = ((await browse.ask("/api/skills")).json() as unknown as SkillList).revision;
     const events = await browse.events();
@@ -434,7 +434,7 @@ describe("events", () => {
     await expect.poll(async () => (await browse.events()).status).toBe(200);
   });
 
-  it("tell when a file changes of a skill that a page reads, though the list stays as it is", async () => {
+  it("announce when a file changes of a skill that a page reads, though the list stays as it is", async () => {
     browse = await openBrowse({ skills: { "pdf/SKILL.md": skillText("pdf"), "pdf/docs/a.md": "one" } });
     const { digest, nonce } = await detailOf("pdf");
     const events = await browse.events();
@@ -445,7 +445,7 @@ describe("events", () => {
     events.close();
   });
 
-  it("tell what another process decided", async () => {
+  it("announce what another process decided", async () => {
     browse = await openBrowse({ skills: wanting });
     const { digest, nonce } = await detailOf("net-get");
     await decide("net-get", { decision: "approve", digest, nonce });

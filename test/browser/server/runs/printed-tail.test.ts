@@ -23,7 +23,7 @@ test("what is printed within a tenth of a second is sent once", () => {
   expect(sent.slice(1)).toEqual([{ at: 4, text: "c\n" }]);
 });
 
-test("of a flood the last 32 KiB are sent each time, and the last 256 KiB kept", () => {
+test("of a flood the last 32 KiB are sent each time, and the last 256 KiB retained", () => {
   const { clock, sent, tail } = openTail();
   for (let megabyte = 0; megabyte < 64; megabyte++) tail.push("x".repeat(1024 * 1024));
   tail.push("end");

@@ -48,7 +48,7 @@ test("stands twice in a chain, until the conductor leaves", async () => {
   child.stdin.end();
 });
 
-test("tells a conductor that needs an agent what to run", async () => {
+test("explains to a conductor that needs an agent what to run", async () => {
   const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n';
   const { code, stdout, stderr } = await runProcess(["proxy"], { cwd: project.directory, input: initialize });
   expect(code).toBe(0);

@@ -240,7 +240,7 @@ test.each([
 const long = { "SKILL.md": skillText("long", "x".repeat(1_100)) };
 const extra = { "SKILL.md": skillText("extra").replace("---\n\n", "category: tools\n---\n\n") };
 
-test("what an agent would be offered is installed with its problems told; --level spec refuses it", async () => {
+test("what an agent would be offered is installed with its problems reported; --level spec refuses it", async () => {
   const { origin, publish } = await openPublisher();
   await publish({ long, extra, empty: { "SKILL.md": "no frontmatter" }, alpha: two.alpha });
   const strict = await cli("add", origin, "--all", "--yes", "--level", "spec");

@@ -55,7 +55,7 @@ test("an update that was killed is seen by verify, and the next command finishes
   expect(readdirSync(project.at(".agents"))).toEqual(["skills"]);
 });
 
-test("an update that was killed is finished where its project was moved to, and told where it was copied to", async () => {
+test("an update that was killed is finished where its project was moved to, and reported where it was copied to", async () => {
   const { origin, publish } = await openPublisher();
   await publish({ alpha: { "SKILL.md": texts.old } });
   await cli("add", origin, "--yes");
@@ -97,7 +97,7 @@ test.each(["{]\n", "null\n", "{}\n", '{"lockFile":"x","changes":[]}\n"\n{\n'])(
   },
 );
 
-describe("what a project ships as an interrupted change is left as it is, and told", () => {
+describe("what a project ships as an interrupted change is left as it is, and reported", () => {
   // Of a process that ended long ago, and of another boot.
   const name = ".acp-skills-4194304-1-00000000-0123456789abcdef";
   const left = (): string => project.at(".agents", name);

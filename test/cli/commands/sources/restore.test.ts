@@ -43,7 +43,7 @@ async function locked(): Promise<{
   return { origin, publish, lock: first.lock(), here: ["--allow-private", new URL(origin).host] };
 }
 
-test("a fresh clone is told what is missing, and add installs exactly that; verify is clean and nothing is granted", async () => {
+test("a fresh clone learns what is missing, and add installs exactly that; verify is clean and nothing is granted", async () => {
   const { lock, here } = await locked();
   const { cli, lock: lockNow, at } = cloneOf(lock);
   expect((await cli("list")).stderr).toContain(
@@ -89,7 +89,7 @@ test("other bytes are never installed: the rest is, or nothing with --frozen, wh
   expect(lockNow()).toBe(lock);
 });
 
-test("what was changed here is kept, unless --discard-changes restores it", async () => {
+test("what was changed here stays, unless --discard-changes restores it", async () => {
   const { lock, here } = await locked();
   const { cli, at } = cloneOf(lock, { CI: "1" });
   expect((await cli("add", ...here)).code).toBe(0);

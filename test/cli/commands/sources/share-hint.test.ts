@@ -7,7 +7,7 @@ const project = useTemporaryProject();
 const openPublisher = usePublisher();
 const cli = (...args: string[]): Promise<CliRun> => runCli(args, { cwd: project.directory });
 
-test("the command that approves a skill of a share works as it is told, without the token and without asking the share", async () => {
+test("the command that approves a skill of a share works as it is printed, without the token and without asking the share", async () => {
   const { origin, publish, close } = await openPublisher();
   const alpha = { "SKILL.md": skillText("alpha"), "scripts/run.py": "print(1)\n" };
   await publish({ alpha }, "/s/T0ken_x-1/");

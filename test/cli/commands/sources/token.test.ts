@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** The authorization of each request is kept. */
+/** The authorization of each request is recorded. */
 async function open(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ readonly origin: string; readonly seen: (string | undefined)[] }> {

@@ -193,7 +193,7 @@ describe("acp-skills approvals", () => {
     });
   });
 
-  test("--json tells also that nothing is to be approved, or that a policy is against it", async () => {
+  test("--json also says that nothing is to be approved, or that a policy is against it", async () => {
     expect(JSON.parse((await approvals("grant", "plain", "--json")).stdout)).toMatchObject({
       allowed: true,
       id: null,

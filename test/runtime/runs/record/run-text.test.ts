@@ -91,7 +91,7 @@ test("passes an endless line on in pieces", () => {
 test.each([
   ["in many small lines", () => "x\n"],
   ["in long ones", () => "x".repeat(2000) + "\n"],
-])("a flood %s is told only at its beginning", (_how, line) => {
+])("a flood %s is reported only at its beginning", (_how, line) => {
   const { told, push, end } = open();
   for (let count = 0; count < 100_000; count++) push(line());
   end();

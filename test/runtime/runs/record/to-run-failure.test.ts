@@ -66,7 +66,7 @@ describe("the hint of a failed run", () => {
     );
   });
 
-  test("tells run_code what can be imported", () => {
+  test("informs run_code of what can be imported", () => {
     expect(failureHint("ModuleNotFoundError: No module named 'pandas'", code)).toContain("mount_skills");
     expect(failureHint("ModuleNotFoundError: No module named 'skills.a'", code)).toMatch(
       /^Only skills named in mount_/,

@@ -130,7 +130,7 @@ describe("two outcomes", () => {
     ]);
   });
 
-  test("with other logs, summaries or messages are the same, and the difference is told", () => {
+  test("with other logs, summaries or messages are the same, and the difference is reported", () => {
     const said = { summary: "Done.", message: "at 0x7f", logs: "pid 2\n" };
     expect(compareOutcomes(outcome, { ...outcome, said })).toEqual({
       differences: [],

@@ -15,7 +15,7 @@ function allows(entries: readonly string[], scheme: Scheme, authority: string): 
   return judge(parseNetworkRules(entries), target).allowed;
 }
 
-describe("entries (C-1.4)", () => {
+describe("entries", () => {
   test("every valid manifest entry with a reachable address is parsed", () => {
     const port = fc.oneof(fc.integer({ min: 0, max: 70_000 }), fc.constant("00"), fc.constant("08"));
     const host = fc.oneof(

@@ -14,7 +14,7 @@ import { codeRun, scriptRun } from "../../../contract/sandbox/runs.ts";
 import { type ManualClock, manualClock } from "../../../manual-clock.ts";
 import type { RunEnd, RunHost, SandboxRun, MountedFile } from "../../../../src/runtime/sandbox.ts";
 
-/** A fake child process: sends what the test tells it to, and exits when it is killed. */
+/** A fake child process: sends what the test says, and exits when it is killed. */
 function fakeChild(verdict?: "memory" | "timeout") {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   let die = (): void => undefined;

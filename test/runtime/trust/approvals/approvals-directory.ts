@@ -9,7 +9,7 @@ export interface ApprovalsDirectory {
   readonly directory: string;
   /** The path of a file in it. */
   readonly at: (...names: readonly string[]) => string;
-  /** What all stores told. */
+  /** What all stores logged. */
   readonly told: string[];
   readonly open: (options?: Partial<DiskApprovalOptions>) => ApprovalStore;
 }

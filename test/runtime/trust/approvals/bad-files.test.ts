@@ -46,7 +46,7 @@ describe("a damaged file of approvals", () => {
     ["has too many blocks", `{${format}, "blocks": [${"0,".repeat(1_000)}0]}`, "it has more than 1,000 blocks"],
     ["is too large", " ".repeat(4 * 1024 * 1024 + 1), "it is larger than 4 MiB"],
     ["is for a project", `{${format}, "project": "/a"}`, 'it is for the project "/a"'],
-  ])("that %s grants nothing, is told once, and is moved aside by the next change", async (_what, content, why) => {
+  ])("that %s grants nothing, is reported once, and is moved aside by the next change", async (_what, content, why) => {
     const { open, at, told } = newDirectory();
     const file = at("everywhere.json");
     write(file, content);
@@ -67,7 +67,7 @@ describe("a damaged file of approvals", () => {
     expect(told[1]).toContain(`was moved aside to ${at(aside)}`);
   });
 
-  test("counts again when it was corrected, and is told again when it is damaged again", async () => {
+  test("counts again when it was corrected, and is reported again when it is damaged again", async () => {
     const { open, at, told } = newDirectory();
     const store = open();
     await store.change("everywhere", adding(grantOf(1)));
@@ -307,7 +307,7 @@ describe("a damaged copy of an approved version", () => {
     expect(await store.readCopy(digestOf(1))).toEqual([{ path: "a", sha256: files[0]?.sha256 }]);
   });
 
-  test("and any other are kept while a file of approvals cannot be used", async () => {
+  test("and any other are preserved while a file of approvals cannot be used", async () => {
     const { open, at } = newDirectory();
     const store = open();
     await store.change(project, adding(grantOf(1), grantOf(2)));

@@ -362,7 +362,7 @@ describe("an invocation", () => {
     await start(served, "shared-sum", {}, "ada");
   });
 
-  test("that waits behind others is accepted, and told when it is refused later", async () => {
+  test("that waits behind others is accepted, and notified when it is refused later", async () => {
     const served = await open({ script: forever, concurrency: 1 });
     const first = await start(served, "shared-sum", {}, "ada");
     const second = await start(served, "shared-sum", {}, "bob");

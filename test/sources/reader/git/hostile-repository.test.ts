@@ -326,7 +326,7 @@ testGit(
     const missing = source.readGit(`${server.url}/r.git`, "1".repeat(40), "skills/a", signal);
     await expect(missing).rejects.toMatchObject({ code: "SOURCE_INVALID" });
 
-    // Tells the refs of one repository, and sends the objects of another.
+    // Lists the refs of one repository, and sends the objects of another.
     const lying = await serverOf({ r: other.directory }, (request, response) => {
       if (request.headers["user-agent"]?.startsWith("git/") !== true || request.method === "GET") return false;
       const body: Buffer[] = [];

@@ -37,11 +37,11 @@ test.each<[Omit<LedgerEvent, "at">, string]>([
   ],
   [{ what: "revoke", tool: "approvals", door: "browser" }, "Approval withdrawn in this browser."],
   [{ what: "later", tool: "x", door: "cli" }, "later at the command line."],
-])("%j is told in a sentence", (event, sentence) => {
+])("%j is described in a sentence", (event, sentence) => {
   expect(toLedgerSentence({ at, ...event })).toBe(sentence);
 });
 
-test("between events of different bytes it is told that the files changed", () => {
+test("between events of different bytes it is said that the files changed", () => {
   const use = (time: number, digest?: string): LedgerEvent => ({
     at: time,
     what: "use",

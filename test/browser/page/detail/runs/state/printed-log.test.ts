@@ -6,7 +6,7 @@ import {
   gapBefore,
 } from "../../../../../../src/browser/page/detail/runs/state/printed-log.ts";
 
-test("parts that are told twice, or overlap, are shown once, in order", () => {
+test("parts that are sent twice, or overlap, are shown once, in order", () => {
   const all = Array.from({ length: 500 }, (_, index) => `line ${index}\n`).join("");
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(all.length), fc.nat(400))), (ranges) => {
@@ -24,7 +24,7 @@ test("parts that are told twice, or overlap, are shown once, in order", () => {
   );
 });
 
-test("of much text the last is kept, in pieces that do not change but the last one", () => {
+test("of much text the end is retained, in pieces that do not change but the last one", () => {
   let log = emptyLog;
   for (let at = 0; at < 1_000_000; at += 1_000) {
     const before = new Set(log.pieces);
