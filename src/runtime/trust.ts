@@ -7,7 +7,7 @@ import type { DecisionsOptions } from "./trust/decisions.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
-import type { Standing, StandingSkill } from "./trust/standings.ts";
+import type { Standing, StandingSkill } from "./trust/personal-trust.ts";
 import type { Approvals } from "./trust/approvals.ts";
 
 export {
@@ -31,7 +31,7 @@ export {
   toLayer,
 } from "./trust/policy.ts";
 export { ofRepository, projectOf, repositoryAt } from "./trust/project-of.ts";
-export type { Standing } from "./trust/standings.ts";
+export type { Standing } from "./trust/personal-trust.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =

@@ -6,7 +6,6 @@ import { type Block, type Grant, type Reach, type Subject, blocks, kindOf } from
 import type { Policy } from "./policy.ts";
 import type { Reply } from "../question.ts";
 import { type DeniedAuthorization, enoughAsked, sessionDirectoryOf } from "./refusals.ts";
-import { onlyOnce } from "./questions.ts";
 import { ofRepository } from "./project-of.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
@@ -207,6 +206,18 @@ export class Decisions {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+/** Passes on the first call only. */
+export function onlyOnce<Arguments extends readonly unknown[]>(
+  notify: ((...given: Arguments) => void) | undefined,
+): (...given: Arguments) => void {
+  let left = notify;
+  return (...given) => {
+    const first = left;
+    left = undefined;
+    first?.(...given);
+  };
 }
 
 function memoized<Result>(find: (key: string) => Result): (key: string) => Result {

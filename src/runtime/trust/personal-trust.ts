@@ -1,4 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { type Steps, runInSlices } from "../../base/promises.ts";
+import { type Capabilities, isNothing } from "../../skills/permissions.ts";
+import type { Question, Reply } from "../question.ts";
 import type {
   Asker,
   Authorization,
@@ -9,123 +11,44 @@ import type {
   TrustOptions,
   TrustRequest,
 } from "../trust.ts";
-import { type Capabilities, covers, isNothing } from "../../skills/permissions.ts";
-import { changesOf } from "../../skills/copied-files.ts";
-import { Decisions, questionKey } from "./decisions.ts";
-import {
-  type Grant,
-  type Subject,
-  allows,
-  isOfOrigin,
-  isScopeWithinReach,
-  kindOf,
-  least,
-  reachIndex,
-  reachOf,
-} from "./grants.ts";
-import type { Policy } from "./policy.ts";
-import { ProjectReading } from "./project-reading.ts";
-import { type Question, type Reply, askAboutSkill } from "../question.ts";
-import { Questions, onlyOnce } from "./questions.ts";
-import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
-import { type Standing, type StandingSkill, standingsOf } from "./standings.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
-
-const maxSessionGrants = 1_000;
+import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
+import { type Grant, type Subject, reachIndex } from "./grants.ts";
+import type { Policy } from "./policy.ts";
+import { Questions } from "./questions.ts";
+import { ReadApproval } from "./read-approval.ts";
+import { onlyPolicy } from "./refusals.ts";
+import { RunApproval, type TrustContext, decideRun } from "./run-approval.ts";
 
 export function createTrust(options: TrustOptions): Trust {
   return new PersonalTrust(options);
 }
 
 class PersonalTrust implements Trust {
-  readonly #options: TrustOptions;
+  readonly #context: TrustContext;
   readonly #decisions: Decisions;
   readonly #questions: Questions;
-  readonly #reading: ProjectReading;
 
   constructor(options: TrustOptions) {
-    this.#options = options;
-    const decisions = new Decisions(options);
-    const questions = new Questions({ ...options, left: (owner) => decisions.left(owner) });
-    this.#decisions = decisions;
-    this.#questions = questions;
-    this.#reading = new ProjectReading({ ...options, decisions, questions });
+    this.#decisions = new Decisions(options);
+    this.#context = { ...options, decisions: this.#decisions };
+    this.#questions = new Questions(this.#context);
   }
 
   policyFor(directory: string | undefined): Policy {
-    return this.#options.policyFor(directory);
+    return this.#context.policyFor(directory);
   }
 
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#questions.settle({
-      key: keyOf(request),
-      asker,
-      signal,
-      event: { about: "run", subject: request.subject },
-      decide: async () => (await this.decide(request, asker)) ?? this.#decisions.enough(asker.owner),
-      ask: () => this.questionFor(request, asker),
-      keep: (reply, notify) => this.answered(request, asker, reply, { notify }),
-    });
+    return await this.#questions.resolve(new RunApproval(request, asker, this.#context), signal);
   }
 
   async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
-    const { subject, needs, wants, calledBy } = request;
-    const policy = this.policyFor(asker.directory);
-    const refusal = policy.denies(subject, needs);
-    if (refusal !== undefined) return { allowed: false, ...refusal };
-    const stored = await this.#decisions.stored(asker.directory, policy);
-    if (await this.#decisions.isBlocked(subject, stored, policy)) return blocked(subject);
-    // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
-    const isFree = policy.runs === "sandbox" && subject.origin === undefined;
-    if (isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
-    // What the configuration and the policy grant is not for skills of a project that call this one.
-    if (calledBy === undefined || calledBy.isOwn) {
-      const pregranted = policy.grants(subject);
-      if (pregranted !== undefined && covers(pregranted.capabilities, needs))
-        return { allowed: true, by: `policy ${pregranted.file} ${pregranted.rule}` };
-      const isLasting = reachIndex(policy.approvals) >= reachIndex("session");
-      const grants = asker.grants ?? this.#options.configured;
-      const configured = isLasting ? grants.capabilitiesOf(subject, wants) : undefined;
-      if (configured !== undefined && covers(configured.capabilities, needs))
-        return { allowed: true, by: `${asker.grants === undefined ? "--grant" : "granted"} ${configured.texts}` };
-    }
-    const access = { subject, wants: needs, calledBy };
-    const now = this.#options.now();
-    const isAllowed = (grant: Grant): boolean => allows(grant, access, now);
-    if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
-    // What this machine's user approved is not for others who call from elsewhere.
-    if (asker.grants !== undefined) return notGranted(subject, needs);
-    const session = this.#decisions.sessions.get(asker.owner);
-    if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
-    // An organisation that allows approvals for one call only does not accept older ones either.
-    if (reachIndex(policy.approvals) > reachIndex("session")) {
-      const grant = stored
-        .flatMap(({ grants, project }) => (isScopeWithinReach(policy, project) ? grants : []))
-        .find(isAllowed);
-      if (grant !== undefined) return { allowed: true, by: grant.id };
-    }
-    const refused = session?.refused.get(placeAsked(request));
-    return refused && refusalOf(request, refused);
+    return await decideRun(request, asker, this.#context);
   }
 
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
-    const policy = this.policyFor(asker.directory);
-    if (!policy.prompts || asker.ask === undefined || this.#decisions.enough(asker.owner)) return undefined;
-    const { subject, calledBy } = request;
-    const stored = await this.#decisions.stored(asker.directory, policy);
-    const known = stored
-      .flatMap(({ grants }) => grants)
-      .filter(({ skill, digest, calledBy: by }) => {
-        return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
-      })
-      .sort((one, other) => (one.when < other.when ? 1 : -1));
-    // Another skill of the name is no earlier version of this one.
-    const before = known.find((grant) => isOfOrigin(grant, subject));
-    const another = known.find((grant) => !isOfOrigin(grant, subject));
-    const copy = before && (await this.#options.store.readCopy(before.digest));
-    const changed = copy === undefined ? [] : changesOf(copy, await request.files());
-    const reach = reachOf(request, asker, policy);
-    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, another, changed, reach });
+    return await new RunApproval(request, asker, this.#context).question();
   }
 
   async answered(
@@ -135,75 +58,30 @@ class PersonalTrust implements Trust {
     { notify, ...terms }: GrantTerms = {},
   ): Promise<Authorization> {
     const notifyOnce = onlyOnce(notify);
-    const outcome = await this.#keep(request, asker, reply, { ...terms, notify: notifyOnce });
+    const outcome = await new RunApproval(request, asker, this.#context).answer(reply, notifyOnce, terms);
     notifyOnce(outcome);
     return outcome;
   }
 
-  async #keep(
-    request: FullTrustRequest,
-    asker: Asker,
-    reply: Reply,
-    { reach: wanted, expires, notify }: GrantTerms,
-  ): Promise<Authorization> {
-    const { subject, wants, calledBy } = request;
-    const { answer } = reply;
-    if (answer !== "once" && answer !== "trust") {
-      const refusal = refusalOf(request, reply);
-      const terms = { policy: this.policyFor(asker.directory), reach: wanted, notify: () => notify?.(refusal) };
-      await this.#decisions.refuse(placeAsked(request), subject, asker, reply, terms);
-      return refusal;
-    }
-    // Another window may have blocked it meanwhile, and the skill may be another one now.
-    const decided = await this.decide(request, asker);
-    if (decided?.allowed === false) return decided;
-    const files = await request.files();
-    const policy = this.policyFor(asker.directory);
-    const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
-    if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
-    const grant: Grant = {
-      id: `grant_${randomBytes(8).toString("hex")}`,
-      skill: subject.name,
-      version: subject.version,
-      digest: subject.digest,
-      capabilities: toStored(wants),
-      from: kindOf(subject),
-      ...(subject.origin !== undefined && { source: subject.origin.source }),
-      ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
-      ...this.#decisions.signature(asker),
-      ...(expires !== undefined && { expires }),
-    };
-    if (reach !== "session") {
-      const scope = this.#decisions.scopeOf(reach, asker.directory, policy);
-      const allowed = { allowed: true, by: grant.id } as const;
-      const change = ({ grants, ...approvals }: Approvals): Approvals => ({
-        ...approvals,
-        grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
-      });
-      if (await this.#decisions.change(scope, change, () => notify?.(allowed))) {
-        await this.#options.store.keepCopy(subject.digest, files);
-        return allowed;
-      }
-    }
-    const { grants } = this.#decisions.sessions.of(asker.owner);
-    if (grants.length < maxSessionGrants) grants.push(grant);
-    this.#decisions.notifyChange();
-    return { allowed: true, by: "session" };
-  }
-
-  mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return this.#reading.mayRead(skill, asker, signal);
+  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    return await this.#questions.resolve(new ReadApproval(skill, asker, this.#context), signal);
   }
 
   async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
     const refused = this.#decisions.sessions.get(asker.owner)?.refused;
     if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
     if (refused?.has(questionKey("run", skill.directory)) === true) return false;
-    return (await this.#reading.decideReading(skill, asker))?.allowed === true;
+    return (await new ReadApproval(skill, asker, this.#context).decide())?.allowed === true;
   }
 
-  trustProject(directory: string, asker: Asker): Promise<Authorization> {
-    return this.#reading.trust(directory, asker);
+  async trustProject(directory: string, asker: Asker): Promise<Authorization> {
+    const { policyFor, projectOf } = this.#context;
+    const policy = policyFor(directory);
+    if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
+    const trusted = this.#decisions.signature(asker);
+    const scope = { project: projectOf(directory, policy.worktrees) };
+    await this.#decisions.store(scope, (approvals) => ({ ...approvals, trusted }));
+    return { allowed: true, by: "project" };
   }
 
   consent(owner: string, directory: string): void {
@@ -253,27 +131,54 @@ class PersonalTrust implements Trust {
   }
 }
 
-function keyOf({ subject, wants, calledBy }: TrustRequest): string {
-  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
+/** How a skill stands: whether it can be used now. */
+export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
+
+export interface StandingSkill {
+  readonly subject: Omit<Subject, "digest">;
+  /** What its runs need. */
+  readonly needs: Capabilities;
+  /** Whether it has code that runs, which a policy may demand an approval for. */
+  readonly hasCode: boolean;
+  /** Called only for skills that may need an approval; undefined if its files cannot be read. */
+  readonly digest: () => Promise<string | undefined>;
 }
 
-function placeAsked({ subject, calledBy }: TrustRequest): string {
-  return questionKey("run", subject.directory, calledBy?.name);
+interface Deciding {
+  readonly policy: Pick<Policy, "approvals" | "denies" | "runs">;
+  readonly blocked: ReadonlySet<StandingSkill["subject"]>;
+  readonly decide: (request: TrustRequest) => Promise<Authorization | undefined>;
 }
 
-/** An older grant of the same version that says no more than the new one. */
-function isReplaced(before: Grant, after: Grant): boolean {
-  return allows(
-    after,
-    {
-      subject: { name: before.skill, digest: before.digest },
-      wants: before.capabilities,
-      calledBy: before.calledBy && { name: before.calledBy.skill, digest: before.calledBy.digest },
-    },
-    0,
-  );
-}
+/** How each skill stands. Most are decided by their names alone; files are hashed only of those that want something. */
+async function standingsOf(skills: readonly StandingSkill[], deciding: Deciding): Promise<readonly Standing[]> {
+  const { policy, blocked, decide } = deciding;
+  const standings: Standing[] = [];
 
-function toStored({ network, secrets, project, isolation }: Capabilities): Grant["capabilities"] {
-  return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
+  async function findByDigest({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> {
+    const digest = await digestOf();
+    if (digest === undefined) return;
+    const decided = await decide({ subject: { ...subject, digest }, needs, wants: needs });
+    if (decided?.allowed === true) standings[place] = "ready";
+  }
+
+  function* find(): Steps<void> {
+    for (const [place, skill] of skills.entries()) {
+      const { subject, needs, hasCode } = skill;
+      const isDenied = policy.denies(subject, needs) !== undefined;
+      if (isDenied) standings[place] = "denied";
+      else if (blocked.has(subject)) standings[place] = "blocked";
+      else if (isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined)))
+        standings[place] = "ready";
+      else {
+        // Then nobody can approve it.
+        standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
+        yield findByDigest(skill, place);
+      }
+      yield;
+    }
+  }
+
+  await runInSlices(find());
+  return standings;
 }

@@ -1,45 +1,34 @@
 import type { Clock } from "../../base/clock.ts";
 import { unlessAborted } from "../../base/promises.ts";
 import type { Asker, Authorization, TrustEvent } from "../trust.ts";
-import type { Subject } from "./grants.ts";
-import { type Ask, type Question, type Reply, answerWords } from "../question.ts";
+import { type Question, type Reply, answerWords } from "../question.ts";
+import { type Decisions, onlyOnce } from "./decisions.ts";
 
-/** Arguments of what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
+/** Receives what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;
 
-/** Passes on the first call only. */
-export function onlyOnce<Arguments extends readonly unknown[]>(
-  notify: ((...given: Arguments) => void) | undefined,
-): (...given: Arguments) => void {
-  let left = notify;
-  return (...given) => {
-    const first = left;
-    left = undefined;
-    first?.(...given);
-  };
-}
-
-/** One thing to be decided. */
-export interface Matter {
-  readonly key: string;
+/** Something that a person decides where nobody has decided it yet. */
+export interface ApprovalRequest extends Pick<TrustEvent, "about" | "subject"> {
   readonly asker: Asker;
-  readonly signal: AbortSignal;
-  readonly event: Pick<TrustEvent, "about" | "subject">;
-  readonly decide: () => Promise<Authorization | undefined>;
-  readonly ask: () => Promise<Question | undefined>;
-  readonly keep: (reply: Reply, notify: OutcomeListener) => Promise<Authorization>;
+  /** Equal for what is one question. */
+  readonly key: string;
+  /** What is decided without asking; undefined where a person has to be asked. */
+  decide(): Promise<Authorization | undefined>;
+  /** Undefined where nobody may be asked. */
+  question(): Promise<Question | undefined>;
+  /** Puts a reply in force. `notify` may be called with the outcome before that; once it resolves, everybody knows. */
+  answer(reply: Reply, notify: OutcomeListener): Promise<Authorization>;
 }
 
 interface QuestionsOptions {
   /** Must not throw. */
   readonly record: (event: TrustEvent) => void;
-  /** How many more questions a person may refuse in this turn. */
-  readonly left: (owner: string) => number;
+  readonly decisions: Decisions;
   readonly clock: Clock;
 }
 
-/** How often it is looked whether an open question was decided elsewhere: in another window, or on the command line. */
-const lookingInterval = 1_000;
+/** How often an open question is compared with what was decided elsewhere: in another window, or on the command line. */
+const checkInterval = 1_000;
 
 /** The questions that are open: no more of one owner than the person may refuse. */
 export class Questions {
@@ -51,66 +40,25 @@ export class Questions {
     this.#options = options;
   }
 
-  /** Decides, and asks where nobody has decided. Rejects only with the reason of the signal, and as `keep` does. */
-  async settle(matter: Matter): Promise<Authorization> {
-    const { key, asker, signal, event, decide, ask, keep } = matter;
+  /** Decides, and asks where nobody has decided. Rejects only with the reason of the signal, and as `answer` does. */
+  async resolve(request: ApprovalRequest, signal: AbortSignal): Promise<Authorization> {
+    const { key, asker } = request;
     const { owner } = asker;
-    const record = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
-      const { caller, directory, door, sessionId } = asker;
-      const { name, version, digest } = event.subject as Subject;
-      this.#options.record({
-        ...step,
-        asker: { caller, directory, door, sessionId },
-        about: event.about,
-        subject: { name, version, digest },
-      });
-    };
     for (;;) {
       signal.throwIfAborted();
-      const decided = await decide();
-      if (decided?.allowed === true) return decided;
-      if (decided !== undefined) {
-        record({ type: "refused", detail: decided.why });
-        return decided;
-      }
+      const decided = await this.#decide(request);
+      if (decided?.allowed === false) this.#record(request, { type: "refused", detail: decided.why });
+      if (decided !== undefined) return decided;
       const open = this.#open.get(owner);
       if (asker.ask === undefined || open === undefined) break;
-      const isFull = open.size >= this.#options.left(owner);
+      const isFull = open.size >= this.#options.decisions.left(owner);
       const before = open.get(key) ?? (isFull ? Promise.race(open.values()) : undefined);
       if (before === undefined) break;
       // Whoever asked gets the outcome.
       await unlessAborted(before.then(nothing, nothing), signal);
     }
-    const asking = (async (): Promise<Authorization> => {
-      const question = await ask();
-      if (question === undefined || asker.ask === undefined) {
-        const refusal = await keep({ missing: "nobody" }, nothing);
-        if (!refusal.allowed) record({ type: "refused", detail: refusal.why });
-        return refusal;
-      }
-      let isShown = false;
-      const shown = (): void => {
-        if (!isShown) record({ type: "asked", detail: question.title });
-        isShown = true;
-      };
-      const reply = await this.#reply(matter, asker.ask, question, shown);
-      signal.throwIfAborted();
-      if ("answer" in reply && reply.answer !== undefined) shown();
-      const answer = "allowed" in reply ? "elsewhere" : answerWords(reply);
-      const notifyOutcome: OutcomeListener = (outcome) => {
-        const detail = outcome.allowed ? outcome.by : outcome.why;
-        record({
-          type: isShown || answer === "elsewhere" ? "answered" : "refused",
-          allowed: outcome.allowed,
-          answer,
-          detail,
-        });
-      };
-      if (!("allowed" in reply)) return await keep(reply, notifyOutcome);
-      notifyOutcome(reply);
-      return reply;
-    })();
     const open = this.#open.get(owner) ?? new Map<string, Promise<unknown>>();
+    const asking = this.#ask(request, signal);
     this.#open.set(owner, open.set(key, asking));
     try {
       return await asking;
@@ -120,25 +68,59 @@ export class Questions {
     }
   }
 
+  async #decide(request: ApprovalRequest): Promise<Authorization | undefined> {
+    return (await request.decide()) ?? this.#options.decisions.enough(request.asker.owner);
+  }
+
+  async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<Authorization> {
+    const question = await request.question();
+    if (question === undefined || request.asker.ask === undefined) {
+      const refusal = await request.answer({ missing: "nobody" }, nothing);
+      if (!refusal.allowed) this.#record(request, { type: "refused", detail: refusal.why });
+      return refusal;
+    }
+    let isShown = false;
+    const shown = (): void => {
+      if (!isShown) this.#record(request, { type: "asked", detail: question.title });
+      isShown = true;
+    };
+    const reply = await this.#reply(request, question, signal, shown);
+    signal.throwIfAborted();
+    const isElsewhere = "allowed" in reply;
+    if (!isElsewhere && reply.answer !== undefined) shown();
+    const notify = onlyOnce((outcome: Authorization) =>
+      this.#record(request, {
+        type: isShown || isElsewhere ? "answered" : "refused",
+        allowed: outcome.allowed,
+        answer: isElsewhere ? "elsewhere" : answerWords(reply),
+        detail: outcome.allowed ? outcome.by : outcome.why,
+      }),
+    );
+    const outcome = isElsewhere ? reply : await request.answer(reply, notify);
+    notify(outcome);
+    return outcome;
+  }
+
   /** The person's reply, or what was decided elsewhere meanwhile: then the question is withdrawn. */
   async #reply(
-    { decide, signal }: Matter,
-    ask: Ask,
+    request: ApprovalRequest,
     question: Question,
+    signal: AbortSignal,
     shown: () => void,
   ): Promise<Reply | Authorization> {
     const { clock } = this.#options;
     const over = new AbortController();
-    const look = async (): Promise<void> => {
-      const decided = await decide();
+    const check = async (): Promise<void> => {
+      const decided = await this.#decide(request);
       if (over.signal.aborted) return;
-      if (decided === undefined) stop = clock.after(lookingInterval, lookAgain);
+      if (decided === undefined) stop = clock.after(checkInterval, checkAgain);
       else over.abort(new DecidedElsewhere(decided));
     };
-    const lookAgain = (): void => void look().catch((error: unknown) => over.abort(error));
-    let stop = clock.after(lookingInterval, lookAgain);
+    const checkAgain = (): void => void check().catch((error: unknown) => over.abort(error));
+    let stop = clock.after(checkInterval, checkAgain);
     try {
-      return await ask(question, AbortSignal.any([signal, over.signal]), shown);
+      const { ask } = request.asker;
+      return (await ask?.(question, AbortSignal.any([signal, over.signal]), shown)) ?? { missing: "nobody" };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DecidedElsewhere) return error.decided;
@@ -147,6 +129,13 @@ export class Questions {
       over.abort();
       stop();
     }
+  }
+
+  #record({ about, subject, asker }: ApprovalRequest, step: Omit<TrustEvent, "about" | "subject" | "asker">): void {
+    const { caller, directory, door, sessionId } = asker;
+    const { name, version, digest } = subject;
+    const event = { asker: { caller, directory, door, sessionId }, about, subject: { name, version, digest } };
+    this.#options.record({ ...step, ...event });
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
-import type { Standing, StandingSkill } from "../../../src/runtime/trust/standings.ts";
+import type { Standing, StandingSkill } from "../../../src/runtime/trust/personal-trust.ts";
 import { openTrust } from "./open-trust.ts";
 
 const digest = `sha256:${"0a".repeat(32)}`;

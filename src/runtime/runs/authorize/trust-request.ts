@@ -12,7 +12,7 @@ import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import { needsOf } from "../../../skills/permissions.ts";
 import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
-import type { Standing } from "../../trust/standings.ts";
+import type { Standing } from "../../trust/personal-trust.ts";
 
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(

@@ -51,7 +51,7 @@ export interface PreparedRun {
   readonly run: RanProgram & Pick<SandboxRun, "secrets">;
   readonly packages?: InstalledPackages | undefined;
   /** Runs it. Throws only failures of ours, and the reason of `signal`. */
-  execute(host: RunHost, signal: AbortSignal): Promise<RunEnd>;
+  readonly execute: (host: RunHost, signal: AbortSignal) => Promise<RunEnd>;
 }
 
 /**

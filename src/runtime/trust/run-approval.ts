@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { changesOf } from "../../skills/copied-files.ts";
+import { type Capabilities, covers, isNothing } from "../../skills/permissions.ts";
+import { type Question, type Reply, askAboutSkill } from "../question.ts";
+import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";
+import type { Approvals } from "./approvals/scope-approvals.ts";
+import { type Decisions, questionKey } from "./decisions.ts";
+import {
+  type Grant,
+  type Subject,
+  allows,
+  isOfOrigin,
+  isScopeWithinReach,
+  kindOf,
+  least,
+  reachIndex,
+  reachOf,
+} from "./grants.ts";
+import type { ApprovalRequest, OutcomeListener } from "./questions.ts";
+import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
+
+const maxSessionGrants = 1_000;
+
+/** What decisions are made from. */
+export interface TrustContext extends TrustOptions {
+  readonly decisions: Decisions;
+}
+
+/** Whether a run may do what its skill wants. */
+export class RunApproval implements ApprovalRequest {
+  readonly about = "run";
+  readonly subject: Subject;
+  readonly asker: Asker;
+  readonly key: string;
+  readonly #request: FullTrustRequest;
+  readonly #context: TrustContext;
+
+  constructor(request: FullTrustRequest, asker: Asker, context: TrustContext) {
+    const { subject, wants, calledBy } = request;
+    this.subject = subject;
+    this.asker = asker;
+    this.key = JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
+    this.#request = request;
+    this.#context = context;
+  }
+
+  async decide(): Promise<Authorization | undefined> {
+    return await decideRun(this.#request, this.asker, this.#context);
+  }
+
+  async question(): Promise<Question | undefined> {
+    const { decisions, policyFor, store } = this.#context;
+    const [request, asker] = [this.#request, this.asker];
+    const policy = policyFor(asker.directory);
+    if (!policy.prompts || asker.ask === undefined || decisions.enough(asker.owner)) return undefined;
+    const { subject, calledBy } = request;
+    const stored = await decisions.stored(asker.directory, policy);
+    const known = stored
+      .flatMap(({ grants }) => grants)
+      .filter(({ skill, digest, calledBy: by }) => {
+        return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
+      })
+      .sort((one, other) => (one.when < other.when ? 1 : -1));
+    // Another skill of the name is no earlier version of this one.
+    const before = known.find((grant) => isOfOrigin(grant, subject));
+    const another = known.find((grant) => !isOfOrigin(grant, subject));
+    const copy = before && (await store.readCopy(before.digest));
+    const changed = copy === undefined ? [] : changesOf(copy, await request.files());
+    const reach = reachOf(request, asker, policy);
+    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, another, changed, reach });
+  }
+
+  async answer(
+    reply: Reply,
+    notify: OutcomeListener,
+    { reach: wanted, expires }: Omit<GrantTerms, "notify"> = {},
+  ): Promise<Authorization> {
+    const { decisions, policyFor, store } = this.#context;
+    const [request, asker] = [this.#request, this.asker];
+    const { subject, wants, calledBy } = request;
+    const { answer } = reply;
+    if (answer !== "once" && answer !== "trust") {
+      const refusal = refusalOf(request, reply);
+      const terms = { policy: policyFor(asker.directory), reach: wanted, notify: () => notify(refusal) };
+      await decisions.refuse(placeAsked(request), subject, asker, reply, terms);
+      return refusal;
+    }
+    // Another window may have blocked it meanwhile, and the skill may be another one now.
+    const decided = await this.decide();
+    if (decided?.allowed === false) return decided;
+    const files = await request.files();
+    const policy = policyFor(asker.directory);
+    const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
+    if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
+    const grant: Grant = {
+      id: `grant_${randomBytes(8).toString("hex")}`,
+      skill: subject.name,
+      version: subject.version,
+      digest: subject.digest,
+      capabilities: toStored(wants),
+      from: kindOf(subject),
+      ...(subject.origin !== undefined && { source: subject.origin.source }),
+      ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
+      ...decisions.signature(asker),
+      ...(expires !== undefined && { expires }),
+    };
+    if (reach !== "session") {
+      const scope = decisions.scopeOf(reach, asker.directory, policy);
+      const allowed = { allowed: true, by: grant.id } as const;
+      const change = ({ grants, ...approvals }: Approvals): Approvals => ({
+        ...approvals,
+        grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
+      });
+      if (await decisions.change(scope, change, () => notify(allowed))) {
+        await store.keepCopy(subject.digest, files);
+        return allowed;
+      }
+    }
+    const { grants } = decisions.sessions.of(asker.owner);
+    if (grants.length < maxSessionGrants) grants.push(grant);
+    decisions.notifyChange();
+    return { allowed: true, by: "session" };
+  }
+}
+
+/** What is decided about a run without asking; undefined where a person has to be asked. */
+export async function decideRun(
+  request: TrustRequest,
+  asker: Asker,
+  { policyFor, decisions, configured: local, now: clock }: TrustContext,
+): Promise<Authorization | undefined> {
+  const { subject, needs, wants, calledBy } = request;
+  const policy = policyFor(asker.directory);
+  const refusal = policy.denies(subject, needs);
+  if (refusal !== undefined) return { allowed: false, ...refusal };
+  const stored = await decisions.stored(asker.directory, policy);
+  if (await decisions.isBlocked(subject, stored, policy)) return blocked(subject);
+  // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
+  const isFree = policy.runs === "sandbox" && subject.origin === undefined;
+  if (isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
+  // What the configuration and the policy grant is not for skills of a project that call this one.
+  if (calledBy === undefined || calledBy.isOwn) {
+    const pregranted = policy.grants(subject);
+    if (pregranted !== undefined && covers(pregranted.capabilities, needs))
+      return { allowed: true, by: `policy ${pregranted.file} ${pregranted.rule}` };
+    const isLasting = reachIndex(policy.approvals) >= reachIndex("session");
+    const grants = asker.grants ?? local;
+    const configured = isLasting ? grants.capabilitiesOf(subject, wants) : undefined;
+    if (configured !== undefined && covers(configured.capabilities, needs))
+      return { allowed: true, by: `${asker.grants === undefined ? "--grant" : "granted"} ${configured.texts}` };
+  }
+  const access = { subject, wants: needs, calledBy };
+  const now = clock();
+  const isAllowed = (grant: Grant): boolean => allows(grant, access, now);
+  if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
+  // What this machine's user approved is not for others who call from elsewhere.
+  if (asker.grants !== undefined) return notGranted(subject, needs);
+  const session = decisions.sessions.get(asker.owner);
+  if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
+  // An organisation that allows approvals for one call only does not accept older ones either.
+  if (reachIndex(policy.approvals) > reachIndex("session")) {
+    const grant = stored
+      .flatMap(({ grants, project }) => (isScopeWithinReach(policy, project) ? grants : []))
+      .find(isAllowed);
+    if (grant !== undefined) return { allowed: true, by: grant.id };
+  }
+  const refused = session?.refused.get(placeAsked(request));
+  return refused && refusalOf(request, refused);
+}
+
+function placeAsked({ subject, calledBy }: TrustRequest): string {
+  return questionKey("run", subject.directory, calledBy?.name);
+}
+
+/** An older grant of the same version that says no more than the new one. */
+function isReplaced(before: Grant, after: Grant): boolean {
+  return allows(
+    after,
+    {
+      subject: { name: before.skill, digest: before.digest },
+      wants: before.capabilities,
+      calledBy: before.calledBy && { name: before.calledBy.skill, digest: before.calledBy.digest },
+    },
+    0,
+  );
+}
+
+function toStored({ network, secrets, project, isolation }: Capabilities): Grant["capabilities"] {
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
+}
