@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { stateDisplays, type StateDisplay } from "../parts/state-mark.tsx";
+import { stateDisplays, type MarkDisplay } from "../parts/state-mark.tsx";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const debounceMilliseconds = 150;
@@ -116,7 +116,7 @@ const compatibility: Readonly<Record<string, string>> = {
 
 /** A value of a facet as people read it. */
 function facetValueLabel(facet: FacetName, value: string): string {
-  if (facet === "state") return new Map<string, StateDisplay>(Object.entries(stateDisplays)).get(value)?.words ?? value;
+  if (facet === "state") return new Map<string, MarkDisplay>(Object.entries(stateDisplays)).get(value)?.words ?? value;
   if (facet === "compatibility") return compatibility[value] ?? value;
   return value === "" ? "none" : value;
 }

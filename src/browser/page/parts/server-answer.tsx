@@ -12,10 +12,11 @@ interface Answered<Answer> {
   readonly readAgain: () => void;
 }
 
-/** Reads something of the server, again after the connection was lost and after events of a kind. `read` must stay the same function. */
-export function useAnswer<Answer>(
+/** Reads something of the server, again after the connection was lost and after relevant events of a kind. The functions must stay the same. */
+export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
   read: (server: SkillServer, signal: AbortSignal) => Promise<Answer>,
-  kind?: Exclude<keyof ServerEvents, "run">,
+  kind?: Kind,
+  isRelevant?: (event: ServerEvents[Kind]) => boolean,
 ): Answered<Answer> {
   const { server } = useBrowser().source;
   const [known, setKnown] = useState<Pick<Answered<Answer>, "answer" | "error">>({
@@ -45,11 +46,17 @@ export function useAnswer<Answer>(
 
   useEffect(() => {
     if (server === undefined) return;
-    const stops = [server.on("reconnected", readAgain), ...(kind === undefined ? [] : [server.on(kind, readAgain)])];
+    const stops = [server.on("reconnected", readAgain)];
+    if (kind !== undefined)
+      stops.push(
+        server.on(kind, (event) => {
+          if (isRelevant?.(event) !== false) readAgain();
+        }),
+      );
     return () => {
       for (const stop of stops) stop();
     };
-  }, [server, kind, readAgain]);
+  }, [server, kind, isRelevant, readAgain]);
 
   return { ...known, readAgain };
 }

@@ -2,9 +2,14 @@ import type { JSX } from "preact";
 import type { SkillState } from "../../wire/skills.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** The state of a skill: an icon and its words. */
-export function StateMark({ state }: { readonly state: SkillState }): JSX.Element {
-  const { words, icon, tone } = stateDisplays[state];
+/** The words, icon and tone of a state. Colour only repeats what icon and words say. */
+export interface MarkDisplay {
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: "good" | "notice" | "warning" | "danger" | "muted";
+}
+
+export function Mark({ words, icon, tone }: MarkDisplay): JSX.Element {
   return (
     <span class={`mark ${tone}`}>
       <Icon name={icon} />
@@ -13,14 +18,12 @@ export function StateMark({ state }: { readonly state: SkillState }): JSX.Elemen
   );
 }
 
-/** The words, icon and tone of a state. Colour only repeats what icon and words say. */
-export interface StateDisplay {
-  readonly words: string;
-  readonly icon: IconName;
-  readonly tone: "good" | "notice" | "warning" | "danger" | "muted";
+/** The state of a skill: an icon and its words. */
+export function StateMark({ state }: { readonly state: SkillState }): JSX.Element {
+  return <Mark {...stateDisplays[state]} />;
 }
 
-export const stateDisplays: Readonly<Record<SkillState, StateDisplay>> = {
+export const stateDisplays: Readonly<Record<SkillState, MarkDisplay>> = {
   ok: { words: "OK", icon: "check", tone: "muted" },
   warnings: { words: "Warnings", icon: "alert", tone: "warning" },
   "needs-approval": { words: "Needs approval", icon: "shield", tone: "notice" },

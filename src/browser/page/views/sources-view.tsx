@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignText, ForeignName } from "../parts/foreign-text.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills } from "./sources/offered-skills.tsx";
@@ -105,7 +106,7 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
   );
 }
 
-const displays: Readonly<Record<InstalledSkill["state"], { words: string; icon: IconName; tone: string }>> = {
+const displays: Readonly<Record<InstalledSkill["state"], MarkDisplay>> = {
   verified: { words: "verified", icon: "check", tone: "good" },
   modified: { words: "changed here", icon: "diff", tone: "warning" },
   missing: { words: "missing", icon: "cross", tone: "danger" },
@@ -157,17 +158,13 @@ function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Element {
 
 function Installed({ skill }: { readonly skill: InstalledSkill }): JSX.Element {
   const { name, version, source, state, changes = [] } = skill;
-  const { words, icon, tone } = displays[state];
   return (
     <>
       <strong>
         <ForeignName name={name} />
       </strong>{" "}
       {version !== undefined && <ForeignText text={version} limit={80} />}
-      <span class={`mark ${tone}`}>
-        <Icon name={icon} />
-        {words}
-      </span>
+      <Mark {...displays[state]} />
       <span class="muted from">
         from <ForeignText text={source} limit={300} />
       </span>

@@ -3,11 +3,12 @@ import { Empty } from "../../parts/icon.tsx";
 import { toVisible, ForeignText } from "../../parts/foreign-text.tsx";
 import type { TabProps } from "../tabs.ts";
 import { FileTreeView } from "./file-tree.tsx";
-import { useEffect, useState } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { CopyButton, Digest } from "../../parts/digest.tsx";
-import { SourceError, toSourceError } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/skill-source.ts";
+import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
@@ -39,16 +40,12 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
 function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
   const { server } = useBrowser().source;
   const { path, sizeBytes, sha256 } = file;
-  const [content, setContent] = useState<FileContent | SourceError>();
-  useEffect(() => {
-    const reading = new AbortController();
-    server?.file(skill, path, reading.signal).then(setContent, (error: unknown) => {
-      if (!reading.signal.aborted) setContent(toSourceError(error));
-    });
-    return () => reading.abort();
-  }, [server, skill, path, sha256]);
-
-  const isText = content !== undefined && "content" in content && content.encoding === "utf-8";
+  const read = useCallback(
+    (asked: SkillServer, signal: AbortSignal) => asked.file(skill, path, signal),
+    [skill, path, sha256],
+  );
+  const { answer: content, error } = useAnswer(read);
+  const isText = content?.encoding === "utf-8";
   return (
     <section class="file" aria-label="File">
       <div class="bar">
@@ -62,22 +59,16 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
           <OpenInEditor skill={skill} path={path} />
         </span>
       </div>
-      {content === undefined ? (
+      <SourceErrorAlert error={error} />
+      {content !== undefined && <Content content={content} />}
+      {content === undefined && error === undefined && (
         <p class="muted">{server === undefined ? "Only a server can read files." : "Reading the file …"}</p>
-      ) : (
-        <Content content={content} />
       )}
     </section>
   );
 }
 
-function Content({ content }: { readonly content: FileContent | SourceError }): JSX.Element {
-  if (content instanceof SourceError)
-    return (
-      <p class="caution" role="alert">
-        {content.message} {content.hint}
-      </p>
-    );
+function Content({ content }: { readonly content: FileContent }): JSX.Element {
   if (content.encoding === "base64") {
     const { lines, shown } = hexLines(content.content);
     return (

@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { Empty } from "../../parts/icon.tsx";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import type { SkillHistory, ShownRun } from "../../../wire/runs.ts";
-import { SourceError, type KnownDetail } from "../../source/skill-source.ts";
+import type { RunNews, SkillHistory, ShownRun } from "../../../wire/runs.ts";
+import { SourceError, type KnownDetail, type SkillServer } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { toLedgerSentence, withChanges, doorInWords } from "./sentences.ts";
 import { RunOutcomeView } from "./result/run-outcome.tsx";
 import { RunStateMark } from "./result/run-panel.tsx";
+import { useAnswer } from "../../parts/server-answer.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { Time } from "../../parts/formats.tsx";
 
@@ -16,34 +17,10 @@ export function HistoryTab({ detail }: { readonly detail: KnownDetail }): JSX.El
   const { digest, row } = detail;
   const { id } = row;
   const { server } = useBrowser().source;
-  const [history, setHistory] = useState<SkillHistory | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  useEffect(() => {
-    const gone = new AbortController();
-    const read = async (): Promise<void> => {
-      try {
-        if (server !== undefined) setHistory(await server.history(id, gone.signal));
-        setProblem(undefined);
-      } catch (error) {
-        if (!gone.signal.aborted) setProblem(error instanceof SourceError ? error.message : String(error));
-      }
-    };
-    const readAgain = (): void => void read();
-    readAgain();
-    const stops = server && [
-      server.on("reconnected", readAgain),
-      server.on("run", ({ type }) => {
-        if (type === "ended" || type === "started") readAgain();
-      }),
-    ];
-    return () => {
-      gone.abort();
-      for (const stop of stops ?? []) stop();
-    };
-  }, [server, id, digest]);
-
+  const read = useCallback((asked: SkillServer, signal: AbortSignal) => asked.history(id, signal), [id, digest]);
+  const { answer: history, error } = useAnswer(read, "run", isStartOrEnd);
   if (server === undefined) return <Empty icon="book" title="The history is recorded where skills run" />;
-  if (problem !== undefined) return <Empty icon="alert" title={problem} />;
+  if (error !== undefined) return <Empty icon="alert" title={error.message} />;
   if (history === undefined) return <p role="status">Reading…</p>;
   const { runs, events } = history;
   if (runs.length === 0 && events.length === 0)
@@ -72,6 +49,10 @@ export function HistoryTab({ detail }: { readonly detail: KnownDetail }): JSX.El
       </section>
     </div>
   );
+}
+
+function isStartOrEnd({ type }: RunNews): boolean {
+  return type === "started" || type === "ended";
 }
 
 function Events({ events }: Pick<SkillHistory, "events">): JSX.Element {

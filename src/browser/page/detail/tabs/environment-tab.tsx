@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
 import { ForeignText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
+import type { SkillDetail } from "../../../wire/skills.ts";
 import type { TabProps } from "../tabs.ts";
 
-const displays = {
+const displays: Readonly<Record<SkillDetail["environment"][number]["status"], MarkDisplay>> = {
   met: { icon: "check", tone: "good", words: "Met" },
   missing: { icon: "cross", tone: "danger", words: "Missing" },
   unknown: { icon: "question", tone: "muted", words: "Unknown" },
-} as const;
+};
 
 /** What the skill requires, compared with this machine. */
 export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps): JSX.Element {
@@ -28,10 +29,7 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
           {environment.map(({ requirement, status, evidence, advice }, index) => (
             <li key={`${requirement} ${String(index)}`}>
               <p class="title">
-                <span class={`mark ${displays[status].tone}`}>
-                  <Icon name={displays[status].icon} />
-                  {displays[status].words}
-                </span>
+                <Mark {...displays[status]} />
                 <ForeignText text={requirement} />
               </p>
               <p>

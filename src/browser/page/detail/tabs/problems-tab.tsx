@@ -1,15 +1,15 @@
 import type { JSX } from "preact";
 import type { ShownProblem } from "../../../wire/skills.ts";
 import { ForeignText, visibleText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
 
-const displays = {
+const displays: Readonly<Record<ShownProblem["severity"], MarkDisplay>> = {
   error: { icon: "cross", tone: "danger", words: "Error" },
   warning: { icon: "alert", tone: "warning", words: "Warning" },
   note: { icon: "info", tone: "muted", words: "Note" },
-} as const;
+};
 
 /** What checking the skill found: where, and what to do. */
 export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.Element {
@@ -17,9 +17,8 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
     <>
       <h3>Problems</h3>
       {problems.length === 0 ? (
-        <p class="mark good">
-          <Icon name="check" />
-          None were found.
+        <p>
+          <Mark icon="check" tone="good" words="None were found." />
         </p>
       ) : (
         <ul class="cards">
@@ -35,14 +34,10 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
 }
 
 function Problem({ skill, problem }: { readonly skill: string; readonly problem: ShownProblem }): JSX.Element {
-  const { icon, tone, words } = displays[problem.severity];
   return (
     <>
       <p class="title">
-        <span class={`mark ${tone}`}>
-          <Icon name={icon} />
-          {words}
-        </span>
+        <Mark {...displays[problem.severity]} />
         <ForeignText text={problem.message} limit={1_000} />
       </p>
       <p>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
 import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
@@ -26,9 +27,8 @@ export function OfferedSkills({
   const { doing, plan, stop } = installing;
   const isTooMany = chosen.size > mostChosen;
   const canPlan = doing === undefined && chosen.size > 0 && !isTooMany;
-  const shown = offer.skills.filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(words.trim().toLowerCase()),
-  );
+  const search = useMemo(() => openSearch(offer.skills), [offer]);
+  const shown = search(words);
 
   const choose = (name: string, isChosen: boolean): void => {
     const next = new Set(chosen);

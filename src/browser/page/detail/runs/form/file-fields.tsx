@@ -4,6 +4,7 @@ import type { SentFile } from "../state/run-form.ts";
 import type { FieldIds } from "./input-field.tsx";
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../../../parts/icon.tsx";
+import { Mark } from "../../../parts/state-mark.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
 
@@ -124,10 +125,7 @@ export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly
       ) : id === undefined ? (
         <progress aria-label={`Sending ${shown}`} />
       ) : (
-        <span class="mark good">
-          <Icon name="check" />
-          stored
-        </span>
+        <Mark icon="check" tone="good" words="stored" />
       )}
       <button type="button" class="button plain" aria-label={`Remove ${shown}`} onClick={onRemove}>
         <Icon name="close" />

@@ -3,7 +3,7 @@ import { isOver, type RunView } from "../state/page-run-state.ts";
 import { RunOutcomeView } from "./run-outcome.tsx";
 import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
 import type { RunState } from "../../../../wire/runs.ts";
-import { Icon, type IconName } from "../../../parts/icon.tsx";
+import { Mark, type MarkDisplay } from "../../../parts/state-mark.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
 
@@ -57,36 +57,20 @@ function toDuration(milliseconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-const displays: Readonly<Record<RunState, readonly [icon: IconName, tone: string]>> = {
-  queued: ["layers", "muted"],
-  running: ["bolt", "notice"],
-  interrupted: ["alert", "warning"],
-  completed: ["check", "good"],
-  failed: ["cross", "danger"],
-  refused: ["shield", "warning"],
-  cancelled: ["ban", "muted"],
+const displays: Readonly<Record<RunState, MarkDisplay>> = {
+  queued: { words: "Waiting for its turn", icon: "layers", tone: "muted" },
+  running: { words: "Running", icon: "bolt", tone: "notice" },
+  interrupted: { words: "Interrupted", icon: "alert", tone: "warning" },
+  completed: { words: "Completed", icon: "check", tone: "good" },
+  failed: { words: "Failed", icon: "cross", tone: "danger" },
+  refused: { words: "Refused", icon: "shield", tone: "warning" },
+  cancelled: { words: "Cancelled", icon: "ban", tone: "muted" },
 };
 
 /** How far a run is: an icon and its words. */
 export function RunStateMark({ status }: { readonly status: RunState }): JSX.Element {
-  const [icon, tone] = displays[status];
-  return (
-    <span class={`mark ${tone}`}>
-      <Icon name={icon} />
-      {stateWords[status]}
-    </span>
-  );
+  return <Mark {...displays[status]} />;
 }
-
-const stateWords: Readonly<Record<RunState, string>> = {
-  queued: "Waiting for its turn",
-  running: "Running",
-  interrupted: "Interrupted",
-  completed: "Completed",
-  failed: "Failed",
-  refused: "Refused",
-  cancelled: "Cancelled",
-};
 
 /** What a run prints, at its end unless a person has scrolled up. */
 function LiveLog({ log }: { readonly log: PrintedLog }): JSX.Element {
