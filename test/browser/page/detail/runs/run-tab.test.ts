@@ -66,7 +66,7 @@ describeInBrowser("the run tab", () => {
     expect(await field.evaluate((element) => element.matches(":focus"))).toBe(true);
     await page.getByText("table is required: a blob id, as create_blob returns it.").waitFor();
     await page.locator("input[type=file]").first().setInputFiles(table);
-    await page.getByText("stored").waitFor();
+    await page.getByText("stored", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: /^options/ }).fill('{"trim": true,}');
     await page.getByText("options is not JSON: expected a key in quotes at line 1, column 15.").waitFor();
     await expectAccessible(page);
