@@ -1,6 +1,6 @@
 import { nearest } from "../../../base/text/nearest.ts";
 import type { Capabilities } from "../../../skills/permissions.ts";
-import { contradictionsIn } from "./contradictions.ts";
+import { contradictionsIn } from "./merge-policies.ts";
 import {
   nodeAt,
   type JsonEntry,

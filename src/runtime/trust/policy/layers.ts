@@ -2,8 +2,7 @@ import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
-import { judgeLicense } from "./judge-license.ts";
-import { allowsSource, deniesSource, deniesUrl, isUrlRule, matching } from "./rules.ts";
+import { allowsSource, deniesSource, deniesUrl, isUrlRule, judgeLicense, matching } from "./rules.ts";
 
 /** One policy file of those that count together. */
 export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
