@@ -48,7 +48,7 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly hasher: SkillHasher;
   readonly log: Log;
   readonly clock: Clock;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
   /** Updates the sources of skills of others now, and resolves once the copies of all of them are as they should be, or unchanged. */
   refreshSources(): Promise<void>;

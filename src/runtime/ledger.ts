@@ -102,10 +102,10 @@ export interface SessionRecords {
   close(): Promise<void>;
 }
 
-/** Of more, only the number is recorded. */
+/** How many names a record has; beyond, only their number is recorded. */
 export const maxReportedNames = 300;
-/** Of one process. */
+/** How many sessions of one process are recorded. */
 export const mostSessions = 50;
 export const mostForms = 10;
-/** Characters of a text. */
+/** How many characters of a text are recorded. */
 export const longestText = 1_024;

@@ -60,7 +60,7 @@ export interface Question {
   /** Empty for the first version. */
   readonly changed: readonly ChangedFile[];
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
-  /** Of the skill: the paths of its files are relative to it. */
+  /** The directory of the skill: the paths of its files are relative to it. */
   readonly directory?: string | undefined;
 }
 

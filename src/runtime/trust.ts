@@ -54,7 +54,7 @@ export interface Asker {
   readonly sessionId?: string | undefined;
   /** Absent where there is nobody to ask. */
   readonly ask?: Ask | undefined;
-  /** Of a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
+  /** For a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
   readonly grants?: ConfiguredGrants | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface FullTrustRequest extends TrustRequest {
 /** A question, its answer, or a refusal without asking, for the record. */
 export interface TrustEvent {
   readonly type: "asked" | "answered" | "refused";
-  /** Of an answer: whether it allows what was asked. */
+  /** For an answer: whether it allows what was asked. */
   readonly allowed?: boolean;
   readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId">;
   readonly about: "run" | "read";
@@ -125,7 +125,7 @@ export interface Trust {
   policyFor(directory: string | undefined): Policy;
   /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization>;
-  /** The same without asking and without a record; undefined where a person would be asked. */
+  /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
   decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined>;
   /** Keeps a person's answer to a question that was asked elsewhere, as `authorize` does. */
   answered(request: FullTrustRequest, asker: Asker, reply: Reply, terms?: GrantTerms): Promise<Authorization>;

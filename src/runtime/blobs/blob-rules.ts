@@ -36,7 +36,7 @@ export function withinBlob(range: BlobRange, size: number): { readonly start: nu
   return { start, end: Math.min(start + length, size) };
 }
 
-/** The same error for an unknown id, a malformed id, and the id of another owner's blob. */
+/** One error for an unknown id, a malformed id, and the id of another owner's blob. */
 export function blobNotFound(id: string): SkillsError {
   return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", {
     facts: { blobId: id.slice(0, longestShown) },

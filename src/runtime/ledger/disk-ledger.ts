@@ -161,9 +161,9 @@ function numberIn(name: string, log: Log): number | undefined {
 }
 
 const windowMs = 60_000;
-/** Of those that were asked for, in a row. */
+/** How many of the names that were asked for a row has. */
 const mostNames = 3;
-/** Of more the oldest is written at once. */
+/** Where there are more windows, the oldest is written at once. */
 const mostWindows = 1_000;
 
 interface Window {

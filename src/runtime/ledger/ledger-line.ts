@@ -62,7 +62,7 @@ export function toLedgerLine(entry: LedgerEntry, end: ChainEnd): string {
 
 interface LedgerLine {
   readonly entry?: LedgerEntry;
-  /** Of the rows before it. Absent in lines of earlier versions. */
+  /** The end of the chain before this row. Absent in lines of earlier versions. */
   readonly before?: ChainEnd;
 }
 

@@ -21,7 +21,7 @@ import {
 export interface RoomOptions {
   /** A new file is started at this size. */
   readonly maxFileBytes: number;
-  /** Of more the oldest files are removed. */
+  /** Beyond this size, the oldest files are removed. */
   readonly maxBytes: number;
   /** Files that were last written to before that time are removed when a new one is started. Milliseconds. */
   readonly maxAgeMs: number;
@@ -34,7 +34,7 @@ export interface RoomOptions {
 interface OpenFile {
   readonly number: number;
   readonly descriptor: number;
-  /** Of the rows up to `offset`. */
+  /** The end of the chain at `offset`. */
   end: ChainEnd;
   offset: number;
   /** Its last row says so: what follows is not part of the ledger. */
@@ -188,7 +188,7 @@ export class LedgerRoom {
     dropped(about);
   }
 
-  /** Of a file, as its first row says. */
+  /** How many rows there are before a file, as its first row says. */
   #rowsBefore(number: number): number {
     const descriptor = openIf("ENOENT", fileOf(this.#directory, number), constants.O_RDONLY | guardedOpen);
     if (descriptor === undefined) return 0;

@@ -23,7 +23,7 @@ export interface VerifiedRoom {
   readonly last: number;
   /** What it ends with, to be noted elsewhere. */
   readonly digest: string;
-  /** Of earlier versions, at the start: each row is protected by those that follow. */
+  /** Rows of earlier versions, at the start: each row is protected by those that follow. */
   readonly unchained: number;
   /** The first row that is missing or was changed, and why that is known. */
   readonly fault?: { readonly row: number; readonly why: string };

@@ -10,7 +10,7 @@ export interface IdleGrant {
 }
 
 /**
- * Of these grants, the ones that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
+ * The grants that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
  * digest. A path that is no skill is a project.
  */
 export function idleGrants(

@@ -19,7 +19,7 @@ export interface History {
   readonly failed: (error: unknown, isCancelled: boolean) => void;
 }
 
-/** Of further events only the last is scriptStreams. Blobs and called skills have lower limits of their own. */
+/** How many events a record has; of further ones only the last is recorded. Blobs and called skills have lower limits of their own. */
 const maxRecordedEvents = 1_000;
 
 export function createHistory(
@@ -112,7 +112,7 @@ export interface RunRecord {
   readonly host: RunHost;
   /** Everything printed, in order of arrival; masked. Ends the recording. */
   readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
-  /** Of a script; masked. */
+  /** What a script printed; masked. */
   readonly stream: (name: "stdout" | "stderr") => BoundedBytes;
   /** Ids, in order of creation. */
   readonly blobs: readonly string[];
@@ -131,7 +131,7 @@ interface RecordOptions {
   readonly notify: (step: RunStep) => void;
 }
 
-/** Of each of a script's streams; of a longer one the middle is dropped. */
+/** How much of each of a script's streams is recorded; of a longer one the middle is dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
 export function recordRun({ spec, caller, mask, callSkill, budget, notify }: RecordOptions): RunRecord {

@@ -16,7 +16,7 @@ export interface Replay extends ReplayComparison {
   readonly same: boolean;
   /** What no digest names, and may have changed: sentences for people. */
   readonly notes: readonly string[];
-  /** Of the new run. */
+  /** The spec of the new run. */
   readonly spec: RunSpec;
   readonly result: RunResult;
 }

@@ -4,13 +4,13 @@ const mebibyte = 1024 * 1024;
 
 export const defaultTimeoutMs = 30_000;
 export const maxTimeoutMs = 600_000;
-/** Of a result: its output as JSON, the preview of its log, the whole log. */
+/** Sizes in a result: its output as JSON, the preview of its log, the whole log. */
 export const maxOutputBytes = 4096;
 export const maxLogPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
 /** How many blob ids a result names. */
 export const maxReportedBlobs = 64;
-/** Of the skills that a run calls: how many, and how deep. */
+/** How many skills a run may call, and how deep. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;
 /** How many blobs and skills a run may mount. */

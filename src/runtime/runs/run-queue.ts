@@ -11,7 +11,7 @@ export interface RunQueue {
 
 export interface RunQueueOptions {
   readonly concurrency: number;
-  /** Of all owners together; of one, at most as many as there are places left for others. */
+  /** How many runs of all owners may wait; of one owner, at most as many as there are places left for others. */
   readonly maxWaiting: number;
 }
 

@@ -22,7 +22,7 @@ const storedRunSchema = z.strictObject({
   status: z.enum(["queued", "running", "interrupted", "completed", "failed", "refused", "cancelled"]),
   /** Without what was printed. `atMs` counts from `createdAt`. */
   events: z.array(z.looseObject({ atMs: z.number(), type: z.string() })).readonly(),
-  /** Of a run that started and ended. */
+  /** Present where the run started and ended. */
   result: runResult.exactOptional(),
   /** Why it was refused. */
   error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
@@ -33,7 +33,7 @@ export type StoredRun = z.infer<typeof storedRunSchema>;
 /** Limits of what is stored. */
 export interface RunRetention {
   readonly ttlMs: number;
-  /** Of one owner. Of more runs the oldest are removed. */
+  /** How many runs of one owner are stored; of more, the oldest are removed. */
   readonly maxRuns: number;
   readonly maxBytes: number;
 }

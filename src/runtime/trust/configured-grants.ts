@@ -87,7 +87,7 @@ function isNamed(given: string, { name, slug }: Pick<SeenSkill, "name" | "slug">
   return given === name || given === slug;
 }
 
-/** Of what a skill declares, these kinds. */
+/** What a skill declares, reduced to these kinds. */
 function ofKinds(wants: Capabilities, kinds: readonly PermissionName[] | undefined): Capabilities {
   if (kinds === undefined) return wants;
   const { network, secrets, project } = wants;

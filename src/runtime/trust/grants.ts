@@ -14,7 +14,7 @@ export type Reach = (typeof reaches)[number];
 export interface PublishedOrigin {
   /** A URL without secrets. */
   readonly source: string;
-  /** Of the source, if that is a repository: the one in which the skill has the bytes of `digest`. */
+  /** The commit of the source, if that is a repository, in which the skill has the bytes of `digest`. */
   readonly commit?: { readonly id: string; readonly digest: string } | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface Subject {
   readonly source: string;
   /** The real path of its own directory. */
   readonly directory: string;
-  /** Of a skill that others publish. */
+  /** Where it was published; absent for skills that were not fetched. */
   readonly origin?: PublishedOrigin | undefined;
   /**
    * SPDX expression, `unknown` or `unspecified`; a function, because it lists the skill's license files: called only where a policy has

@@ -17,7 +17,7 @@ export function isRemote(spec: RunSpec): spec is RemoteRunSpec {
 /** What isolates such a run. */
 const remotely = "remote";
 
-/** Of a result, what is around its output: logs, ids, a summary. */
+/** What a result has around its output: logs, ids, a summary. */
 const envelopeBytes = 64 * 1024;
 
 /** Resolves the secret of an authorized invocation. Throws SECRET_MISSING or SKILL_NOT_READY. */

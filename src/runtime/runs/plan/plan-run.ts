@@ -79,7 +79,7 @@ export async function toSpec(
   };
 }
 
-/** Of code that the model wrote. */
+/** What code that the model wrote needs: nothing. */
 export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "none" };
 
 /** Skills that other code can import directly, and those that need a sandbox of their own. */

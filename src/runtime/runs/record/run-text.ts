@@ -20,7 +20,7 @@ export function toPlainText(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 
-/** The same in slices, of bytes of any length. Of a sequence longer than any terminal needs only the beginning is removed. */
+/** Works as `toPlainText`, in slices, for bytes of any length. From a sequence longer than any terminal needs, only the beginning is removed. */
 export async function toLongPlainText(bytes: Buffer): Promise<string> {
   return await runInSlices(plainInSteps(bytes.toString("utf8")));
 }
@@ -62,7 +62,7 @@ export interface Mask {
   readonly text: (text: string) => string;
   /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
   readonly plain: (text: string) => string;
-  /** The same in slices, of bytes of any length. */
+  /** Works as `plain`, in slices, for bytes of any length. */
   readonly longPlain: (bytes: Buffer) => Promise<string>;
   readonly json: (value: Json) => Promise<Json>;
   readonly error: (error: RunError) => Promise<RunError>;

@@ -162,7 +162,7 @@ async function keepIfPossible(
   }
 }
 
-/** Of the ids that a program returned as its output, those that the caller can read. */
+/** The ids that a program returned as its output, as far as the caller can read them. */
 async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
   const found = await Promise.all(
     ids.slice(0, 256).map((id) =>

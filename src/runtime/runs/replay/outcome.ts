@@ -9,7 +9,7 @@ export interface Outcome {
   readonly status: RunResult["status"];
   /** Blobs are named by their contents. */
   readonly output: Json | undefined;
-  /** Of a failed run; of a failed script with its exit code and what it printed. */
+  /** Why the run failed; for a script with its exit code and what it printed. */
   readonly error: Json | undefined;
   readonly blobs: readonly OutcomeBlob[];
   /** What it said for people. */
@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 interface OutcomeBlob {
-  /** Of an output file. */
+  /** The path of an output file. */
   readonly path: string | undefined;
   readonly kind: string;
   readonly sha256: string;

@@ -204,7 +204,7 @@ function valid<Value>(parse: () => Value): Value {
   }
 }
 
-/** Of a text that may hold anything. */
+/** A short line of a text that may hold anything. */
 function toLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, " ").slice(0, 120);
 }

@@ -18,7 +18,7 @@ const capabilitiesSchema = z
     secrets: texts.default([]),
     project: z.enum(["none", "read", "write"]).default("none"),
     isolation: z.literal("none").exactOptional(),
-    /** Of older files, without effect. */
+    /** Found in older files; has no effect. */
     tools: texts.exactOptional(),
   })
   .transform(({ network, secrets, project, isolation }) => {

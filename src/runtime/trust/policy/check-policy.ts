@@ -195,7 +195,7 @@ function itemsOf(
   return [];
 }
 
-/** Of older policies. */
+/** `tools` is a key of older policies. */
 function checkTools(entry: JsonEntry, report: ReportPolicyProblem): void {
   const message = '"tools" has no effect: acp-skills answers no request of the agent for its own tools';
   report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");

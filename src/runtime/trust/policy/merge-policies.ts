@@ -100,7 +100,7 @@ function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
   return strictest(stated(true), strictest(others, first));
 }
 
-/** Of a file that cannot be used, what it may have said. */
+/** What a file states; for one that cannot be used, what it may have stated. */
 function statedBy({ policy }: PolicyLayer): Partial<PolicySettings> {
   return policy ?? { approvals: "none", answers: false };
 }

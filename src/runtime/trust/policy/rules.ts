@@ -252,7 +252,7 @@ function mayMean(list: readonly string[], id: string): boolean {
   return has(list, id) || has(list, familyOf(id)) || formsOf(id).some((form) => has(list, form));
 }
 
-/** Of a GNU license that does not say whether later versions may be chosen: both forms. */
+/** Both forms of a GNU license that does not say whether later versions may be chosen. */
 function formsOf(id: string): readonly string[] {
   return /^[AL]?GPL-\d\.\d$/.test(id) ? [`${id}-only`, `${id}-or-later`] : [];
 }
