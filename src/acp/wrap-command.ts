@@ -84,14 +84,12 @@ const firstRequestTime = 1_000;
 
 /** Answers the editor's `initialize` with the reason why there is no agent. */
 async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, reason: string): Promise<void> {
-  const initialization = followInitialization();
+  const initialization = followInitialization({ passFromEditor: () => [], passFromAgent: () => [] });
   const ended = new Promise<unknown>((resolve) => {
     input.once("end", resolve).once("error", resolve);
   });
-  const relay = relayLines(input, new Writable({ write: (_lines, _encoding, done) => done() }), (lines) => {
-    initialization.editorSent(lines);
-    return [];
-  });
+  const nowhere = new Writable({ write: (_lines, _encoding, done) => done() });
+  const relay = relayLines(input, nowhere, initialization.fromEditor);
   await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestTime);
   relay.stop();
   initialization.refuse(output, reason);
@@ -128,17 +126,11 @@ async function connect(
       toAgent: (line) => agent.stdin.write(line),
       waitedInLines: () => fromEditor.waitedInLines(),
     });
-    const initialization = followInitialization();
-    const fromEditor = relayLines(input, agent.stdin, (lines, flush) => {
-      initialization.editorSent(lines);
-      return interceptor.passFromEditor(lines, flush);
-    });
+    const initialization = followInitialization(interceptor);
+    const fromEditor = relayLines(input, agent.stdin, initialization.fromEditor);
     void fromEditor.sourceEnded.then(interceptor.editorLeft);
     void fromEditor.sourceEnded.then(initialization.editorLeft);
-    const fromAgent = relayLines(agent.stdout, output, (lines, flush) => {
-      initialization.agentSent(lines);
-      return interceptor.passFromAgent(lines, flush);
-    });
+    const fromAgent = relayLines(agent.stdout, output, initialization.fromAgent);
     // A launcher has started its program when the first output arrives.
     agent.stdout.off("readable", retainOutput).once("data", agent.updateTree);
     void fromEditor.ended.then(ending.leave);
@@ -219,7 +211,7 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
   };
 }
 
-/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may retainOutput it open. */
+/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may hold it open. */
 const silence = 1_000;
 /** How long that stdout may be silent after the editor has left. */
 const silenceWithoutEditor = 100;

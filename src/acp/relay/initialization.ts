@@ -3,12 +3,16 @@ import { parseIfJson } from "../../base/json/json-value.ts";
 import { createDeferred } from "../../base/promises.ts";
 import { initialize } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../messages/raw-message.ts";
+import type { ByteInterceptor } from "./intercept-bytes.ts";
+import type { LineFilter } from "./relay-lines.ts";
+
+type Passes = Pick<ByteInterceptor, "passFromEditor" | "passFromAgent">;
 
 /** The editor's `initialize`, followed until it is answered: an agent that cannot start is reported there, because editors show nothing else. */
 export interface Initialization {
-  /** Whole lines of the editor, and of the agent; they are only read. */
-  readonly editorSent: (lines: Buffer) => void;
-  readonly agentSent: (lines: Buffer) => void;
+  /** What the lines of both sides pass through: until it is answered, they are read as well. */
+  readonly fromEditor: LineFilter;
+  readonly fromAgent: LineFilter;
   /** Resolves when the editor has sent it. Never rejects. */
   readonly asked: Promise<void>;
   /** The editor waits for no answer any longer. */
@@ -21,31 +25,44 @@ export interface Initialization {
 
 const lineBreak = 10;
 
-export function followInitialization(): Initialization {
+export function followInitialization({ passFromEditor, passFromAgent }: Passes): Initialization {
   const { promise: asked, resolve } = createDeferred();
   let open: unknown;
   let isOver = false;
   let isLineOpen = false;
   const isOpen = (): boolean => !isOver && open !== undefined;
+  const end = (): void => {
+    isOver = true;
+    fromEditor.pass = passFromEditor;
+    fromAgent.pass = passFromAgent;
+  };
+  const fromEditor: LineFilter = {
+    pass(lines, flush) {
+      if (open === undefined) {
+        open = messagesIn(lines).find(({ method, id }) => method === initialize && id !== undefined)?.["id"];
+        if (open !== undefined) resolve();
+      }
+      return passFromEditor(lines, flush);
+    },
+  };
+  const fromAgent: LineFilter = {
+    pass(lines, flush) {
+      if (open !== undefined) {
+        isLineOpen = lines.at(-1) !== lineBreak;
+        if (messagesIn(lines).some(({ method, id }) => method === undefined && id === open)) end();
+      }
+      return passFromAgent(lines, flush);
+    },
+  };
   return {
-    editorSent(lines) {
-      if (isOver || open !== undefined) return;
-      open = messagesIn(lines).find(({ method, id }) => method === initialize && id !== undefined)?.["id"];
-      if (open !== undefined) resolve();
-    },
-    agentSent(lines) {
-      if (!isOpen()) return;
-      isLineOpen = lines.at(-1) !== lineBreak;
-      isOver = messagesIn(lines).some(({ method, id }) => method === undefined && id === open);
-    },
+    fromEditor,
+    fromAgent,
     asked,
-    editorLeft() {
-      isOver = true;
-    },
+    editorLeft: end,
     isOpen,
     refuse(output, message) {
       if (!isOpen() || output.destroyed) return;
-      isOver = true;
+      end();
       // An agent may have died in the middle of its answer.
       output.write(
         `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: agentFailed, message } })}\n`,

@@ -7,11 +7,12 @@ import { amendText } from "./amend-text.ts";
 import type { Verdict } from "../messages/amend.ts";
 import { encodeMessage } from "../messages/encode-message.ts";
 import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
+import type { Flush, PassLines } from "./relay-lines.ts";
 
 /** An interceptor for newline-delimited JSON: takes blocks of whole lines and returns the bytes to write. */
 export interface ByteInterceptor {
-  readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
-  readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromEditor: PassLines;
+  readonly passFromAgent: PassLines;
   /** The editor has closed its end. */
   readonly editorLeft: () => void;
   /** Nothing is sent afterwards. */
@@ -55,12 +56,14 @@ export function interceptBytes(
     },
   });
   const fromEditor: Direction = {
-    interest: () => interceptor.editorInterest(),
+    from: "editor",
+    interests: interceptor.interests,
     intercept: (message) => interceptor.fromEditor(message),
     ...reports("editor"),
   };
   const fromAgent: Direction = {
-    interest: () => interceptor.agentInterest(),
+    from: "agent",
+    interests: interceptor.interests,
     intercept: (message) => interceptor.fromAgent(message),
     ...reports("agent"),
   };
@@ -78,16 +81,14 @@ export function interceptBytes(
 
 /** One direction of an interceptor, as the bytes see it. */
 interface Direction {
-  readonly interest: () => Interest;
+  readonly from: "editor" | "agent";
+  readonly interests: Interceptor["interests"];
   readonly intercept: (message: unknown) => Verdict | Promise<Verdict>;
   /** Called for a line that is not JSON. */
   readonly garbage: (line: string) => void;
   /** Called for an amendment that failed; the line is forwarded unchanged. */
   readonly fault: (error: unknown) => void;
 }
-
-/** Writes what comes before a line that waits: it may wait for the response to one of these. */
-export type Flush = (pieces: readonly Buffer[]) => void;
 
 /**
  * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
@@ -100,7 +101,7 @@ function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] 
 function passFrom(block: Buffer, start: number, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   const passed: Buffer[] = [];
   let copied = start;
-  let line = nextLine(block, start, direction.interest());
+  let line = nextLine(block, start, direction.interests[direction.from]);
   while (line !== undefined) {
     const { from, to } = line;
     const replacement = passLine(block.subarray(from, to), direction);
@@ -115,7 +116,7 @@ function passFrom(block: Buffer, start: number, direction: Direction, flush: Flu
       passed.push(block.subarray(copied, from), replacement);
       copied = to;
     }
-    line = nextLine(block, to, direction.interest());
+    line = nextLine(block, to, direction.interests[direction.from]);
   }
   passed.push(copied === 0 ? block : block.subarray(copied));
   return passed.length === 1 ? passed : passed.filter((piece) => piece.length > 0);

@@ -41,6 +41,8 @@ export class Interceptor {
   readonly #sessions: Sessions;
   readonly #relayed: RelayedRequests;
   #isOpen = true;
+  /** Which messages may concern us, by the side that they come from. */
+  readonly interests: { editor: Interest; agent: Interest } = { editor: "everything", agent: "everything" };
   /** The agent's interest while calls of our tools are open. */
   #withCalls: { readonly usual: Interest; readonly openCalls: readonly string[]; readonly texts: Interest } | undefined;
 
@@ -72,16 +74,19 @@ export class Interceptor {
       },
       request: (id, line) => {
         this.#ownRequests.request(id, line);
+        this.#updateInterests();
       },
       withdraw: (id) => {
         this.#ownRequests.withdraw(id);
       },
       answered: (id) => {
         this.#requests.answered(id);
+        this.#updateInterests();
       },
       ended: () => {
         this.#requests.serviceEnded();
         this.#ownRequests.withdrawAll();
+        this.#updateInterests();
       },
       index: (key, index) => {
         this.#sessions.setIndex(key, index);
@@ -139,25 +144,22 @@ export class Interceptor {
     });
   }
 
-  editorInterest(): Interest {
-    if (!this.#isOpen) return [];
-    if (this.#relayed.agreed === undefined) return "everything";
-    return editorInterest({ servesTools: this.#servesTools, hasRequested: !this.#ownRequests.isEmpty });
-  }
-
-  agentInterest(): Interest {
-    if (!this.#isOpen) return [];
+  #updateInterests(): void {
     const { agreed } = this.#relayed;
-    if (agreed === undefined) return "everything";
+    this.interests.editor = this.interests.agent = this.#isOpen ? "everything" : [];
+    if (!this.#isOpen || agreed === undefined) return;
+    const servesTools = this.#servesTools;
+    this.interests.editor = editorInterest({ servesTools, hasRequested: !this.#ownRequests.isEmpty });
     const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
-    const { streamsInput } = agreed.negotiation.facts;
-    const usual = agentInterest({ servesTools: this.#servesTools, awaits, streamsInput });
+    const usual = agentInterest({ servesTools, awaits, streamsInput: agreed.negotiation.facts.streamsInput });
     // How a call ended may be said with nothing but its id.
     const { openCalls } = this.#sessions;
-    if (openCalls.length === 0 || usual === "everything") return usual;
-    if (this.#withCalls?.usual !== usual || this.#withCalls.openCalls !== openCalls)
-      this.#withCalls = { usual, openCalls, texts: [...usual, ...callInterest(openCalls)] };
-    return this.#withCalls.texts;
+    if (openCalls.length === 0 || usual === "everything") this.interests.agent = usual;
+    else {
+      if (this.#withCalls?.usual !== usual || this.#withCalls.openCalls !== openCalls)
+        this.#withCalls = { usual, openCalls, texts: [...usual, ...callInterest(openCalls)] };
+      this.interests.agent = this.#withCalls.texts;
+    }
   }
 
   /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */
@@ -173,6 +175,7 @@ export class Interceptor {
     this.#requests.editorLeft();
     this.#relayed.close();
     this.#sessions.close();
+    this.#updateInterests();
     void this.#service.close();
   }
 
@@ -184,9 +187,14 @@ export class Interceptor {
     };
     try {
       const verdict = handle();
-      return verdict instanceof Promise ? verdict.catch(failed) : verdict;
+      if (!(verdict instanceof Promise)) return verdict;
+      return verdict.catch(failed).finally(() => {
+        this.#updateInterests();
+      });
     } catch (error) {
       return failed(error);
+    } finally {
+      this.#updateInterests();
     }
   }
 

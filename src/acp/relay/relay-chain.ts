@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ByteInterceptor } from "./intercept-bytes.ts";
-import { createLineQueue } from "./line-queue.ts";
-import { type Relay, relayBlocks } from "./relay-lines.ts";
+import { createLineQueue, type Relay, relayBlocks } from "./relay-lines.ts";
 import type { Routing } from "./relay-chain/routing.ts";
 
 export { Routing } from "./relay-chain/routing.ts";
@@ -21,8 +20,8 @@ export function relayChain(
     const writeToSuccessor = (pieces: readonly Buffer[]): void => {
       write(toSuccessor(pieces));
     };
-    const fromEditor = createLineQueue({ pass: passFromEditor, write: writeToSuccessor, idle });
-    const fromAgent = createLineQueue({ pass: passFromAgent, write, idle });
+    const fromEditor = createLineQueue({ filter: { pass: passFromEditor }, write: writeToSuccessor, idle });
+    const fromAgent = createLineQueue({ filter: { pass: passFromAgent }, write, idle });
 
     return {
       push(blocks) {

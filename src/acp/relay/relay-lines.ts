@@ -1,8 +1,74 @@
 import type { Readable, Writable } from "node:stream";
 import { systemClock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises.ts";
-import { type LineQueue, type LineQueueOptions, createLineQueue } from "./line-queue.ts";
 import { createLineBlocks } from "../../base/json/line-blocks.ts";
+
+/** Passes blocks of lines on, in order: what arrives behind a line that waits for its verdict waits too. */
+export interface LineQueue {
+  push(blocks: readonly Buffer[]): void;
+  /** Whether a line waits for its verdict. */
+  isWaiting(): boolean;
+  /** How many bytes wait behind it. */
+  waitingBytes(): number;
+}
+
+/** Writes what comes before a line that waits: it may wait for the response to one of these. */
+export type Flush = (pieces: readonly Buffer[]) => void;
+
+/** Takes a block of whole lines and returns the bytes to write, after those that it flushed. */
+export type PassLines = (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+
+/** What lines pass through; another `pass` may take the place of the first. */
+export interface LineFilter {
+  pass: PassLines;
+}
+
+export interface LineQueueOptions {
+  readonly filter: LineFilter;
+  readonly write: (pieces: readonly Buffer[]) => void;
+  /** Called when nothing waits any longer. */
+  readonly idle: () => void;
+}
+
+export function createLineQueue({ filter, write, idle }: LineQueueOptions): LineQueue {
+  /** Blocks behind the one that waits for its verdict; undefined while none does. */
+  let queue: Buffer[] | undefined;
+  let queuedBytes = 0;
+
+  async function passQueue(first: Promise<Buffer[]>): Promise<void> {
+    write(await first);
+    for (let block = queue?.shift(); block !== undefined; block = queue?.shift()) {
+      queuedBytes -= block.length;
+      write(await filter.pass(block, write));
+    }
+    queue = undefined;
+    idle();
+  }
+
+  return {
+    push(blocks) {
+      const pieces: Buffer[] = [];
+      const flush: Flush = (early) => {
+        write([...pieces.splice(0), ...early]);
+      };
+      for (const block of blocks) {
+        if (queue !== undefined) {
+          queue.push(block);
+          queuedBytes += block.length;
+          continue;
+        }
+        const passed = filter.pass(block, flush);
+        if (passed instanceof Promise) {
+          queue = [];
+          void passQueue(passed);
+        } else pieces.push(...passed);
+      }
+      write(pieces);
+    },
+    isWaiting: () => queue !== undefined,
+    waitingBytes: () => queuedBytes,
+  };
+}
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
@@ -25,11 +91,11 @@ const queueLimit = 1024 * 1024;
 type Passing = Pick<LineQueue, "push" | "isWaiting" | "waitingBytes">;
 
 /**
- * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink has failed, the
+ * Writes the lines of `source` to `sink` as the filter flushes and returns them, in order, with backpressure. When the sink has failed, the
  * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
  */
-export function relayLines(source: Readable, sink: Writable, pass: LineQueueOptions["pass"]): Relay {
-  return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ pass, ...sinkAndIdle }));
+export function relayLines(source: Readable, sink: Writable, filter: LineFilter): Relay {
+  return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ filter, ...sinkAndIdle }));
 }
 
 /** Relays lines as {@link relayLines} does, with a queue of the caller's. */

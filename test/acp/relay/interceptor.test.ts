@@ -702,12 +702,12 @@ test("does nothing for an agent that advertises acp-skills itself", async () => 
   await exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
   await settle();
   expect(take()).toEqual([]);
-  expect(interceptor.agentInterest()).toEqual([]);
+  expect(interceptor.interests.agent).toEqual([]);
 });
 
-test("includes a text of each update it handles in agentInterest", async () => {
+test("includes a text of each update it handles in the interest in the agent", async () => {
   const { interceptor } = await converseInSession();
-  const interest = interceptor.agentInterest();
+  const interest = interceptor.interests.agent;
   for (const update of ["available_commands_update", "user_message_chunk", "session_info_update"])
     expect((interest as string[]).some((piece) => update.includes(piece))).toBe(true);
 });

@@ -11,7 +11,7 @@ const same = (block: Buffer): Buffer[] => [block];
 test("forwards bytes in order, including those after the last line break", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
-  const relay = relayLines(source, sink, same);
+  const relay = relayLines(source, sink, { pass: same });
   source.end("a\nb\nc");
   await relay.ended;
   sink.end();
@@ -23,12 +23,14 @@ test("holds back later blocks while one is pending", async () => {
   const sink = new PassThrough();
   let release: (value: Buffer[]) => void = () => undefined;
   const asked: string[] = [];
-  const relay = relayLines(source, sink, (block) => {
-    asked.push(block.toString());
-    if (!block.toString().startsWith("slow")) return [block];
-    return new Promise<Buffer[]>((resolve) => {
-      release = resolve;
-    });
+  const relay = relayLines(source, sink, {
+    pass: (block: Buffer) => {
+      asked.push(block.toString());
+      if (!block.toString().startsWith("slow")) return [block];
+      return new Promise<Buffer[]>((resolve) => {
+        release = resolve;
+      });
+    },
   });
   source.write("slow\n");
   source.write("b\n");
@@ -55,7 +57,7 @@ test("reads the source no faster than the sink accepts data", async () => {
       take = done;
     },
   });
-  const relay = relayLines(source, sink, same);
+  const relay = relayLines(source, sink, { pass: same });
   source.write("a\n");
   source.write("b\n");
   await new Promise(setImmediate);
@@ -70,7 +72,7 @@ test("reads the source no faster than the sink accepts data", async () => {
 test("drains the source after the sink failed", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
-  const relay = relayLines(source, sink, same);
+  const relay = relayLines(source, sink, { pass: same });
   sink.destroy(new Error("EPIPE"));
   for (let line = 0; line < 100; line++) source.write(`${"x".repeat(10_000)}\n`);
   source.end();
@@ -82,11 +84,13 @@ test("forwards the bytes after the last line break if the source fails while a b
   const source = new PassThrough();
   const sink = new PassThrough();
   let release: (value: Buffer[]) => void = () => undefined;
-  const relay = relayLines(source, sink, (block) => {
-    if (!block.toString().startsWith("slow")) return [block];
-    return new Promise<Buffer[]>((resolve) => {
-      release = resolve;
-    });
+  const relay = relayLines(source, sink, {
+    pass: (block: Buffer) => {
+      if (!block.toString().startsWith("slow")) return [block];
+      return new Promise<Buffer[]>((resolve) => {
+        release = resolve;
+      });
+    },
   });
   source.write("slow\ntail");
   await new Promise(setImmediate);
@@ -100,7 +104,7 @@ test("forwards the bytes after the last line break if the source fails while a b
 
 test("detects the end of the source while a block is pending", async () => {
   const source = new PassThrough();
-  const relay = relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
+  const relay = relayLines(source, new PassThrough(), { pass: () => new Promise<Buffer[]>(() => undefined) });
   source.end("slow\nmore\n");
   await relay.sourceEnded;
   expect(relay.isActive()).toBe(true);
@@ -108,7 +112,7 @@ test("detects the end of the source while a block is pending", async () => {
 
 test("buffers at most 1 MiB behind a pending block", async () => {
   const source = new PassThrough();
-  relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
+  relayLines(source, new PassThrough(), { pass: () => new Promise<Buffer[]>(() => undefined) });
   for (let line = 0; line < 40; line++) source.write(`${"x".repeat(64 * 1024 - 1)}\n`);
   await new Promise(setImmediate);
   expect(source.isPaused()).toBe(true);
@@ -117,7 +121,7 @@ test("buffers at most 1 MiB behind a pending block", async () => {
 
 test("ends without throwing when the source fails", async () => {
   const source = new PassThrough();
-  const relay = relayLines(source, new PassThrough(), same);
+  const relay = relayLines(source, new PassThrough(), { pass: same });
   source.destroy(new Error("gone"));
   await relay.ended;
   expect(source.destroyed).toBe(true);
@@ -126,7 +130,7 @@ test("ends without throwing when the source fails", async () => {
 test("stops reading the source after stop()", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
-  relayLines(source, sink, same).stop();
+  relayLines(source, sink, { pass: same }).stop();
   source.write("a\n");
   await new Promise(setImmediate);
   expect(sink.readableLength).toBe(0);

@@ -245,7 +245,7 @@ test("forwards a request of the editor that has the id of one of ours", async ()
 test("looks at the editor's responses only once something was asked", async () => {
   const { call, asked, selects, interceptor } = await askingConversation();
   const isSeen = (message: object): boolean =>
-    (interceptor.editorInterest() as string[]).some((text) => JSON.stringify(message).includes(text));
+    (interceptor.interests.editor as string[]).some((text) => JSON.stringify(message).includes(text));
   const response = { jsonrpc: "2.0", id: 7, result: { content: "a file" } };
   expect(isSeen({ jsonrpc: "2.0", id: "acp-skills:1", result: {} })).toBe(false);
   await call(1);

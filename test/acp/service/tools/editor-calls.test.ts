@@ -202,10 +202,10 @@ test("aborts calls and sends no responses after close", async () => {
   expect(answers()).toEqual([]);
 });
 
-test("includes a text of every call and cancellation in editorInterest", async () => {
+test("includes a text of every call and cancellation in the interest in the editor", async () => {
   const { interceptor } = await inSession(fakeTools());
   const isSeen = (message: Message): boolean =>
-    (interceptor.editorInterest() as string[]).some((piece) => JSON.stringify(message).includes(piece));
+    (interceptor.interests.editor as string[]).some((piece) => JSON.stringify(message).includes(piece));
   expect(isSeen(call(1, "list_skills"))).toBe(true);
   expect(isSeen({ method: "$/cancel_request", params: { requestId: 1 } })).toBe(true);
 });

@@ -515,21 +515,21 @@ test("forwards permission requests unchanged for a session without our server", 
   expect(withoutTools.atEditor.at(-1)).toEqual(asks(7, listing));
 });
 
-test("includes a text of every permission request and tool name in agentInterest", async () => {
+test("includes a text of every permission request and tool name in the interest in the agent", async () => {
   const { interceptor } = await converseInSession({}, { tools: fakeTools() }, http);
-  const interest = interceptor.agentInterest();
+  const interest = interceptor.interests.agent;
   expect((interest as string[]).some((piece) => JSON.stringify(asks(1, {})).includes(piece))).toBe(true);
   for (const tool of servedTools.keys())
     expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
 });
 
-test("includes a text of every update of a running call in agentInterest if only those contain its input", async () => {
+test("includes a text of every update of a running call in the interest in the agent if only those contain its input", async () => {
   const running = JSON.stringify({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "in_progress" });
   const looks = async (name: string): Promise<boolean> => {
     const conversation = converse({ tools: fakeTools() });
     const result = { protocolVersion: 1, agentCapabilities: http, agentInfo: { name, version: "1" } };
     await conversation.exchange("initialize", { protocolVersion: 1 }, result);
-    return (conversation.interceptor.agentInterest() as string[]).some((piece) => running.includes(piece));
+    return (conversation.interceptor.interests.agent as string[]).some((piece) => running.includes(piece));
   };
   expect(await looks("Kimi Code CLI")).toBe(true);
   expect(await looks("OpenCode")).toBe(false);
