@@ -10,8 +10,8 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
  * when the walk has become shorter. `node test/walks/main.js --list list_skills` lists the files.
  */
 const wrapper = {
-  "message to the agent": 11,
-  "message to the editor": 13,
+  "message to the agent": 5,
+  "message to the editor": 5,
   "edit of SKILL.md": 62,
   list_skills: 36,
   run_code: 70,
