@@ -3,7 +3,7 @@ import { createOnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { Interceptor } from "./interceptor.ts";
 import type { SkillService } from "../skill-service.ts";
-import { amendText } from "./amend-text.ts";
+import { amendLine } from "./amend-line.ts";
 import type { Verdict } from "../messages/amend.ts";
 import { encodeMessage } from "../messages/encode-message.ts";
 import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
@@ -129,16 +129,16 @@ function passLine(line: Buffer, direction: Direction): Buffer | undefined | Prom
   if (message === undefined) return undefined;
   const verdict = direction.intercept(message);
   return verdict instanceof Promise
-    ? verdict.then((resolved) => apply(resolved, text, direction))
-    : apply(verdict, text, direction);
+    ? verdict.then((resolved) => apply(resolved, line, direction))
+    : apply(verdict, line, direction);
 }
 
-function apply(verdict: Verdict, text: string, direction: Direction): Buffer | undefined {
+function apply(verdict: Verdict, line: Buffer, direction: Direction): Buffer | undefined {
   if (!verdict.forward) return Buffer.alloc(0);
   const { amendments = [] } = verdict;
   if (amendments.length === 0) return undefined;
   try {
-    return Buffer.from(amendText(text, amendments));
+    return amendLine(line, amendments);
   } catch (error) {
     direction.fault(error);
     return undefined;

@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Amendment, amendValue } from "../../../src/acp/messages/amend.ts";
-import { amendText } from "../../../src/acp/relay/amend-text.ts";
+import { amendLine } from "../../../src/acp/relay/amend-line.ts";
+
+const amendText = (text: string, amendments: readonly Amendment[]): string =>
+  amendLine(Buffer.from(text), amendments).toString();
 
 /** A message with a value at every path that is amended, and arbitrary other fields. */
 const message = fc.record({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { amendText } from "../../../../src/acp/relay/amend-text.ts";
-import { amendValue } from "../../../../src/acp/messages/amend.ts";
+import { amendLine } from "../../../../src/acp/relay/amend-line.ts";
+import { type Amendment, amendValue } from "../../../../src/acp/messages/amend.ts";
 import {
   callByCommand,
   fillArguments,
@@ -9,6 +9,9 @@ import {
   rewritePrompt,
 } from "../../../../src/acp/relay/interceptor/amend-prompt.ts";
 import type { Instructions } from "../../../../src/acp/skill-service.ts";
+
+const amendText = (text: string, amendments: readonly Amendment[]): string =>
+  amendLine(Buffer.from(text), amendments).toString();
 
 const text = (words: string): object => ({ type: "text", text: words });
 const instructions: Instructions = {

@@ -6,11 +6,19 @@ export interface JsonValueRange {
   readonly to: number;
 }
 
+/** The value that a line consists of. Throws a SyntaxError if the line is not JSON. */
+export function wholeValue(line: Buffer): JsonValueRange {
+  const from = skipBlanks(line, 0);
+  const to = endOfValue(line, from);
+  if (to === -1) throw new SyntaxError("not JSON");
+  return { from, to };
+}
+
 /** Calls `see` with every field of the object that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
 export function readObject(
   line: Buffer,
   from: number,
-  see: (key: JsonValueRange, value: JsonValueRange) => void,
+  see: (key: JsonValueRange, value: JsonValueRange) => unknown,
 ): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBrace) return -1;
@@ -34,7 +42,7 @@ export function readObject(
 }
 
 /** Calls `see` with every element of the array that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
-export function readArray(line: Buffer, from: number, see: (element: JsonValueRange) => void): number {
+export function readArray(line: Buffer, from: number, see: (element: JsonValueRange) => unknown): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBracket) return -1;
   at = skipBlanks(line, at + 1);

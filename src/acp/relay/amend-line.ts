@@ -1,0 +1,116 @@
+import { type Amendment, type Items, notThere, type Path } from "../messages/amend.ts";
+import { type JsonValueRange, readArray, readObject, readString, wholeValue } from "./json-places.ts";
+
+interface Edit extends JsonValueRange {
+  readonly json: Uint8Array;
+}
+
+/**
+ * Applies amendments to a message as a line of JSON: everything else keeps its exact bytes, so that integers above 2^53 survive.
+ * Amendments must not overlap. Throws if a path does not exist.
+ */
+export function amendLine(line: Buffer, amendments: readonly Amendment[]): Buffer {
+  const find = openFinder(line);
+  const edits = amendments.map((amendment) => toEdit(find, amendment)).sort((a, b) => a.from - b.from);
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  for (const { from, to, json } of edits) {
+    parts.push(line.subarray(copied, from), json);
+    copied = to;
+  }
+  return Buffer.concat([...parts, line.subarray(copied)]);
+}
+
+/** Follows paths. */
+interface Finder {
+  /** The place of a value; of duplicate keys the last counts, as in JSON.parse. */
+  readonly place: (path: Path) => JsonValueRange | undefined;
+  readonly container: (path: Path) => Container | undefined;
+}
+
+/** Each container is read once, however many paths lead through it. */
+function openFinder(line: Buffer): Finder {
+  const whole = wholeValue(line);
+  const containers = new Map<number, Container | undefined>();
+
+  function containerAt({ from }: JsonValueRange): Container | undefined {
+    if (!containers.has(from)) containers.set(from, readContainer(line, from));
+    return containers.get(from);
+  }
+  function place(path: Path): JsonValueRange | undefined {
+    let found: JsonValueRange | undefined = whole;
+    for (const key of path) {
+      if (found === undefined) return undefined;
+      const container = containerAt(found);
+      if (container?.kind === "object") found = container.items.findLast((item) => item.key === key);
+      else found = typeof key === "number" ? container?.items[key] : undefined;
+    }
+    return found;
+  }
+  return {
+    place,
+    container(path) {
+      const found = place(path);
+      return found && containerAt(found);
+    },
+  };
+}
+
+function toEdit(find: Finder, amendment: Amendment): Edit {
+  const { path } = amendment;
+  const key = path.at(-1);
+  if ("value" in amendment) {
+    const json = Buffer.from(JSON.stringify(amendment.value));
+    const place = find.place(path);
+    if (place !== undefined) return { ...place, json };
+    const parent = find.container(path.slice(0, -1));
+    if (parent?.kind !== "object" || key === undefined) throw notThere(path);
+    return insertLast(parent, Buffer.concat([Buffer.from(`${JSON.stringify(key)}:`), json]));
+  }
+  const list = find.container(path);
+  if (list?.kind !== "array") throw notThere(path);
+  return spliceItems(list, amendment);
+}
+
+function spliceItems(list: Container, { at, remove, insert }: { at: number; remove: number; insert: Items }): Edit {
+  const json = toJson(insert);
+  const first = list.items[at];
+  const last = list.items[at + remove - 1];
+  if (remove > 0) {
+    if (first === undefined || last === undefined || json.length === 0) throw new RangeError("nothing to replace");
+    return { from: first.from, to: last.to, json };
+  }
+  if (json.length === 0) return { from: list.from, to: list.from, json };
+  if (first !== undefined) return { from: first.from, to: first.from, json: Buffer.concat([json, comma]) };
+  return insertLast(list, json);
+}
+
+const comma = Buffer.from(",");
+
+function toJson(items: Items): Uint8Array {
+  return "json" in items ? items.json : Buffer.from(items.map((item) => JSON.stringify(item)).join(","));
+}
+
+function insertLast({ from, items }: Container, json: Uint8Array): Edit {
+  const last = items.at(-1);
+  if (last === undefined) return { from: from + 1, to: from + 1, json };
+  return { from: last.to, to: last.to, json: Buffer.concat([comma, json]) };
+}
+
+/** The values directly inside an object or array, in order. */
+type Container =
+  | { readonly kind: "array"; readonly from: number; readonly items: readonly JsonValueRange[] }
+  | {
+      readonly kind: "object";
+      readonly from: number;
+      readonly items: readonly (JsonValueRange & { readonly key: string | undefined })[];
+    };
+
+/** The object or array that begins at `from`; undefined if it is neither. */
+function readContainer(line: Buffer, from: number): Container | undefined {
+  const fields: (JsonValueRange & { readonly key: string | undefined })[] = [];
+  if (readObject(line, from, (key, value) => fields.push({ ...value, key: readString(line, key) })) !== -1)
+    return { kind: "object", from, items: fields };
+  const items: JsonValueRange[] = [];
+  return readArray(line, from, (item) => items.push(item)) === -1 ? undefined : { kind: "array", from, items };
+}
