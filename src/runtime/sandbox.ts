@@ -88,7 +88,7 @@ export interface SandboxProject {
   /** If the directory is another one by then, the run ends before any of its code is executed. */
   readonly identity?: DirectoryIdentity | undefined;
   /** Directories in it that stay read-only: relative, with `/` as separator, without symbolic links. */
-  readonly kept?: readonly string[];
+  readonly readOnly?: readonly string[];
 }
 
 /** One run, as plain data and readers. */

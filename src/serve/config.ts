@@ -45,14 +45,14 @@ export interface ServerLimits {
   /** Until the head of a request, and until all of it has arrived. */
   readonly headerSeconds: number;
   readonly requestSeconds: number;
-  /** How long runs may go on after the server was told to stop. */
+  /** How long runs may go on after the server was asked to stop. */
   readonly shutdownSeconds: number;
   readonly eventStreams: number;
-  /** Of answers to clients without token; of one address or caller, half of it. */
+  /** Unread bytes of answers to clients without token; of one address or caller, half of it. */
   readonly unreadBytes: number;
 }
 
-/** What `serve` is told: the file of `--config` with defaults filled in. */
+/** The configuration of `serve`: the file of `--config` with defaults filled in. */
 export interface ServeConfig {
   readonly provider: {
     readonly name: string;
@@ -119,9 +119,9 @@ export const localCaller = "local";
 
 /** What this machine's user needs to call a server without configured callers. */
 export interface LocalTokens {
-  /** Of the caller `local`, who sees and may do what the user sees and may do. */
+  /** The token of the caller `local`, who sees and may do what the user sees and may do. */
   readonly bearer: string;
-  /** Of the path `/s/<token>/`, below which all skills can be installed. */
+  /** The token of the path `/s/<token>/`, below which all skills can be installed. */
   readonly share: string;
 }
 

@@ -11,14 +11,24 @@ import { type AdmissionRules, admit } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
 import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
 import type { ServeConfig } from "./config.ts";
-import { type HttpCaller, HttpExchange, type HttpRoute, type ServeContext, refuseRequest } from "./serve-context.ts";
+import {
+  type HttpCaller,
+  HttpExchange,
+  type HttpRoute,
+  type ServeContext,
+  refuseRequest,
+  type CreateRoutes,
+} from "./serve-context.ts";
 import { type ListenOptions, closeServer, hostsOf, isLoopbackListenHost, listen } from "./listen.ts";
 import { openMcpOfCallers } from "./routes/mcp.ts";
-import { createPublished, isArtifactPath } from "./publish.ts";
+import { createPublished, isArtifactPath, publishedRoutes } from "./publish.ts";
 import { createRouter } from "./router.ts";
-import { createRoutes } from "./routes.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createRequestIds, healthPaths, toLoggedPath } from "./telemetry.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { monitoringRoutes } from "./routes/monitoring.ts";
+import { openApiRoutes } from "./routes/openapi.ts";
+import { rpcRoutes } from "./routes/rpc.ts";
 
 /** A server that listens. */
 export interface HttpServer {
@@ -219,3 +229,7 @@ function createListener(
       .catch((error: unknown) => fail(exchange, error));
   };
 }
+
+/** Every route besides `/mcp`. */
+export const createRoutes: CreateRoutes = (context) =>
+  [monitoringRoutes, rpcRoutes, eventRoutes, openApiRoutes, ...publishedRoutes].flatMap((create) => create(context));

@@ -9,7 +9,7 @@ import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
 export { findCgroups } from "./processes/cgroups.ts";
 
-/** By default, two prepared sandboxes are kept for one minute after the last run. */
+/** By default, two prepared sandboxes remain ready for one minute after the last run. */
 export interface SandboxOptions extends Partial<TierOptions> {
   /** `auto`: the best available tier. A tier by name: that one or none. */
   readonly isolation?: "auto" | Exclude<Tier, "memory" | "none">;

@@ -3,8 +3,7 @@ import { type Server, type Socket, connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { forwardRequest } from "./egress-proxy/forward-request.ts";
-import { judge, parseNetworkRules } from "./egress-proxy/network-rules.ts";
+import { forwardRequest, openTunnel } from "./egress-proxy/tunnel.ts";
 import {
   type Connect,
   areForeign,
@@ -13,8 +12,15 @@ import {
   systemAddresses,
   systemResolver,
 } from "../../base/network/reach.ts";
-import { type Target, parseAbsoluteForm, parseConnectTarget, toNetworkPermission } from "../../base/network/target.ts";
-import { openTunnel } from "./egress-proxy/tunnel.ts";
+import {
+  type Target,
+  parseAbsoluteForm,
+  parseConnectTarget,
+  toNetworkPermission,
+  parseAuthority,
+} from "../../base/network/target.ts";
+import { isPublicAddress, isReachableAddress } from "../../base/network/address.ts";
+import { SkillsError } from "../../base/errors.ts";
 
 export interface EgressOptions {
   /** Entries of `permissions.network`, such as `https://*.example.org`. Empty: everything is refused. */
@@ -37,7 +43,7 @@ type Reply = (status: number, text: string) => void;
 const connections = 64;
 const headerBytes = 16 * 1024;
 const idleMilliseconds = 60_000;
-const refusalsTold = 20;
+const refusalsLogged = 20;
 const unreadable = refusal("invalid host; write it as example.org:443 or 192.0.2.1:8080");
 
 /**
@@ -52,7 +58,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   const resolve = options.resolve ?? systemResolver();
   const clients = new Set<Socket>();
   const busy = new WeakSet<Duplex>();
-  const tell = logOnce(log);
+  const report = logOnce(log);
   // The rules allow addresses themselves.
   const judgeAddresses = ({ host }: Target, addresses: readonly string[]): string | undefined =>
     host.address !== undefined || areForeign(addresses, ownAddresses())
@@ -74,20 +80,20 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
       if (!left.signal.aborted) return socket;
       socket.destroy();
     } else if (reached.type === "refused") {
-      tell(target, reached.why);
+      report(target, reached.why);
       reply(403, refusal(reached.why));
     } else reply(502, reached.why);
     return undefined;
   };
   const onFronting = (target: Target): void => {
-    tell(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
+    report(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
   };
   /** Why the target is refused, or undefined. */
   const refuse = (target: Target | undefined): string | undefined => {
     if (target === undefined) return unreadable;
     const judgement = judge(rules, target);
     if (judgement.allowed) return undefined;
-    tell(target, judgement.why);
+    report(target, judgement.why);
     return refusal(judgement.why);
   };
   /** One exchange per connection at a time, so that the limit of connections limits everything. */
@@ -165,12 +171,12 @@ function watchIdle(socket: Socket, clock: Clock): () => void {
 
 /** Logs refusals, each target once and up to a maximum, because the program controls how many there are. */
 function logOnce(log: Log): (target: Target, why: string) => void {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (target, why) => {
     const entry = toNetworkPermission(target);
-    if (told.has(entry) || told.size >= refusalsTold) return;
-    told.add(entry);
-    const more = told.size === refusalsTold ? " Further refusals of this run are not logged." : "";
+    if (logged.has(entry) || logged.size >= refusalsLogged) return;
+    logged.add(entry);
+    const more = logged.size === refusalsLogged ? " Further refusals of this run are not logged." : "";
     log("warning", `The sandbox refused a connection to ${entry}: ${why}.${more}`);
   };
 }
@@ -199,4 +205,58 @@ function answerConnect(client: Duplex, status: number, text: string): void {
 
 function phrase(status: number, text: string): string {
   return status === 400 ? (STATUS_CODES[status] ?? "") : text;
+}
+
+/** One entry of `permissions.network`. */
+export interface NetworkRule {
+  readonly target: Target;
+  /** Subdomains of `target` only, not that host itself. */
+  readonly subdomains: boolean;
+}
+
+const entryShape = /^(https?):\/\/(\*\.)?([^/?#]*)$/i;
+
+/** Parses an entry: `https://host` or `https://*.host`, with `http://` too, an optional port, or an IP address as host. */
+export function parseNetworkRule(entry: string): NetworkRule | undefined {
+  const [, scheme, wildcard, authority = ""] = entryShape.exec(entry) ?? [];
+  const target = parseAuthority(scheme?.toLowerCase() === "http" ? "http" : "https", authority);
+  if (target === undefined) return undefined;
+  const subdomains = wildcard !== undefined;
+  const { address } = target.host;
+  if (address !== undefined && (subdomains || !isReachableAddress(address))) return undefined;
+  return { target, subdomains };
+}
+
+/** Throws INVALID_OPTIONS with all invalid entries: a run must not start with fewer than it was granted. */
+export function parseNetworkRules(entries: readonly string[]): NetworkRule[] {
+  const rules = entries.map((entry) => ({ entry, rule: parseNetworkRule(entry) }));
+  const faulty = rules.filter(({ rule }) => rule === undefined).map(({ entry }) => entry);
+  if (faulty.length > 0) {
+    const shown = faulty.map((entry) => JSON.stringify(entry)).join(", ");
+    throw new SkillsError(
+      "INVALID_OPTIONS",
+      `Not an entry of permissions.network: ${shown}. Write https://host, https://*.host or http://127.0.0.1:8080.`,
+      { facts: { entries: faulty } },
+    );
+  }
+  return rules.flatMap(({ rule }) => rule ?? []);
+}
+
+export type Judgement = { readonly allowed: true } | { readonly allowed: false; readonly why: string };
+
+/** Whether an entry allows the target; if not, which entry would. */
+export function judge(rules: readonly NetworkRule[], target: Target): Judgement {
+  if (rules.some((rule) => matches(rule, target))) return { allowed: true };
+  const { address } = target.host;
+  if (address !== undefined && !isReachableAddress(address)) {
+    return { allowed: false, why: `${target.host.text} is not the address of a single host` };
+  }
+  const why = address !== undefined && !isPublicAddress(address) ? "names a private address; " : "";
+  return { allowed: false, why: `${why}needs the entry ${toNetworkPermission(target)} in permissions.network` };
+}
+
+function matches({ target: rule, subdomains }: NetworkRule, target: Target): boolean {
+  if (rule.scheme !== target.scheme || rule.port !== target.port) return false;
+  if (!subdomains) return rule.host.text === target.host.text;
+  return target.host.address === undefined && target.host.text.endsWith(`.${rule.host.text}`);
 }

@@ -5,9 +5,9 @@ import { parseUntrustedJson, TooDeep, writeJson } from "../../base/json/untruste
 
 /** All limits on frames and calls between a run and its host. Printed output has its own. */
 export const frameLimits = {
-  /** Of one header from the run: a result of 4 MiB with some escapes. */
+  /** Bytes of one header from the run: a result of 4 MiB with some escapes. */
   headerBytes: 5 * 1024 * 1024,
-  /** Of one header to the run. */
+  /** Bytes of one header to the run. */
   sentBytes: 8 * 1024 * 1024,
   /** Nesting of a result, of the arguments of a call, of the details of an error. */
   depth: 200,
@@ -16,7 +16,7 @@ export const frameLimits = {
   /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
   burstBytes: 16 * 1024 * 1024,
   bytesPerSecond: 4 * 1024 * 1024,
-  /** The same for calls: of a brokered skill, or to create a blob. */
+  /** Calls of brokered skills, or to create blobs, in a burst and per second; limited in the same way. */
   burstCalls: 500,
   callsPerSecond: 200,
 } as const;
@@ -91,7 +91,7 @@ function withLength(text: Buffer): Buffer {
   return Buffer.concat([start, text]);
 }
 
-/** The same for large headers: yields while it encodes. */
+/** Encodes a frame with a large header: yields meanwhile. */
 export async function encodeLongFrame(header: object): Promise<Buffer> {
   const text = await runInSlices(writeJson(header), { now: () => performance.now(), slice: frameLimits.sliceMs });
   return withLength(text);

@@ -120,12 +120,12 @@ const ownBinaries = join("node_modules", ".bin");
 
 /** The variables that a program has without a sandbox: some of the host, and the real paths of the run's directories. */
 export function environmentOf(roots: Roots, host: NodeJS.ProcessEnv): Record<string, string> {
-  const kept = Object.entries(host).filter((entry): entry is [string, string] => passed.test(entry[0]));
+  const inherited = Object.entries(host).filter((entry): entry is [string, string] => passed.test(entry[0]));
   const { PATH = "" } = host;
   // `npx` and `npm run` put the programs of a project first, which anybody who changes the project can add to.
   const isOfUser = (place: string): boolean => isAbsolute(place) && !place.endsWith(`${sep}${ownBinaries}`);
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(inherited),
     PATH: PATH.split(delimiter).filter(isOfUser).join(delimiter) || "/usr/local/bin:/usr/bin:/bin",
     RUN_SKILLS: roots.skills,
     RUN_BLOBS: roots.blobs,

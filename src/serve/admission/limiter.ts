@@ -14,7 +14,7 @@ export interface Limiter {
   take(calls: number): HttpRefusal | undefined;
 }
 
-/** Of requests that are not counted. */
+/** The limiter of requests that are not counted. */
 export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined, take: () => undefined };
 
 /** A token bucket: `requestsPerMinute` at once, and refilled evenly. `now` is in milliseconds. */
@@ -66,7 +66,7 @@ function tooMany(message: string, seconds: number): HttpRefusal {
 /** Addresses that are remembered; of more, the oldest starts anew. */
 const maxAddresses = 10_000;
 
-/** Anonymous callers are told apart by address; of IPv6, by the network of a site, because a host may use all of its addresses. */
+/** Anonymous callers are distinguished by address; of IPv6, by the network of a site, because a host may use all of its addresses. */
 export function createAddressLimiters(
   limits: CallerLimits,
   now: () => number,

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { canIdentifyPeerUsers, createPeerUsers } from "../../base/network/peer-users.ts";
 import { networkOf } from "../../base/network/address.ts";
 
-/** Who is at the other end of a connection: `ownPeer`, or a name that tells others apart. Never rejects. */
+/** Who is at the other end of a connection: `ownPeer`, or a name that distinguishes others. Never rejects. */
 export type PeerOf = (socket: Socket) => Promise<string> | string;
 
 /** This user and root, on this machine. */
@@ -12,10 +12,10 @@ export const ownPeer = "own";
 /** Reading from a connection starts in turns for a peer that has more, so that others need not wait for all of them. */
 const atOnce = 32;
 
-/** Of a peer that is connected; mapped where a server listens for both versions of IP. A list of blocks would cost more than the rest. */
+/** The address of a peer on this machine; mapped where a server listens for both versions of IP. A list of blocks would cost more than the rest. */
 const loopback = /^(?:(?:::ffff:)?127\.|::1$)/i;
 
-/** Of connections within this machine the user counts, where the system reveals it; of others the network. */
+/** Identifies connections within this machine by user, where the system reveals it, and others by network. */
 export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeerUsers() : undefined): PeerOf {
   async function userOf(socket: Socket): Promise<string> {
     const user = await users?.userOf(socket).catch(() => undefined);
@@ -42,7 +42,7 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
   const open = new Map<Socket, string | undefined>();
   /** Nobody has asked yet who they are. */
   const unknown = new Set<Socket>();
-  /** Of peers that have many, or are being looked up. */
+  /** Connections of peers that have many, or are being looked up. */
   const waiting: Socket[] = [];
   const byPeer = new Map<string, number>();
   let known = 0;
@@ -70,7 +70,7 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
     unknown.delete(this);
   }
 
-  function look(socket: Socket): void {
+  function inspect(socket: Socket): void {
     const peer = peerOf(socket);
     if (typeof peer === "string") admit(socket, peer);
     else {
@@ -117,9 +117,9 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
       read(socket);
       return;
     }
-    for (const one of unknown) look(one);
+    for (const one of unknown) inspect(one);
     unknown.clear();
-    look(socket);
+    inspect(socket);
   });
 }
 

@@ -52,7 +52,7 @@ export interface Artifact {
   readonly type: ArtifactType;
   /** `sha256:` and 64 hexadecimal digits, of the bytes. */
   readonly digest: string;
-  /** Of everybody's index; authorisation is the request's. */
+  /** The path below the server or a share; access is checked at each request. */
   readonly path: string;
   readonly mediaType: string;
   readonly size: number;
@@ -62,7 +62,7 @@ export interface Artifact {
 export interface Artifacts {
   /** Undefined for a skill that cannot be downloaded; the log says why. */
   of(published: PublishedSkill): Promise<Artifact | undefined>;
-  /** Of all skills of an audience, by slug; the same map as long as nothing changed. */
+  /** The artifacts of all skills of an audience, by slug; the same map as long as nothing changed. */
   ofAll: MadeOfSkills<Artifact>["ofAll"];
   /** The bytes of an artifact of a skill: of the current one, or of one that it replaced a short time ago. */
   read(published: PublishedSkill, name: ArtifactName): Promise<Uint8Array<ArrayBuffer> | undefined>;

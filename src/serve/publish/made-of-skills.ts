@@ -8,15 +8,15 @@ import type { SkillFile } from "../../sources/reader.ts";
 
 /** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
 export interface MadeOfSkills<Made> {
-  /** Of one skill. */
+  /** The result for one skill. */
   of(published: PublishedSkill): Promise<Made | NotPublished>;
-  /** The same, made anew even if nothing changed. */
+  /** Makes the result for one skill anew, even if nothing changed. */
   again(published: PublishedSkill): Promise<Made | NotPublished>;
-  /** Of all skills of an audience, by slug, without those that are left out. The same map as long as nothing changed. */
+  /** The results for all skills of an audience, by slug, without those that are left out. The same map as long as nothing changed. */
   ofAll(publication: Publication, audience: Pick<Audience, "view" | "mayHave">): Promise<ReadonlyMap<string, Made>>;
 }
 
-interface Kept<Made> {
+interface CachedOne<Made> {
   readonly of: PublishedSkill;
   readonly stamp: string | undefined;
   readonly made: Made | NotPublished;
@@ -30,7 +30,7 @@ interface MadeOfAll<Made> {
   readonly checkAgainAt: number;
 }
 
-/** Views whose results are kept. */
+/** Views whose results are cached. */
 const maxViews = 32;
 /** Where only a script changed, nobody says so: files are compared again after this time, by their times and sizes. */
 export const recheckMs = 2_000;
@@ -56,10 +56,10 @@ export function createMadeOfSkills<Made extends object>(
   },
 ): MadeOfSkills<Made> {
   /** By directory. */
-  const kept = new Map<string, Kept<Made>>();
+  const cached = new Map<string, CachedOne<Made>>();
   /** The directories of skills with files that are not handed out. */
   const withHidden = new Set<string>();
-  let isHiddenTold = false;
+  let isHiddenLogged = false;
   const enter = createSemaphore(maxAtOnce);
   /** By view. */
   const views = new LimitedMap<string, MadeOfAll<Made>>(maxViews);
@@ -67,7 +67,7 @@ export function createMadeOfSkills<Made extends object>(
 
   function* check(published: PublishedSkill): Steps<Made | NotPublished> {
     const { directory } = published.skill;
-    const known = kept.get(directory);
+    const known = cached.get(directory);
     const startedAt = clock.now();
     if (known?.of.skill === published.skill) {
       if (startedAt - known.checkedAt < recheckMs) return known.made;
@@ -84,7 +84,7 @@ export function createMadeOfSkills<Made extends object>(
     if (why !== undefined && !(known !== undefined && isNotPublished(known.made) && known.made.why === why))
       log("warning", `${published.skill.slug} gets no ${what}: it ${why}.`);
     const stamp = isNotPublished(contents) ? undefined : contents.stamp;
-    kept.set(directory, { of: published, stamp, made, checkedAt: startedAt });
+    cached.set(directory, { of: published, stamp, made, checkedAt: startedAt });
     return made;
   }
 
@@ -109,9 +109,9 @@ export function createMadeOfSkills<Made extends object>(
     // Not in turn with single skills, which would have to wait for all.
     await Promise.all(Array.from({ length: maxAtOnce }, () => runInSlices(work())));
     forget(publication);
-    if (withHidden.size > 0 && !isHiddenTold)
+    if (withHidden.size > 0 && !isHiddenLogged)
       log("info", `Hidden files of ${withHidden.size} skills are in no ${what}.`);
-    isHiddenTold = true;
+    isHiddenLogged = true;
     const ordered = new Map(
       skills.flatMap(({ skill: { slug } }) => (made.has(slug) ? [[slug, made.get(slug) as Made]] : [])),
     );
@@ -126,9 +126,9 @@ export function createMadeOfSkills<Made extends object>(
 
   /** What is no longer published. */
   function forget({ skills }: Publication): void {
-    if (kept.size <= skills.length) return;
+    if (cached.size <= skills.length) return;
     const directories = new Set(skills.map(({ skill }) => skill.directory));
-    for (const directory of kept.keys()) if (!directories.has(directory)) kept.delete(directory);
+    for (const directory of cached.keys()) if (!directories.has(directory)) cached.delete(directory);
   }
 
   async function inTurn<Value>(steps: Steps<Value>): Promise<Value> {
@@ -143,7 +143,7 @@ export function createMadeOfSkills<Made extends object>(
   return {
     of: (published) => inTurn(check(published)),
     again(published) {
-      kept.delete(published.skill.directory);
+      cached.delete(published.skill.directory);
       return inTurn(check(published));
     },
     async ofAll(publication, audience) {

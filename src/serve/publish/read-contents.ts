@@ -30,7 +30,7 @@ export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | u
   });
 }
 
-/** Of a file, before its size is known: what turns out to be too large for a skill is not read for nothing. */
+/** Bytes of a file that are read before its size is known: a file that is too large for a skill is not read in vain. */
 const maxReadUnseen = 1024 * 1024;
 /** A skill that is being written is read again this often. */
 const maxReadings = 3;

@@ -12,7 +12,7 @@ type CallMessage = Exclude<RpcMessage, { readonly type: "invalid" }>;
 
 const listing = "list_skills";
 
-/** Of a response; its result and `}` follow. */
+/** The start of a response; its result and `}` follow. */
 function resultStart(id: RpcId): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

@@ -78,7 +78,7 @@ const mostSeries = 128;
 interface Series {
   /** As the text format writes them: `name="value"`, escaped. */
   readonly labels: readonly string[];
-  /** Of a counter or gauge its value; of a histogram the sum. */
+  /** The value of a counter or gauge, or the sum of a histogram. */
   value: number;
   /** Observations up to each bound, and above the last one. */
   readonly counts: number[];
@@ -90,7 +90,7 @@ class Metric {
   readonly #name: string;
   readonly #help: string;
   readonly #labels: readonly string[];
-  /** Of a histogram; ascending. */
+  /** The upper bounds of a histogram, ascending. */
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
 

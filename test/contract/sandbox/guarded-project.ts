@@ -162,8 +162,8 @@ export function describeGuardedProject(trial: Trial): void {
             attempt("elsewhere", lambda: write("/project/modules/two/new"))
             return done
       `;
-      const kept = [deep, "below/link/two"];
-      const run = codeRun(change, { args: { deep }, project: { directory, writable: true, kept } });
+      const readOnly = [deep, "below/link/two"];
+      const run = codeRun(change, { args: { deep }, project: { directory, writable: true, readOnly } });
       return trial.run(run, ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["beside", "elsewhere"] });
         expect(readFileSync(path.join(directory, deep, "SKILL.md"), "utf8")).toBe("skill");

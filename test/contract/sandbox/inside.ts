@@ -187,8 +187,8 @@ export function describeInside(trial: Trial): void {
       expect([...host.outputs]).toEqual([]);
       expect(host.stderr.split("\n").sort()).toEqual([
         "",
-        expect.stringMatching(/^acp-skills: \/output\/"two\\nlines" was not kept: \S/),
-        expect.stringMatching(/^acp-skills: \/output\/a link was not kept: \S/),
+        expect.stringMatching(/^acp-skills: \/output\/"two\\nlines" was not saved: \S/),
+        expect.stringMatching(/^acp-skills: \/output\/a link was not saved: \S/),
       ]);
     });
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { tokenFault } from "../../../src/serve/config/read-tokens.ts";
+import { tokenFault } from "../../../src/serve/read-config.ts";
 
 test("tokens of 128 random bits are accepted, however they are written", () => {
   fc.assert(

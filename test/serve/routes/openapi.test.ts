@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServeContext } from "../../../src/serve/serve-context.ts";
-import { createRoutes } from "../../../src/serve/routes.ts";
+import { createRoutes } from "../../../src/serve/serve-http.ts";
 import { type OpenHttp, openHttp, rpcCall } from "../open-http.ts";
 import { describeServer, openValidators } from "./described-server.ts";
 import { toolNames } from "../../../src/wire/tools.ts";

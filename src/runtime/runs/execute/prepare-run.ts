@@ -236,7 +236,7 @@ export function mountedProjectOf(
     [root, directory].filter((top) => isWithin(place, top)).map((top) => relative(top, place).split(sep).join("/"));
   const protectedPaths = [...new Set(places.flatMap(inside))];
   const isBelow = (one: string): boolean => protectedPaths.some((other) => one.startsWith(`${other}/`));
-  return { ...project, kept: protectedPaths.filter((one) => !isBelow(one)) };
+  return { ...project, readOnly: protectedPaths.filter((one) => !isBelow(one)) };
 }
 
 function denied(message: string, hint: string): SkillsError {

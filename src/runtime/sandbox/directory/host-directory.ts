@@ -87,7 +87,7 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
   };
 }
 
-/** The same for Node itself; `undefined` if only root can read it and it is on another file system. */
+/** A path of Node itself that the sandbox's user can read; `undefined` if only root can read it and it is on another file system. */
 export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
   if (isReadable(node)) return node;
@@ -100,7 +100,7 @@ export function showNode(host: HostDirectory): string | undefined {
   }
 }
 
-/** The same for a file or directory, which is copied to `target` if need be. */
+/** A path of a file or directory that the sandbox's user can read: its own, or that of a copy at `target`. */
 export async function showAt(target: string, path: string): Promise<string> {
   if (isReadable(path)) return path;
   await ((await stat(path)).isDirectory() ? linkTree : linkFile)(path, target);

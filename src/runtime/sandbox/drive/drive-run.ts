@@ -9,7 +9,7 @@ import { type BoundedResult, passFiles, passPrinted, reportSkippedFiles, servePr
 
 /** A started sandbox that waits for its one run. */
 export interface SandboxProcess {
-  /** Of the outermost process. */
+  /** The id of the outermost process. */
   readonly pid: number | undefined;
   readonly control: Duplex;
   readonly frames: FrameReader;
@@ -68,12 +68,12 @@ export const supervisorGraceMs = 2_000;
 export async function driveRun(
   sandbox: SandboxProcess,
   run: SandboxRun,
-  surroundings: RunFrameContext,
+  environment: RunFrameContext,
   host: RunHost,
   signal: AbortSignal,
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<RunEnd> {
-  const task = runFrame(run, surroundings);
+  const task = runFrame(run, environment);
   const encodedTask = await encodeLongFrame(task).catch((error: unknown) => {
     if (!(error instanceof RangeError)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${error.message}`);

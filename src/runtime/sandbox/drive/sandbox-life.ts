@@ -15,7 +15,7 @@ export interface TierOptions {
   readonly peersFrom?: readonly string[] | undefined;
   /** For files that are reused by later processes. */
   readonly cacheDirectory?: string | undefined;
-  /** How many prepared sandboxes are kept, and for how long after the last run. They make runs start faster. */
+  /** How many prepared sandboxes remain ready, and for how long after the last run. They make runs start faster. */
   readonly pool: { readonly size: number; readonly idleMs: number };
   /** Serves the listener of a run that may use the network. Without it such runs are refused. */
   readonly egress?: Egress | undefined;
@@ -115,7 +115,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   const waiting: Item[] = [];
   const busy = new Set<Promise<void>>();
   let making = 0;
-  /** Not used for a while: no items are kept. */
+  /** Not used for a while: no items are stored. */
   let idle = true;
   let closed = false;
   let cancelDrain = (): void => undefined;

@@ -164,7 +164,7 @@ function readError(error: unknown): RunError {
   };
 }
 
-/** The `…` tells the secret mask that a truncated secret may precede it. */
+/** The `…` indicates to the secret mask that a truncated secret may precede it. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
@@ -207,10 +207,10 @@ function isInside(path: string): boolean {
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 
-/** Appends to stderr why output files were not kept, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
+/** Appends to stderr why output files were not saved, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const lines = [
-    ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`),
+    ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not saved: ${why}.\n`),
     ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path)} was removed: ${why}.\n`),
   ];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));

@@ -60,10 +60,10 @@ export function supervisorCommand(
 /** What `confine.py` needs to know about a project, which is at `path` inside the sandbox. */
 export function wallsOfProject(
   path: string,
-  { writable, identity, kept = [] }: SandboxProject,
+  { writable, identity, readOnly = [] }: SandboxProject,
 ): { readonly [key: string]: Json } {
   const names = { everywhere: guardedEverywhere, top: guardedAtTop };
-  const guarded = { path, ...names, kept, directories: guardedDirectories };
+  const guarded = { path, ...names, read_only: readOnly, directories: guardedDirectories };
   return { project: { path, ...identity }, ...(writable && { guarded }) };
 }
 
@@ -158,8 +158,8 @@ class ProcessSandboxes implements Sandbox {
       if (signal.aborted) return { type: "cancelled" };
       cgroup?.limit(run.limits);
       const roots = this.#isAlone ? ownRoots(directory, shape) : undefined;
-      const surroundings = { roots, proxyPort: listener?.port };
-      const end = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      const environment = { roots, proxyPort: listener?.port };
+      const end = await driveRun(sandbox, run, environment, host, signal, { clock, log });
       hasEnded = true;
       const byHost = end.type === "cancelled" || end.type === "limit";
       return !byHost && cgroup?.ranOutOfMemory() === true ? { type: "limit", limit: "memory" } : end;

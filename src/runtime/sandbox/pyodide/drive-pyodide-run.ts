@@ -19,7 +19,7 @@ import { runFrame } from "../drive/drive-run.ts";
 type Stop = "timeout" | "cancelled" | "output";
 
 /** What arrived over the single channel. All of it may be forged by the program. */
-interface Told {
+interface Received {
   said?: ProgramResult;
   end?: Frame["header"];
   fault?: FrameFault;
@@ -41,7 +41,7 @@ export async function drivePyodideRun(
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<RunEnd> {
   let stopped: Stop | undefined;
-  const told: Told = {};
+  const received: Received = {};
   const over = new AbortController();
   const timers: (() => void)[] = [];
   const stop = (reason: Stop): void => {
@@ -51,7 +51,7 @@ export async function drivePyodideRun(
   };
   const cancel = (): void => stop("cancelled");
   const timeIsUp = (): void => {
-    if (told.said !== undefined || told.end !== undefined) return;
+    if (received.said !== undefined || received.end !== undefined) return;
     stopped ??= "timeout";
     over.abort();
     // Unblocks a program that waits for an answer.
@@ -65,12 +65,12 @@ export async function drivePyodideRun(
     child.stdin.write(await encodeLongFrame(runFrame(run, {})));
     timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
     timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
-    await listen(child, run, host, over.signal, { told, log, clock, tooMuch: () => stop("output") });
+    await listen(child, run, host, over.signal, { received, log, clock, tooMuch: () => stop("output") });
     over.abort();
     child.kill();
     await child.exited;
-    if (told.end !== undefined) reportSkippedFiles(told.end, host);
-    return judge(run, stopped, child, told);
+    if (received.end !== undefined) reportSkippedFiles(received.end, host);
+    return judge(run, stopped, child, received);
   } finally {
     signal.removeEventListener("abort", cancel);
     over.abort();
@@ -81,7 +81,7 @@ export async function drivePyodideRun(
 }
 
 interface Listening {
-  readonly told: Told;
+  readonly received: Received;
   readonly log: Log;
   readonly clock: Clock;
   readonly tooMuch: () => void;
@@ -93,7 +93,7 @@ async function listen(
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
-  { told, log, clock, tooMuch }: Listening,
+  { received, log, clock, tooMuch }: Listening,
 ): Promise<void> {
   const answer = answerCalls(stdin, run, host, over, log);
   const print = passPrinted(run.limits, host, tooMuch);
@@ -111,15 +111,15 @@ async function listen(
         }
         case "create_blob":
         case "call_skill":
-          if (told.said !== undefined) throw new FrameFault("The program continued after its result.");
+          if (received.said !== undefined) throw new FrameFault("The program continued after its result.");
           // When time is up, only output files still count.
           if (!over.aborted) await answer(frame);
           break;
         case "returned":
         case "raised":
-          if (told.said !== undefined) throw new FrameFault("The program continued after its result.");
-          told.said = readResult(frame, run.limits.resultBytes);
-          if (told.said.type === "too-large") return;
+          if (received.said !== undefined) throw new FrameFault("The program continued after its result.");
+          received.said = readResult(frame, run.limits.resultBytes);
+          if (received.said.type === "too-large") return;
           break;
         case "file":
           if (/[\0\ufffd]/.test(String(frame.header["path"])))
@@ -127,7 +127,7 @@ async function listen(
           await passFile(frame);
           break;
         case "end":
-          told.end = frame.header;
+          received.end = frame.header;
           return;
         default:
           throw new FrameFault("It sent an unknown frame.");
@@ -135,11 +135,16 @@ async function listen(
     }
   } catch (error) {
     if (!(error instanceof FrameFault)) throw error;
-    told.fault = error;
+    received.fault = error;
   }
 }
 
-function judge(run: SandboxRun, stopped: Stop | undefined, child: PyodideProcess, { said, end, fault }: Told): RunEnd {
+function judge(
+  run: SandboxRun,
+  stopped: Stop | undefined,
+  child: PyodideProcess,
+  { said, end, fault }: Received,
+): RunEnd {
   if (stopped === "cancelled") return { type: "cancelled" };
   if (stopped !== undefined) return { type: "limit", limit: stopped };
   const verdict = child.verdict();

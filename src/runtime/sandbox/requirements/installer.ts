@@ -42,8 +42,8 @@ const oldestUv = [0, 11, 15];
 
 async function findUv({ signal }: InstallPlan): Promise<string | undefined> {
   const uv = findCommand("uv");
-  const told = uv === undefined ? "" : ((await ask(uv, ["--version"], signal)) ?? "");
-  const version = /^uv (\d+)\.(\d+)\.(\d+)/.exec(told)?.slice(1).map(Number) ?? [];
+  const output = uv === undefined ? "" : ((await ask(uv, ["--version"], signal)) ?? "");
+  const version = /^uv (\d+)\.(\d+)\.(\d+)/.exec(output)?.slice(1).map(Number) ?? [];
   const differs = oldestUv.findIndex((part, at) => version[at] !== part);
   return differs < 0 || (version[differs] ?? -1) > (oldestUv[differs] ?? 0) ? uv : undefined;
 }
@@ -144,8 +144,8 @@ export function explainFailure(output: string): string {
   // Package names are untrusted: no escape sequences for the terminal.
   const plain = output.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "").replaceAll(/[^\P{C}\n]/gu, "");
   const lines = plain.split("\n").filter((line) => line.trim() !== "");
-  const told = lines.filter((line) => fault.test(line)).map((line) => line.replace(fault, "").trim());
-  const sentences = [...new Set(told.length > 0 ? told : lines.slice(-3).map((line) => line.trim()))];
+  const faults = lines.filter((line) => fault.test(line)).map((line) => line.replace(fault, "").trim());
+  const sentences = [...new Set(faults.length > 0 ? faults : lines.slice(-3).map((line) => line.trim()))];
   const text = sentences.join(" ").slice(0, greatest);
   return `${text.replace(/(?<![.!?])$/, ".")} Only wheels are installed; nothing is built from source.`;
 }

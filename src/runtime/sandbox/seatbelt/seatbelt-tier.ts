@@ -7,12 +7,15 @@ import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "../direct
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";
 import { type TierOptions, beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
-import { type Python, findPython } from "../find.ts";
-import { installRemedy } from "../find/install-remedy.ts";
+import { type Python, findPython, installRemedy } from "../find.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
-import { type SeatbeltConfiguration, quoteShellWord, seatbeltConfiguration } from "./seatbelt-configuration.ts";
-import { startSeatbeltProcess } from "./seatbelt-process.ts";
+import {
+  type SeatbeltConfiguration,
+  quoteShellWord,
+  seatbeltConfiguration,
+  startSeatbeltProcess,
+} from "./seatbelt-process.ts";
 
 /** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
 export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | Explanation> {

@@ -71,7 +71,7 @@ export interface GitTree {
   readonly id: string;
   /** It is one of them. */
   readonly objects: readonly GitObject[];
-  /** Of the objects, packed. */
+  /** Bytes of the packed objects. */
   readonly size: number;
 }
 

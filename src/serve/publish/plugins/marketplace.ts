@@ -19,11 +19,11 @@ export function pluginPath(slug: string): string {
   return `plugins/${slug}`;
 }
 
-/** Of descriptions. Readers refuse longer ones than the first; the others are for catalogs of thousands of skills. */
+/** Characters of a description. Readers refuse longer ones than the first; the others are for catalogs of thousands of skills. */
 const limits = [1_024, 256, 64] as const;
 /** Claude Code reads at most 5 MiB. */
 const maxBytes = 4.75 * 1024 * 1024;
-/** Of an entry, besides names, descriptions and URLs. */
+/** Bytes of an entry, besides names, descriptions and URLs. */
 const entryBytes = 130;
 
 /**

@@ -25,7 +25,7 @@ export interface PublishedRepositories {
   withCommit(publication: Publication, audience: Audience, commit: string): Promise<Repository | undefined>;
 }
 
-/** Of all objects, packed: they are in memory. Skills that do not fit are left out. */
+/** Bytes of all objects, packed: they are in memory. Skills that do not fit are left out. */
 const maxBytes = 256 * 1024 * 1024;
 /** Views that are cached. */
 const maxViews = 16;

@@ -11,7 +11,7 @@ export interface Publisher {
 
 /** The files of a skill as one download. */
 export interface Download {
-  /** Of the server, starting with a slash. */
+  /** The path on the server, starting with a slash. */
   readonly path: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;

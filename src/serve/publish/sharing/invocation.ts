@@ -81,7 +81,7 @@ function sendStatus(exchange: HttpExchange, execution: Execution | undefined, st
 }
 
 function absent(): SkillsError {
-  return new SkillsError("SKILL_NOT_FOUND", "There is no such execution; results are kept for 24 hours.");
+  return new SkillsError("SKILL_NOT_FOUND", "There is no such execution; results are stored for 24 hours.");
 }
 
 /** The skill that a path names, if the caller may invoke it. */

@@ -32,19 +32,19 @@ const open = (
 describe("the user's own skills", () => {
   test("are read-only in the project, also where a link from elsewhere leads to them", () => {
     symlinkSync("../project/tools/skills/deploy", at("elsewhere/deploy"));
-    expect(open(["project/tools/skills", "elsewhere/skills"])?.kept).toEqual(["tools/skills"]);
-    expect(open(["elsewhere/deploy"])?.kept).toEqual(["tools/skills/deploy"]);
+    expect(open(["project/tools/skills", "elsewhere/skills"])?.readOnly).toEqual(["tools/skills"]);
+    expect(open(["elsewhere/deploy"])?.readOnly).toEqual(["tools/skills/deploy"]);
   });
 
   test("are read-only where their root does not exist yet", () => {
-    expect(open(["project/tools/later", "project/none/skills"])?.kept).toEqual(["tools/later", "none/skills"]);
+    expect(open(["project/tools/later", "project/none/skills"])?.readOnly).toEqual(["tools/later", "none/skills"]);
   });
 
   test("are read-only by each of their paths, where a link in the project leads to them", () => {
     symlinkSync("tools", at("project/link"));
     symlinkSync("project", at("linked"));
-    expect(open(["project/link/skills"])?.kept).toEqual(["link/skills", "tools/skills"]);
-    expect(open(["linked/tools/skills"], true, "linked")?.kept).toEqual(["tools/skills"]);
+    expect(open(["project/link/skills"])?.readOnly).toEqual(["link/skills", "tools/skills"]);
+    expect(open(["linked/tools/skills"], true, "linked")?.readOnly).toEqual(["tools/skills"]);
   });
 
   test.each(["project", ".", "elsewhere/back"])("are not writable through a project inside of them: %s", (place) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { installCommand, installRemedy } from "../../../../src/runtime/sandbox/find/install-remedy.ts";
+import { installCommand, installRemedy } from "../../../../src/runtime/sandbox/find.ts";
 
 const packages = ["deno", "pyodide"];
 const remedy = (own: string, projects: readonly string[] = [], cwd = "/elsewhere"): string =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ensureLibrary } from "../../../../src/runtime/sandbox/pyodide/pyodide-library.ts";
+import { ensureLibrary } from "../../../../src/runtime/sandbox/pyodide/pyodide-sandbox.ts";
 
 const inside = fileURLToPath(new URL("../../../../src/runtime/sandbox/inside/", import.meta.url));
 const key = { deno: "deno 2", pyodide: "1", inside };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseRequirements } from "../../../../src/runtime/sandbox/requirements/parse-requirements.ts";
+import { parseRequirements } from "../../../../src/runtime/sandbox/requirements.ts";
 
 const parse = (text: string): ReturnType<typeof parseRequirements> => parseRequirements(Buffer.from(text));
 const digest = "0".repeat(64);

@@ -1,10 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  quoteShellWord,
-  seatbeltConfiguration,
-} from "../../../../src/runtime/sandbox/seatbelt/seatbelt-configuration.ts";
+import { quoteShellWord, seatbeltConfiguration } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-process.ts";
 
 const places = { readable: ["/opt/python", "/private/run/skills"], writable: ["/private/run/workspace"] };
 const always = ["/dev/stdout", "/tmp/claude", "/Users/somebody/.npm/_logs"];

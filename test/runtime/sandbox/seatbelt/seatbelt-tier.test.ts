@@ -7,7 +7,7 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { findPython } from "../../../../src/runtime/sandbox/find.ts";
 import { makeHostDirectory } from "../../../../src/runtime/sandbox/directory/host-directory.ts";
 import { type SeatbeltRuntime, openSeatbeltSandbox } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-tier.ts";
-import type { SeatbeltConfiguration } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-configuration.ts";
+import type { SeatbeltConfiguration } from "../../../../src/runtime/sandbox/seatbelt/seatbelt-process.ts";
 import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { blobOf, codeRun, scriptRun, skillOf } from "../../../contract/sandbox/runs.ts";

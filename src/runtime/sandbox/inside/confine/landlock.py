@@ -100,23 +100,23 @@ def _add_rule(ruleset: int, below: int, rights: int) -> None:
 
 class Project:
     """
-    A writable project as it is before a run, and what stays read-only in it: guarded names, the `kept` places, what git takes for a
+    A writable project as it is before a run, and what stays read-only in it: guarded names, the `read_only` places, what git takes for a
     repository, and what could not be looked at. Rights hold for whole trees, so nothing can be created, renamed or removed directly in a
     directory that contains such a thing at any depth, nor directly in the project. No file or directory is opened by a path of several names.
     """
 
     def __init__(self, guarded: dict) -> None:
-        """`guarded`: `{"path", "everywhere", "top", "kept", "directories"}`: names, relative paths, and how many directories to look at."""
+        """`guarded`: `{"path", "everywhere", "top", "read_only", "directories"}`: names, relative paths, and how many directories to look at."""
         self._directory = os.open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._identity = _identity(self._directory)
         self._everywhere = set(guarded["everywhere"])
         self._top = self._everywhere | set(guarded["top"])
         self._left = guarded["directories"]
-        self._kept: set = set()
+        self._read_only: set = set()
         #: Names in the directories that are not writable as a whole, by path with a slash; and in those that are being looked at.
         self._parts: dict = {"": []}
         self._open: dict = {}
-        for place in guarded["kept"]:
+        for place in guarded["read_only"]:
             self._keep(place)
         self._walk(self._look, self._leave)
 
@@ -128,10 +128,10 @@ class Project:
 
     def allow(self, ruleset: int, rights: int) -> None:
         """Allows to change what is free, as it was looked at."""
-        for prefix, names in [] if "" in self._kept else self._parts.items():
+        for prefix, names in [] if "" in self._read_only else self._parts.items():
             for name in names:
                 path = prefix + name
-                if path not in self._kept and path + "/" not in self._parts:
+                if path not in self._read_only and path + "/" not in self._parts:
                     self._allow_one(ruleset, path, rights)
 
     def undo(self) -> list:
@@ -145,7 +145,7 @@ class Project:
             found = _list(directory)
             below = []
             for name, is_directory in found.items():
-                if prefix + name in self._kept:
+                if prefix + name in self._read_only:
                     continue
                 is_head = name.casefold() == "head" and _is_repository(found)
                 if prefix and (is_head or name.casefold() in self._everywhere):
@@ -155,7 +155,7 @@ class Project:
             return below
 
         try:
-            if "" not in self._kept:
+            if "" not in self._read_only:
                 self._walk(look, lambda prefix: None, force=True)
         except OSError as error:
             notes.append({"path": "", "why": f"not all of it could be looked through ({error.strerror})"})
@@ -171,7 +171,7 @@ class Project:
         for name in found:
             if name.casefold() in (self._everywhere if prefix else self._top):
                 self._keep(prefix + name)
-        return [name for name, is_directory in found.items() if is_directory and prefix + name not in self._kept]
+        return [name for name, is_directory in found.items() if is_directory and prefix + name not in self._read_only]
 
     def _leave(self, prefix: str) -> None:
         names = self._open.pop(prefix, [])
@@ -179,7 +179,7 @@ class Project:
             self._parts[prefix] = names
 
     def _keep(self, path: str) -> None:
-        self._kept.add(path)
+        self._read_only.add(path)
         while "/" in path:
             path = path.rpartition("/")[0]
             self._parts.setdefault(path + "/", [])

@@ -26,49 +26,49 @@ export function mountLimited(FS, path, limit) {
   FS.mount({ mount: (mount) => adopt(FS.filesystems.MEMFS.mount(mount)) }, {}, path);
 }
 
-function limitedNode(FS, kept, charge, adopt) {
-  const limited = { ...kept };
+function limitedNode(FS, original, charge, adopt) {
+  const limited = { ...original };
   limited.setattr = (node, attributes) => {
     if (attributes.size !== undefined) charge(attributes.size - node.usedBytes, 0);
-    kept.setattr(node, attributes);
+    original.setattr(node, attributes);
   };
-  if (kept.mknod === undefined) return limited;
+  if (original.mknod === undefined) return limited;
   limited.mknod = (parent, name, mode, device) => {
     charge(0, 1);
-    return adopt(kept.mknod(parent, name, mode, device));
+    return adopt(original.mknod(parent, name, mode, device));
   };
   limited.symlink = (parent, name, target) => {
     charge(0, 1);
-    return adopt(kept.symlink(parent, name, target));
+    return adopt(original.symlink(parent, name, target));
   };
   limited.unlink = (parent, name) => {
     const size = parent.contents[name]?.usedBytes ?? 0;
-    kept.unlink(parent, name);
+    original.unlink(parent, name);
     charge(-size, -1);
   };
   limited.rmdir = (parent, name) => {
-    kept.rmdir(parent, name);
+    original.rmdir(parent, name);
     charge(0, -1);
   };
   limited.rename = (node, parent, name) => {
     const replaced = parent.contents[name];
-    kept.rename(node, parent, name);
+    original.rename(node, parent, name);
     if (replaced !== undefined && replaced !== node) charge(-(replaced.usedBytes ?? 0), -1);
   };
   return limited;
 }
 
-function limitedStream(kept, charge) {
-  if (kept.write === undefined) return kept;
+function limitedStream(original, charge) {
+  if (original.write === undefined) return original;
   const write = (stream, buffer, offset, length, position, canOwn) => {
     charge(Math.max(0, position + length - stream.node.usedBytes), 0);
-    return kept.write(stream, buffer, offset, length, position, canOwn);
+    return original.write(stream, buffer, offset, length, position, canOwn);
   };
   const msync = (stream, buffer, offset, length) => {
     write(stream, buffer, 0, length, offset, false);
     return 0;
   };
-  return { ...kept, write, msync };
+  return { ...original, write, msync };
 }
 
 /** Pyodide creates this one temporarily to print an exception. */
@@ -84,10 +84,10 @@ export function freeze(FS, path) {
       ? change(parent, name, mode, device)
       : refuse();
   const freezeNode = (node) => {
-    const kept = node.node_ops;
-    node.node_ops = { ...kept };
+    const original = node.node_ops;
+    node.node_ops = { ...original };
     for (const name of ["setattr", "rename", "rmdir", "symlink"]) node.node_ops[name] &&= refuse;
-    for (const name of ["mknod", "unlink"]) node.node_ops[name] &&= unlessPassing(kept[name]);
+    for (const name of ["mknod", "unlink"]) node.node_ops[name] &&= unlessPassing(original[name]);
     if (FS.isFile(node.mode)) node.stream_ops = { ...node.stream_ops, write: refuse, msync: refuse };
     if (FS.isDir(node.mode)) Object.values(node.contents).forEach(freezeNode);
   };

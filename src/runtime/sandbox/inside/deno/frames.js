@@ -29,7 +29,7 @@ export function writeFrame(header, payload) {
   writeEncoded(encoder.encode(JSON.stringify(whole)), payload);
 }
 
-/** The same for a header that is encoded already. */
+/** Sends a frame whose header is already encoded. */
 export function writeEncoded(encoded, payload) {
   const length = new Uint8Array(4);
   new DataView(length.buffer).setUint32(0, encoded.length);

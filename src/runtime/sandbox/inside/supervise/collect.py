@@ -25,7 +25,7 @@ class Left:
 
 
 class Found:
-    """Output files, and those that are not kept with the reason."""
+    """Output files, and those that are not saved, with the reason."""
 
     def __init__(self) -> None:
         self.files: list = []
@@ -135,7 +135,7 @@ def _open_file(name: str, directory: int) -> int:
 
 
 def _judge(found: os.stat_result) -> tuple:
-    """The size, and why it is not kept."""
+    """The size, and why it is not saved."""
     if stat.S_ISLNK(found.st_mode):
         return 0, "it is a symbolic link"
     if not stat.S_ISREG(found.st_mode):

@@ -170,7 +170,7 @@ def sockets_of_this_network(_pids: list) -> int:
 
 
 def sockets_held_by(pids: list) -> int:
-    """The same of these processes, each socket counted once."""
+    """The bytes of the socket buffers of these processes, each socket counted once."""
     found: set = set()
     for pid in pids:
         try:
