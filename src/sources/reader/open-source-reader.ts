@@ -2,7 +2,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { describeSkillText } from "../../skills/document.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import { type FetcherOptions, openFetcher } from "../fetch/open-fetcher.ts";
-import { openGitSource } from "./git/git-source.ts";
+import type { GitSource, GitSourceOptions } from "./git/git-source.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readSource } from "./read-source.ts";
@@ -100,7 +100,7 @@ function placesOf(content: RemoteSkill["content"]): readonly string[] {
 /** What both read with. */
 function openConnections({ describe, ...options }: Omit<SourceReaderOptions, "denied">) {
   const fetcher = openFetcher(options);
-  const git = openGitSource({ ...options, fetcher, describe });
+  const git = openGitWhenUsed({ ...options, fetcher, describe });
   const readMarketplace: typeof git.readMarketplace = (...given) => git.readMarketplace(...given);
   const readGit: typeof git.readGit = (...given) => git.readGit(...given);
   return {
@@ -113,6 +113,26 @@ function openConnections({ describe, ...options }: Omit<SourceReaderOptions, "de
       } finally {
         await fetcher.close();
       }
+    },
+  };
+}
+
+/** Git as a source, which is loaded and opened with the first reading: most sources need none. */
+function openGitWhenUsed(options: GitSourceOptions): GitSource {
+  let opened: Promise<GitSource> | undefined;
+  let isClosed = false;
+  const git = async (): Promise<GitSource> => {
+    if (isClosed) throw new SkillsError("CLOSED", "The sources are closed.");
+    opened ??= import("./git/git-source.ts").then(({ openGitSource }) => openGitSource(options));
+    return await opened;
+  };
+  return {
+    readIndex: async (...given) => await (await git()).readIndex(...given),
+    readMarketplace: async (...given) => await (await git()).readMarketplace(...given),
+    readGit: async (...given) => await (await git()).readGit(...given),
+    async close() {
+      isClosed = true;
+      await (await opened)?.close();
     },
   };
 }
