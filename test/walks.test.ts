@@ -17,7 +17,7 @@ const wrapper = {
   run_code: 70,
   "blob of 8 MiB": 50,
 };
-const add = { "add URL NAME": 140 };
+const add = { "add URL NAME": 105 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],

@@ -1,6 +1,6 @@
 import type { Problem } from "./rules/problem.ts";
 import type { Level, RuleSettings } from "./rules.ts";
-import type { SkillCounts } from "./skill.ts";
+import type { SkillCounts, Snapshot } from "./skill.ts";
 import type { SkillFiles } from "./files.ts";
 import type { FixedFile } from "./check/fix-files.ts";
 
@@ -36,8 +36,13 @@ export interface CheckReport {
   readonly stamp: string;
 }
 
+/** The result of a check, and what a catalog with the same paths as its roots offers. */
+export interface CheckedPaths extends CheckReport {
+  readonly offered: Pick<Snapshot, "skills" | "problems">;
+}
+
 /** Checks the skills at paths. What it needs is loaded here, not with what imports this. */
-export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckReport> {
+export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckedPaths> {
   const { checkSkillPaths } = await import("./check/check-skills.ts");
   return await checkSkillPaths(paths, options);
 }
@@ -50,5 +55,6 @@ export async function checkSkills(
   paths: readonly string[],
   options: Pick<CheckOptions, "cwd" | "level" | "rules" | "fix"> = {},
 ): Promise<Omit<CheckReport, "stamp">> {
-  return await checkPaths(paths, options);
+  const { problems, checked, counts, fixed, fixable, complaints } = await checkPaths(paths, options);
+  return { problems, checked, counts, fixed, fixable, complaints };
 }

@@ -13,9 +13,9 @@ import { type SkillCounts, isSkillFileName } from "../skill.ts";
 import { runInSlices } from "../../base/promises.ts";
 import { assemble } from "../skillset/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
-import { type FixOutcome, type FixableSkill, fixFiles } from "./fix-files.ts";
+import type { FixOutcome, FixableSkill } from "./fix-files.ts";
 import { replaceFile } from "../../base/paths/replace-file.ts";
-import type { CheckOptions, CheckReport } from "../check.ts";
+import type { CheckOptions, CheckedPaths } from "../check.ts";
 import { isUtf8 } from "node:buffer";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import { findFrontmatter } from "../manifest/frontmatter.ts";
@@ -30,7 +30,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
  * Checks the skills at paths. Each path is a SKILL.md, the directory of a skill, or a directory that contains skills. With `fix`, repairs
  * files first. Does not cache anything between calls.
  */
-export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
+export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckedPaths> {
   const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
   const scopes: CheckScope[] = [];
   const complaints: string[] = [];
@@ -43,6 +43,7 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   let found = await search(scopes, options);
   let repairs: FixOutcome = { fixed: [], refusals: [] };
   if (fix) {
+    const { fixFiles } = await import("./fix-files.ts");
     repairs = await fixFiles(found.records.map(toFixable), bounds, replaceFile);
     if (repairs.fixed.length > 0) found = await search(scopes, options);
   }
@@ -54,16 +55,23 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
   const fixables = fix ? [] : found.records.map(toFixable).filter(({ file }) => broken.has(file));
-  const { fixed: couldBeFixed } = await fixFiles(fixables, bounds, () => undefined);
+  const fixable = fixables.length === 0 ? 0 : await countFixable(fixables, bounds);
   return {
     problems,
     checked: found.counts.checked,
     counts: found.counts,
     fixed: repairs.fixed,
-    fixable: couldBeFixed.reduce((sum, { codes }) => sum + codes.length, 0),
+    fixable,
     complaints: [...complaints, ...repairs.refusals],
+    offered: found.offered,
     stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
   };
+}
+
+async function countFixable(fixables: readonly FixableSkill[], bounds: readonly string[]): Promise<number> {
+  const { fixFiles } = await import("./fix-files.ts");
+  const { fixed } = await fixFiles(fixables, bounds, () => undefined);
+  return fixed.reduce((sum, { codes }) => sum + codes.length, 0);
 }
 
 function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {
@@ -80,6 +88,7 @@ interface Search {
   readonly collisions: readonly Problem[];
   readonly counts: SkillCounts;
   readonly emptyScopes: readonly CheckScope[];
+  readonly offered: CheckedPaths["offered"];
 }
 
 /** Searches all scopes in one scan, so that skills in several of them are reported as in a catalog with these roots. */
@@ -100,6 +109,7 @@ async function search(
     records,
     findings: [...others, ...records.flatMap((record) => record.findings)],
     counts: snapshot.counts,
+    offered: snapshot,
     collisions: snapshot.problems
       .filter(({ code }) => ofSeveral.has(code))
       .map((problem) => {

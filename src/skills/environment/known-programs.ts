@@ -66,24 +66,22 @@ const knownPrograms: readonly KnownProgram[] = [
   { name: "tmux", commands: ["tmux"] },
 ];
 
-const byName = new Map(
-  knownPrograms.flatMap((program) =>
-    [program.name.toLowerCase(), ...(program.written ?? [])].map((name) => [name, program] as const),
-  ),
-);
-const byCommand = new Map(
-  knownPrograms.flatMap((program) => program.commands.map((command) => [command, program] as const)),
-);
+let byName: ReadonlyMap<string, KnownProgram> | undefined;
 
 /** The program that people call by this name; undefined if it is none that we know. */
 export function knownProgram(name: string): ProgramDemand | undefined {
+  byName ??= new Map(
+    knownPrograms.flatMap((program) =>
+      [program.name.toLowerCase(), ...(program.written ?? [])].map((known) => [known, program] as const),
+    ),
+  );
   const found = byName.get(name.toLowerCase());
   return found && { name: found.name, commands: found.commands };
 }
 
 /** The arguments that print the version of a command; undefined for one that must not be run. */
 export function versionArguments(command: string): readonly string[] | undefined {
-  return byCommand.get(command)?.version;
+  return knownPrograms.find(({ commands }) => commands.includes(command))?.version;
 }
 
 const commandName = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;

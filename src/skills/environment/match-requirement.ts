@@ -99,7 +99,7 @@ function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
   };
 }
 
-const unlooked = unknown("not looked into");
+const unlooked: Finding = { status: "unknown", evidence: "not looked into" };
 
 /** One of several programs suffices. */
 async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machine): Promise<Finding> {

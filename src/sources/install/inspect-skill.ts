@@ -2,7 +2,6 @@ import { realpathSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { systemClock } from "../../base/clock.ts";
 import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
@@ -15,8 +14,7 @@ import {
   permissionWords,
   permissionsOf,
 } from "../../skills/permissions.ts";
-import { type OfferedSkill, isScript } from "../../skills/skill.ts";
-import { openCatalog } from "../../skills/skillset.ts";
+import { isScript } from "../../skills/skill.ts";
 import { checkPaths } from "../../skills/check.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "../../skills/environment.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
@@ -63,8 +61,7 @@ export async function inspectSkill(
 ): Promise<InspectedSkill> {
   const temporary = makeTemporary(realpathSync.native(tmpdir()), "add");
   try {
-    const root = path.join(temporary, "skills");
-    const directory = path.join(root, directoryName(key));
+    const directory = path.join(temporary, "skills", directoryName(key));
     await mkdir(directory, { recursive: true });
     const held = holdDirectory(directory);
     try {
@@ -72,35 +69,22 @@ export async function inspectSkill(
     } finally {
       held.close();
     }
-    return { key, ...(await inspect(await readOffered(root), directory, level)) };
+    return { key, ...(await inspect(directory, level)) };
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-async function readOffered(root: string): Promise<OfferedSkill> {
-  const roots = [{ path: root, origin: "explicit" as const }];
-  const catalog = openCatalog({
-    roots,
-    files: diskSkillFiles(),
-    clock: systemClock,
-    log: () => undefined,
-    slice: Infinity,
-  });
-  await catalog.ready;
-  const { skills, problems } = catalog.snapshot;
-  await catalog.close();
-  const [offered] = skills;
-  if (offered !== undefined) return offered;
-  const error = problems.find(({ severity }) => severity === "error");
-  throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
-}
-
-async function inspect({ skill }: OfferedSkill, directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
+async function inspect(directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
+  const { problems, offered } = await checkPaths([directory], { cwd: directory, level });
+  const skill = offered.skills[0]?.skill;
+  if (skill === undefined) {
+    const error = offered.problems.find(({ severity }) => severity === "error");
+    throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
+  }
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hashed = await createSkillHasher().hash(source, directory, new AbortController().signal);
   if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
-  const { problems } = await checkPaths([directory], { cwd: directory, level });
   const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
   return {
     slug: skill.slug,
