@@ -34,6 +34,8 @@ export function openLiveEvents({
 }): LiveEvents {
   const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), most: remembered });
   const open = new Set<EventStream>();
+  /** Pages that were let in and whose stream is not open yet. */
+  let starting = 0;
   let isClosed = false;
   let stopBeating = (): void => undefined;
 
@@ -44,7 +46,9 @@ export function openLiveEvents({
     });
   }
 
-  function openStream(response: ServerResponse, first: readonly string[]): void {
+  function openStream(response: ServerResponse, lastEventId: string | undefined): void {
+    const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
+    const first = [retry, ...(missed ?? [events.now("reset", reset())])];
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     const stream = openEventStream(response, {
       first,
@@ -63,7 +67,7 @@ export function openLiveEvents({
     push: events.push,
     connected: () => open.size,
     answer(lastEventId) {
-      if (isClosed || open.size >= mostStreams)
+      if (isClosed || open.size + starting >= mostStreams)
         return {
           refused: {
             status: 503,
@@ -72,9 +76,13 @@ export function openLiveEvents({
             headers: { "retry-after": "5" },
           },
         };
-      const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
-      const first = [retry, ...(missed ?? [events.now("reset", reset())])];
-      return { stream: (response) => openStream(response, first) };
+      starting += 1;
+      return {
+        stream(response) {
+          starting -= 1;
+          openStream(response, lastEventId);
+        },
+      };
     },
     close() {
       isClosed = true;

@@ -358,7 +358,7 @@ describe("decisions", () => {
       expect([target, answer.status, answer.json().error.message]).toEqual([
         target,
         400,
-        "Send the body as application/json.",
+        "Send the request with Content-Type: application/json.",
       ]);
     }
   });
