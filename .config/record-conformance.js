@@ -8,12 +8,10 @@ import { fileURLToPath } from "node:url";
 import { startAgent } from "../dist/acp/relay/start-agent.js";
 import { systemClock } from "../dist/base/clock.js";
 import { connectToAgent } from "../dist/conformance/drive-agent/agent-connection.js";
-import { driveAgent } from "../dist/conformance/drive-agent.js";
-import { toInitializeParams, variants } from "../dist/conformance/drive-agent/variants.js";
+import { driveAgent, toInitializeParams, variants } from "../dist/conformance/drive-agent.js";
 import { conformanceRules } from "../dist/conformance/rules.js";
 import { normaliseTranscript, placesOf } from "../dist/conformance/normalise.js";
-import { byConnection, readTranscript } from "../dist/conformance/read-transcript.js";
-import { createRecording } from "../dist/conformance/transcript/recorder.js";
+import { byConnection, createRecording, readTranscript } from "../dist/conformance/transcript.js";
 
 /** @typedef {import("../dist/conformance/transcript.d.ts").TranscriptEntry} Entry */
 

@@ -2,15 +2,14 @@ import { type AgentCommand, startAgent } from "../acp/wrap-command.ts";
 import type { Clock } from "../base/clock.ts";
 import { version } from "../base/version.ts";
 import { fieldsOf } from "../client/json.ts";
-import { initialize, sessionClose, sessionNew, sessionPrompt } from "../wire/methods.ts";
+import { initialize, sessionClose, sessionNew, sessionPrompt, metaKey } from "../wire/methods.ts";
 import { quote } from "./rule.ts";
-import { commandUpdates, skillUpdates } from "./rules/skill-lists.ts";
-import { readExchange } from "./exchange.ts";
-import type { TranscriptEntry } from "./transcript.ts";
-import { createRecording, type Recorder } from "./transcript/recorder.ts";
+import { commandUpdates, skillUpdates, readExchange } from "./exchange.ts";
+import { type TranscriptEntry, createRecording, type Recorder } from "./transcript.ts";
 import { type AgentConnection, type AgentResponse, connectToAgent } from "./drive-agent/agent-connection.ts";
-import { type Fixture, makeFixture } from "./drive-agent/fixture.ts";
-import { toInitializeParams, type Variant, variants } from "./drive-agent/variants.ts";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
 export interface DriveOptions {
   readonly agent: AgentCommand;
@@ -195,4 +194,81 @@ function reasonOf(answer: AgentResponse): string {
   if ("result" in answer) return `the result is ${quote(answer.result)}; it must be an object`;
   const { code, message } = fieldsOf(answer.error) ?? {};
   return `the agent refuses it: ${typeof message === "string" ? message.slice(0, 200) : quote(answer.error)} (${quote(code)})`;
+}
+
+/** A temporary project with one skill, where agents look for skills. */
+export interface Fixture {
+  readonly directory: string;
+  /** The descriptions of the skill before and after `edit`; nobody else uses these words. */
+  readonly descriptions: readonly [string, string];
+  edit(): Promise<void>;
+  remove(): Promise<void>;
+  /** Removes the project. */
+  close(): Promise<void>;
+}
+
+const fixtureName = "conformance-fixture";
+const descriptions = [
+  "Written by acp-skills conformance, to see how skills arrive.",
+  "Edited by acp-skills conformance, to see how changes arrive.",
+] as const;
+
+export async function makeFixture(): Promise<Fixture> {
+  const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
+  const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
+  const write = async (description: string): Promise<void> => {
+    for (const place of places) {
+      await mkdir(place, { recursive: true });
+      const text = `---\nname: ${fixtureName}\ndescription: ${description}\nlicense: MIT\n---\n\nAnswer with one word.\n`;
+      await writeFile(path.join(place, "SKILL.md"), text);
+    }
+  };
+  const [first, second] = descriptions;
+  await write(first);
+  return {
+    directory,
+    descriptions,
+    edit: async () => {
+      await write(second);
+    },
+    async remove() {
+      for (const place of places) await rm(place, { recursive: true, force: true });
+    },
+    close: async () => {
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** One way to be an editor. An agent is connected to once for each. */
+export interface Variant {
+  readonly name: string;
+  /** What the editor declares, in words. */
+  readonly about: string;
+  readonly protocol: 1 | 2;
+  readonly capabilities: object;
+}
+
+export const variants: readonly Variant[] = [
+  { name: "plain", about: "a v1 editor that declares nothing", protocol: 1, capabilities: {} },
+  {
+    name: "update",
+    about: "a v1 editor that opts in to available_skills_update",
+    protocol: 1,
+    capabilities: { session: { skills: {} }, _meta: { [metaKey]: true } },
+  },
+  {
+    name: "notification",
+    about: "a v1 editor that opts in to notifications with changes only, and declines commands",
+    protocol: 1,
+    capabilities: { _meta: { [metaKey]: { notification: true, deltas: true, commands: false } } },
+  },
+  { name: "v2", about: "a v2 editor that declares nothing", protocol: 2, capabilities: {} },
+];
+
+/** The params of `initialize`; a v2 request also has the fields that agents of v1 read. */
+export function toInitializeParams({ protocol, capabilities }: Variant, version: string): object {
+  const info = { name: "acp-skills-conformance", version };
+  const v1 = { clientInfo: info, clientCapabilities: capabilities };
+  return { protocolVersion: protocol, ...v1, ...(protocol === 2 && { info, capabilities }) };
 }

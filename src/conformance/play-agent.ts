@@ -2,9 +2,8 @@ import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
 import { createDeferred } from "../base/promises.ts";
 import { fieldsOf } from "../client/json.ts";
-import type { TranscriptEntry } from "./transcript.ts";
-import { readLines } from "./transcript/read-lines.ts";
-import { createRecording } from "./transcript/recorder.ts";
+import { type TranscriptEntry, createRecording } from "./transcript.ts";
+import { readLines } from "./read-lines.ts";
 import { answerClient, initialState } from "./play-agent/answer-client.ts";
 import { scenario, type ScenarioStep } from "./play-agent/scenario.ts";
 

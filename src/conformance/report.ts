@@ -1,13 +1,19 @@
 import { fieldsOf } from "../client/json.ts";
-import { checkTranscript, type ConformanceFinding } from "./check-transcript.ts";
-import { advertisedIn, readExchange, type Exchange } from "./exchange.ts";
-import { type RuleOrigin, origins } from "./rule.ts";
-import { commandsIn, commandUpdates, isMarkedAsSkill, skillUpdates } from "./rules/skill-lists.ts";
+import {
+  advertisedIn,
+  readExchange,
+  type Exchange,
+  commandsIn,
+  commandUpdates,
+  isMarkedAsSkill,
+  skillUpdates,
+} from "./exchange.ts";
+import { type RuleOrigin, origins, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
+import { conformanceRules } from "./rules.ts";
 
-export { junitReport } from "./report/junit-report.ts";
-export { textReport } from "./report/text-report.ts";
+export { junitReport, textReport } from "./report/print-report.ts";
 
 /** What is reported of one connection. */
 export interface ConnectionReport {
@@ -159,4 +165,37 @@ function implementationOf(value: unknown): string | undefined {
   const { name, version } = fieldsOf(value) ?? {};
   if (typeof name !== "string") return undefined;
   return typeof version === "string" ? `${name} ${version}` : name;
+}
+
+/** One broken rule at one place. */
+export interface ConformanceFinding {
+  readonly rule: string;
+  readonly origin: RuleOrigin;
+  readonly severity: ConformanceRule["severity"];
+  readonly appliesTo: Side;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** The most faults of one rule that a report has; one more finding counts the rest. */
+const mostOfOneRule = 20;
+
+/** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */
+export function checkTranscript(entries: readonly TranscriptEntry[]): readonly ConformanceFinding[] {
+  const exchange = readExchange(entries);
+  const findings = conformanceRules.flatMap((rule): ConformanceFinding[] => {
+    const { id, severity, appliesTo, source } = rule;
+    const about = { rule: id, origin: source.origin, severity, appliesTo };
+    const faults: ConformanceFinding[] = [];
+    let surplus = 0;
+    for (const { line, message } of rule.check(exchange)) {
+      if (faults.length < mostOfOneRule) faults.push({ ...about, line, message });
+      else surplus++;
+    }
+    const last = faults.at(-1);
+    return surplus === 0 || last === undefined
+      ? faults
+      : [...faults, { ...about, line: last.line, message: `${surplus} more of these` }];
+  });
+  return findings.sort((a, b) => a.line - b.line);
 }

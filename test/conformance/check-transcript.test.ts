@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { checkTranscript } from "../../src/conformance/check-transcript.ts";
-import { escapeXml } from "../../src/conformance/report/junit-report.ts";
-import { makeReport } from "../../src/conformance/report.ts";
+import { checkTranscript, makeReport } from "../../src/conformance/report.ts";
+import { escapeXml } from "../../src/conformance/report/print-report.ts";
 import { toTranscriptEntry } from "../../src/conformance/transcript.ts";
 
 const nonsense = [null, 7, "text", [], {}, { params: 1 }, { update: { sessionUpdate: "available_skills_update" } }];

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { conformanceIndex } from "../../.config/conformance-index.js";
-import { checkTranscript } from "../../src/conformance/check-transcript.ts";
+import { checkTranscript } from "../../src/conformance/report.ts";
 import { conformanceIndexSchema } from "../../src/conformance/index-schema.ts";
 import { conformanceRules } from "../../src/conformance/rules.ts";
-import { readTranscript } from "../../src/conformance/read-transcript.ts";
+import { readTranscript } from "../../src/conformance/transcript.ts";
 
 const folder = new URL("../../schema/conformance/", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeReport } from "../../src/conformance/report.ts";
-import { junitReport } from "../../src/conformance/report/junit-report.ts";
-import { textReport } from "../../src/conformance/report/text-report.ts";
+import { junitReport, textReport } from "../../src/conformance/report/print-report.ts";
 import { toTranscriptEntry } from "../../src/conformance/transcript.ts";
 
 type Sent = readonly [from: "client" | "agent", message: object];

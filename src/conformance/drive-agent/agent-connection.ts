@@ -4,8 +4,8 @@ import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { requestPermission } from "../../wire/methods.ts";
-import { readLines } from "../transcript/read-lines.ts";
-import type { Recorder } from "../transcript/recorder.ts";
+import { readLines } from "../read-lines.ts";
+import type { Recorder } from "../transcript.ts";
 
 /** How a request ended: with a result, an error, or not at all. */
 export type AgentResponse = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };

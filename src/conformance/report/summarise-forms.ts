@@ -10,8 +10,7 @@ import {
 import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-update.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
-import type { Exchange } from "../exchange.ts";
-import { arrayIn } from "../rules/skill-lists.ts";
+import { type Exchange, arrayIn } from "../exchange.ts";
 import { limits } from "../transcript.ts";
 
 /** A form in which an agent sent its skills or commands. */

@@ -3,7 +3,7 @@ import { withoutPrefix } from "../../client/advertised-command.ts";
 import { isAvailableSkill } from "../../client/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { documents, quote, defineRules } from "../rule.ts";
-import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "./skill-lists.ts";
+import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "../exchange.ts";
 
 /** Skills among an agent's commands. */
 export const commandRules = defineRules([

@@ -1,9 +1,8 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
-import { advertisedIn, type Exchange } from "../exchange.ts";
+import { advertisedIn, type Exchange, commandsIn, commandUpdates, factsIn, skillUpdates } from "../exchange.ts";
 import { type RuleViolation, documents, quote, defineRules } from "../rule.ts";
-import { commandsIn, commandUpdates, factsIn, skillUpdates } from "./skill-lists.ts";
 
 /** The kinds of ACP v1, stable and drafted. */
 const kindsOfV1: ReadonlySet<string> = new Set([

@@ -1,11 +1,19 @@
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2/unstable";
 import * as v1 from "@agentclientprotocol/sdk/unstable";
 import { fieldsOf } from "../../client/json.ts";
-import { sessionUpdate } from "../../wire/methods.ts";
-import type { Exchange } from "../exchange.ts";
+import { sessionUpdate, initialize, requestPermission, sessionPrompt } from "../../wire/methods.ts";
+import {
+  type Exchange,
+  commandsIn,
+  commandUpdates,
+  deltaFields,
+  isDelta,
+  skillUpdates,
+  type Request,
+  type UnexpectedMessage,
+} from "../exchange.ts";
 import type { Side } from "../transcript.ts";
 import { documents, type RuleViolation, quote, defineRules } from "../rule.ts";
-import { commandsIn, commandUpdates, deltaFields, isDelta, skillUpdates } from "./skill-lists.ts";
 
 /** Methods of ACP, stable and drafted, in both directions; `session/set_model` is of earlier drafts. */
 const methodsOfAcp: ReadonlySet<string> = new Set([
@@ -111,4 +119,180 @@ function* customMethodsOf(side: Side, { requests, notifications }: Exchange): It
 function* faultOfMeta(line: number, where: string, value: unknown): Iterable<RuleViolation> {
   if (value !== undefined && value !== null && fieldsOf(value) === undefined)
     yield { line, message: `${where} is ${quote(value)}; it must be an object` };
+}
+
+/** Parts of a turn; other updates may come at any time. */
+const partsOfTurn: ReadonlySet<string> = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"]);
+
+/** Messages, requests and their order. */
+export const turnRules = defineRules([
+  {
+    id: "agent-messages",
+    title: "An agent writes only JSON-RPC messages to stdout",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      ...documents.transports,
+      sentence: "The agent MUST NOT write anything to its stdout that is not a valid ACP message.",
+    },
+    check: ({ unreadable }) => lines("agent", unreadable),
+  },
+  {
+    id: "agent-answers",
+    title: "An agent answers each request once",
+    severity: "error",
+    appliesTo: "agent",
+    source: {
+      ...documents.jsonRpc,
+      sentence:
+        "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    },
+    check: function* (exchange) {
+      yield* lines("agent", exchange.unasked);
+      yield* unanswered(exchange, "client", () => true);
+    },
+  },
+  {
+    id: "turn-order",
+    title: "Updates of a turn come before its response",
+    severity: "error",
+    appliesTo: "agent",
+    source: { ...documents.own, sentence: "In ACP v1 the updates of a turn come before the response that ends it." },
+    check: function* ({ negotiation, updates, requests }) {
+      if (negotiation?.protocol !== 1) return;
+      const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
+      for (const { line, sessionId, kind } of updates) {
+        if (!partsOfTurn.has(kind)) continue;
+        const ofSession = prompts.filter(({ params, line: sent }) => sent < line && sessionOf(params) === sessionId);
+        const isOpen = ofSession.some(({ response }) => response === undefined || response.line > line);
+        const answered = ofSession.at(-1)?.response?.line;
+        if (!isOpen && answered !== undefined)
+          yield { line, message: `${kind} comes after the response on line ${answered} that ended its turn` };
+      }
+    },
+  },
+  {
+    id: "closed-session-silent",
+    title: "A closed session gets no updates",
+    severity: "error",
+    appliesTo: "agent",
+    source: { ...documents.own, sentence: "A session that was closed or deleted gets no updates." },
+    check: function* ({ updates, sessions }) {
+      for (const { line, sessionId, kind } of updates) {
+        const closed = sessions.get(sessionId)?.closed;
+        if (closed !== undefined && line > closed)
+          yield {
+            line,
+            message: `${kind || "an update"} is sent to the session ${quote(sessionId)}, which was closed on line ${closed}`,
+          };
+      }
+    },
+  },
+  {
+    id: "client-messages",
+    title: "A client writes only JSON-RPC messages to the agent's stdin",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      ...documents.transports,
+      sentence: "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
+    },
+    check: ({ unreadable }) => lines("client", unreadable),
+  },
+  {
+    id: "client-answers",
+    title: "A client answers each request, whatever it received before",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      ...documents.extensibility,
+      sentence: "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
+    },
+    // A person answers requests for permission, perhaps never; and a client may leave.
+    check: (exchange) =>
+      unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
+  },
+  {
+    id: "client-method-not-found",
+    title: "A client refuses unknown requests with “Method not found”",
+    severity: "warning",
+    appliesTo: "client",
+    source: {
+      ...documents.extensibility,
+      sentence:
+        'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
+    },
+    check: function* ({ requests }) {
+      for (const { from, method, response } of requests) {
+        if (from !== "agent" || !method.startsWith("_") || response?.error === undefined) continue;
+        const code = fieldsOf(response.error)?.["code"];
+        if (code !== -32601)
+          yield { line: response.line, message: `${method} is refused with the code ${quote(code)} instead of -32601` };
+      }
+    },
+  },
+  {
+    id: "client-quiet",
+    title: "A client does not answer notifications",
+    severity: "warning",
+    appliesTo: "client",
+    source: {
+      ...documents.extensibility,
+      sentence: "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
+    },
+    check: ({ unasked }) => lines("client", unasked),
+  },
+  {
+    id: "client-opt-in",
+    title: "An opt-in has a known form",
+    severity: "error",
+    appliesTo: "client",
+    source: {
+      ...documents.own,
+      sentence:
+        'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
+    },
+    check: function* ({ requests }) {
+      const given = requests.find(({ from, method }) => from === "client" && method === initialize);
+      if (given !== undefined) for (const message of faultsOfOptIn(given.params)) yield { line: given.line, message };
+    },
+  },
+]);
+
+function* lines(side: Side, unexpected: readonly UnexpectedMessage[]): Iterable<RuleViolation> {
+  for (const { from, line, reason } of unexpected) if (from === side) yield { line, message: `the line ${reason}` };
+}
+
+function* unanswered(
+  { requests }: Exchange,
+  side: Side,
+  matters: (request: Request) => boolean,
+): Iterable<RuleViolation> {
+  for (const request of requests)
+    if (request.from === side && request.response === undefined && matters(request))
+      yield { line: request.line, message: `${request.method} (id ${quote(request.id)}) is never answered` };
+}
+
+function sessionOf(params: unknown): unknown {
+  return fieldsOf(params)?.["sessionId"];
+}
+
+/** The ways to opt in, and what is wrong with the one that was taken. */
+function* faultsOfOptIn(params: unknown): Iterable<string> {
+  const fields = fieldsOf(params);
+  for (const key of ["clientCapabilities", "capabilities"]) {
+    const capabilities = fieldsOf(fields?.[key]);
+    const optIns = [
+      [`${key}._meta["acp-skills"]`, fieldsOf(capabilities?.["_meta"])?.["acp-skills"]],
+      [`${key}.session.skills`, fieldsOf(capabilities?.["session"])?.["skills"]],
+    ] as const;
+    for (const [where, optIn] of optIns) {
+      if (optIn === undefined || optIn === null || typeof optIn === "boolean") continue;
+      const options = fieldsOf(optIn);
+      if (options === undefined) yield `${where} is ${quote(optIn)}; it must be true or an object`;
+      for (const option of ["notification", "deltas", "commands"])
+        if (options?.[option] !== undefined && typeof options[option] !== "boolean")
+          yield `${where}.${option} is ${quote(options[option])}; it must be true or false`;
+    }
+  }
 }

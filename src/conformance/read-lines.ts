@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import { limits } from "../transcript.ts";
-import { createLineBlocks } from "../../base/json/line-blocks.ts";
+import { limits } from "./transcript.ts";
+import { createLineBlocks } from "../base/json/line-blocks.ts";
 
 export interface LineListener {
   /** A line, without its line break; empty ones are left out. Must not throw. */
