@@ -9,7 +9,7 @@ import type { Catalog } from "../skills/skillset.ts";
 import { refuseIdleGrants, type running, toRunningOptions } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
-import { createListing } from "./listing/open-listing.ts";
+import { createListing } from "./listing.ts";
 import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
 import { type Terminal, onInterruption } from "./report/terminal.ts";

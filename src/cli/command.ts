@@ -12,6 +12,35 @@ export interface Option {
   readonly help: string;
 }
 
+/** An option without a value. */
+export function flag(help: string, short?: string): { readonly type: "boolean"; readonly help: string } {
+  return { type: "boolean", help, ...(short !== undefined && { short }) };
+}
+
+export interface TextOption {
+  readonly type: "string";
+  readonly value: string;
+  readonly help: string;
+}
+
+/** An option with one value, which `--help` calls `value`. */
+export function text(value: string, help: string): TextOption {
+  return { type: "string", value, help };
+}
+
+/** An option that may be given several times. */
+export function texts(value: string, help: string): TextOption & { readonly multiple: true } {
+  return { type: "string", multiple: true, value, help };
+}
+
+/** An option whose value is one of a list. */
+export function choice<const Choices extends readonly string[]>(
+  choices: Choices,
+  help: string,
+): { readonly type: "string"; readonly choices: Choices; readonly help: string } {
+  return { type: "string", choices, help };
+}
+
 export type OptionTable = Readonly<Record<string, Option>>;
 
 type OptionValue<Definition extends Option> = Definition extends { type: "boolean" }

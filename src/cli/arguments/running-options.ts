@@ -3,28 +3,21 @@ import { type SkillsOptions, idleGrants } from "../../runtime/options.ts";
 import { permissionNames } from "../../wire/grant-text.ts";
 import { parseGrant } from "../../wire/grant-text.ts";
 import type { Catalog } from "../../skills/skillset.ts";
-import { type OptionTable, type OptionValues, usageError } from "../command.ts";
+import { type OptionTable, type OptionValues, usageError, texts, text, choice } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";
 import { grantText } from "../../wire/grant-text.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */
 export const running = {
-  grant: {
-    type: "string",
-    multiple: true,
-    value: "NAME@DIGEST|PATH",
-    help: "Where there is nobody to ask: allow all that exactly this skill requests, or let models read the skills of the project PATH. Repeatable.",
-  },
-  "secrets-file": {
-    type: "string",
-    value: "FILE",
-    help: "Read secrets that are not in the environment from FILE (NAME=value lines).",
-  },
-  isolation: {
-    type: "string",
-    choices: ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
-    help: "What isolates code. Default: auto, the best that is available.",
-  },
+  grant: texts(
+    "NAME@DIGEST|PATH",
+    "Where there is nobody to ask: allow all that exactly this skill requests, or let models read the skills of the project PATH. Repeatable.",
+  ),
+  "secrets-file": text("FILE", "Read secrets that are not in the environment from FILE (NAME=value lines)."),
+  isolation: choice(
+    ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
+    "What isolates code. Default: auto, the best that is available.",
+  ),
 } as const satisfies OptionTable;
 
 /** Converts the options for running code to settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */

@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../runtime/options.ts";
 import { createFileLog } from "../open-log.ts";
-import type { OptionTable, OptionValues } from "../command.ts";
+import { type OptionTable, type OptionValues, choice, flag, text } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { running, toRunningOptions } from "./running-options.ts";
 import { notes, roots, toSourceOptions } from "./shared-options.ts";
@@ -11,26 +11,17 @@ import { reasonOf, toAbsolute } from "./values.ts";
 export const session = {
   ...roots,
   ...running,
-  emit: {
-    type: "string",
-    choices: ["auto", "rfd", "commands", "none"],
-    help: "How skills are announced to the editor. Default: auto, in the forms that it supports.",
-  },
-  tools: {
-    type: "string",
-    choices: ["auto", "stdio", "none"],
-    help: "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
-  },
-  "no-teach": {
-    type: "boolean",
-    help: "Do not list the skills to the model in prompts; it can still call list_skills.",
-  },
-  "no-approve": { type: "boolean", help: "Leave every permission request of the agent to the editor." },
-  log: {
-    type: "string",
-    value: "FILE",
-    help: "Append diagnostics with timestamps to FILE; only errors go to stderr.",
-  },
+  emit: choice(
+    ["auto", "rfd", "commands", "none"],
+    "How skills are announced to the editor. Default: auto, in the forms that it supports.",
+  ),
+  tools: choice(
+    ["auto", "stdio", "none"],
+    "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
+  ),
+  "no-teach": flag("Do not list the skills to the model in prompts; it can still call list_skills."),
+  "no-approve": flag("Leave every permission request of the agent to the editor."),
+  log: text("FILE", "Append diagnostics with timestamps to FILE; only errors go to stderr."),
 } as const satisfies OptionTable;
 
 /** What these commands change, for their help. */

@@ -1,27 +1,16 @@
 import type { SkillsOptions } from "../../runtime/options.ts";
-import type { OptionTable, OptionValues } from "../command.ts";
+import { type OptionTable, type OptionValues, usageError, texts, flag, text } from "../command.ts";
+import type { Source } from "../../sources/source.ts";
 
 /** Options for the directories of skills. */
 export const roots = {
-  skills: {
-    type: "string",
-    multiple: true,
-    value: "DIR",
-    help: "Also look for skills in DIR, before the default roots. Repeatable.",
-  },
-  source: {
-    type: "string",
-    multiple: true,
-    value: "SOURCE",
-    help: "Also offer the skills that SOURCE publishes, after all local ones: a domain or URL, OWNER/REPO of GitHub, or any git URL. Repeatable.",
-  },
-  "allow-private": {
-    type: "string",
-    multiple: true,
-    value: "HOST",
-    help: "A --source may be on HOST although its address is private. Repeatable.",
-  },
-  "no-default-roots": { type: "boolean", help: "Look in the --skills directories and --source only." },
+  skills: texts("DIR", "Also look for skills in DIR, before the default roots. Repeatable."),
+  source: texts(
+    "SOURCE",
+    "Also offer the skills that SOURCE publishes, after all local ones: a domain or URL, OWNER/REPO of GitHub, or any git URL. Repeatable.",
+  ),
+  "allow-private": texts("HOST", "A --source may be on HOST although its address is private. Repeatable."),
+  "no-default-roots": flag("Look in the --skills directories and --source only."),
 } as const satisfies OptionTable;
 
 /** The sources as settings. */
@@ -35,20 +24,11 @@ export function toSourceOptions({
   };
 }
 
-export const cwd = {
-  type: "string",
-  value: "DIR",
-  help: "The project's directory. Default: the current directory.",
-} as const;
+export const cwd = text("DIR", "The project's directory. Default: the current directory.");
 
-export const allowPrivate = {
-  type: "string",
-  multiple: true,
-  value: "HOST",
-  help: "Also connect to HOST[:PORT] if its address is private. Repeatable.",
-} as const;
+export const allowPrivate = texts("HOST", "Also connect to HOST[:PORT] if its address is private. Repeatable.");
 
-export const json = { type: "boolean", help: "Print JSON." } as const;
+export const json = flag("Print JSON.");
 
 export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
@@ -60,3 +40,47 @@ export const notes = {
   secrets: "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
   data: "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.",
 } as const;
+
+/** The option for private sources. */
+export const token = texts(
+  "[ORIGIN=]env:NAME",
+  "Send the token in the environment variable NAME to the source, or to ORIGIN (https://HOST), and to no other. Repeatable.",
+);
+
+const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
+
+/** Tokens by origin; those without one are for that of the sources, which a person named: a project's lock may name anybody. Throws INVALID_OPTIONS, which never repeats what may be a token. */
+export function tokensByOrigin(
+  texts: readonly string[] = [],
+  sources: readonly Pick<Source, "url">[],
+  env: NodeJS.ProcessEnv = process.env,
+): ReadonlyMap<string, string> {
+  const origins = new Set(
+    sources
+      .map(({ url }) => new URL(url))
+      .filter(isWeb)
+      .map(({ origin }) => origin),
+  );
+  const tokens = new Map<string, string>();
+  for (const text of texts) {
+    const [, place, name] = form.exec(text) ?? [];
+    if (name === undefined || (place !== undefined && !URL.canParse(place)))
+      throw usageError(
+        "--token needs env:NAME or https://HOST=env:NAME; a token itself in a command line can be read by others",
+      );
+    const value = env[name] ?? "";
+    if (!/^[\x21-\x7E]+$/.test(value))
+      throw usageError(`--token env:${name}: ${value === "" ? "there is no such variable" : "it is no token"}`);
+    const [only] = origins;
+    if (place === undefined && (only === undefined || origins.size > 1))
+      throw usageError(
+        `--token env:${name}: ${origins.size === 0 ? "you named no source over HTTP here" : "there are several sources"}; say whose it is: https://HOST=env:${name}`,
+      );
+    tokens.set(place === undefined ? (only ?? "") : new URL(place).origin, value);
+  }
+  return tokens;
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === "https:" || protocol === "http:";
+}

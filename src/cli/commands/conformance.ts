@@ -1,38 +1,38 @@
 import { systemClock } from "../../base/clock.ts";
+import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
 import type { RuleOrigin } from "../../conformance/rule.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { directoryFault, toAbsolute, reasonOf } from "../arguments/values.ts";
-import { defineCommand, usageError } from "../command.ts";
+import { defineCommand, usageError, flag, text, choice } from "../command.ts";
 import { type Terminal, onInterruption } from "../report/terminal.ts";
-import { formats, printReport } from "./conformance/print-report.ts";
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { type TranscriptEntry, limits } from "../../conformance/transcript.ts";
-import { readTranscript } from "../../conformance/read-transcript.ts";
+import { type TranscriptEntry, limits, byConnection, readTranscript } from "../../conformance/transcript.ts";
+import { type ConformanceReport, junitReport, makeReport, textReport } from "../../conformance/report.ts";
+import { jsonText, safeText } from "../report/safe-text.ts";
+
+const formats = ["text", "json", "junit"] as const;
 
 export const command = defineCommand({
   usage: "conformance [options] -- AGENT [ARG…] | --client [options] | --replay FILE…",
   takesRest: true,
   positionals: { name: "FILE", minimum: 0, maximum: Infinity },
   options: {
-    client: { type: "boolean", help: "Play an agent on stdio, to check the client that started this command." },
-    replay: { type: "boolean", help: "Check recorded transcripts." },
-    cwd: { type: "string", value: "DIR", help: "The sessions' directory. Default: a temporary one with one skill." },
-    prompt: { type: "string", value: "TEXT", help: "Also send a prompt, which may cost money." },
-    timeout: { type: "string", value: "SECONDS", help: "How long to wait for an answer. Default: 30." },
-    record: {
-      type: "string",
-      value: "FILE",
-      help: "Write all messages to FILE, without paths and ids of this machine.",
-    },
-    report: { type: "string", value: "FILE", help: "Write the report to FILE instead of stdout." },
+    client: flag("Play an agent on stdio, to check the client that started this command."),
+    replay: flag("Check recorded transcripts."),
+    cwd: text("DIR", "The sessions' directory. Default: a temporary one with one skill."),
+    prompt: text("TEXT", "Also send a prompt, which may cost money."),
+    timeout: text("SECONDS", "How long to wait for an answer. Default: 30."),
+    record: text("FILE", "Write all messages to FILE, without paths and ids of this machine."),
+    report: text("FILE", "Write the report to FILE instead of stdout."),
     profile: {
-      type: "string",
+      ...choice(
+        ["rfd", "acp", "json-rpc", "acp-skills"],
+        "Whose rules decide; repeatable. Default: all but acp-skills, which are this project's own.",
+      ),
       multiple: true,
-      choices: ["rfd", "acp", "json-rpc", "acp-skills"],
-      help: "Whose rules decide; repeatable. Default: all but acp-skills, which are this project's own.",
     },
-    format: { type: "string", choices: formats, help: "Format of the report. Default: text." },
+    format: choice(formats, "Format of the report. Default: text."),
   },
   examples: [
     "conformance -- gemini --acp",
@@ -57,7 +57,6 @@ export const command = defineCommand({
     if (replay) return await checkFiles(positionals, profiles, print);
     const record = createOutputWriter("--record", options.record);
     if (client) {
-      const { checkClient } = await import("./conformance/check-client.ts");
       return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
     }
     const directory = cwd === undefined ? undefined : toAbsolute(cwd);
@@ -94,9 +93,8 @@ async function checkAgent(
   record: Output,
   print: Print,
 ): Promise<number> {
-  const [{ driveAgent }, { makeReport }, { normaliseTranscript, placesOf }] = await Promise.all([
+  const [{ driveAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/drive-agent.ts"),
-    import("../../conformance/report.ts"),
     import("../../conformance/normalise.ts"),
   ]);
   const { signal, stop } = onInterruption();
@@ -118,10 +116,6 @@ async function checkAgent(
 
 async function checkFiles(files: readonly string[], profiles: Profiles, print: Print): Promise<number> {
   if (files.length === 0) throw usageError("missing FILE");
-  const [{ byConnection }, { makeReport }] = await Promise.all([
-    import("../../conformance/read-transcript.ts"),
-    import("../../conformance/report.ts"),
-  ]);
   const connections = files.flatMap((file) =>
     [...byConnection(readTranscriptFile(file))].map(([connection, entries]) => ({
       name: connection === "" ? file : `${file}, ${connection}`,
@@ -175,4 +169,75 @@ function readText(file: string): string {
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+type Format = (typeof formats)[number];
+
+/** A function that writes a report to a file, or prints it on stdout. */
+function printReport(
+  terminal: Terminal,
+  format: Format,
+  output: ((text: string) => void) | undefined,
+): (report: ConformanceReport) => Promise<void> {
+  return async (report) => {
+    if (output === undefined) await terminal.print(piecesOf(report, format));
+    else output([...piecesOf(report, format)].join(""));
+  };
+}
+
+function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> {
+  switch (format) {
+    case "text":
+      yield* safeTextReport(report);
+      return;
+    case "json":
+      yield `${jsonText(report, 2)}\n`;
+      return;
+    case "junit":
+      yield* junitReport(report);
+  }
+}
+
+/** The lines of the text report, with control characters escaped. */
+export function* safeTextReport(report: ConformanceReport): Iterable<string> {
+  for (const line of textReport(report)) yield `${safeText(line)}\n`;
+}
+
+interface CheckClientOptions {
+  readonly timeout: number;
+  readonly record: ((text: string) => void) | undefined;
+  readonly profiles: readonly RuleOrigin[] | undefined;
+  readonly print: (report: ConformanceReport) => Promise<void>;
+  /** Without a report file, the report is printed on stderr; stdout belongs to the protocol. */
+  readonly hasReport: boolean;
+  readonly terminal: Terminal;
+}
+
+/** Plays an agent on stdio until the client leaves. The report file is complete after each step: clients may kill their agents. */
+async function checkClient({
+  timeout,
+  record,
+  profiles,
+  print,
+  hasReport,
+  terminal,
+}: CheckClientOptions): Promise<number> {
+  const [{ playAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
+    import("../../conformance/play-agent.ts"),
+    import("../../conformance/normalise.ts"),
+  ]);
+  const write = (played: PlayedClient): ConformanceReport => {
+    record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
+    const { survived, notes, ...rest } = played;
+    const steps = survived.map((step) => `survived ${step}`);
+    const report = makeReport("client", [{ name: "client", ...rest, notes: [...steps, ...notes] }], profiles);
+    if (hasReport) void print(report);
+    return report;
+  };
+  const { stdin: input, stdout: output } = process;
+  const played = await playAgent({ input, output, clock: systemClock, timeout, onProgress: write });
+  const report = write(played);
+  const lines = [...safeTextReport(report)];
+  terminal.echo(hasReport ? `acp-skills: ${lines.at(-1) ?? ""}` : lines.join(""));
+  return report.conformant === true ? 0 : 1;
 }

@@ -1,6 +1,6 @@
-import { defineCommand } from "../../command.ts";
-import { createListing } from "../../listing/open-listing.ts";
-import { safeText } from "../../report/safe-text.ts";
+import { defineCommand } from "../command.ts";
+import { createListing } from "../listing.ts";
+import { safeText } from "../report/safe-text.ts";
 
 /** For completion scripts: the names of the skills of the current directory, one a line. Says nothing else. */
 export const command = defineCommand({

@@ -4,14 +4,21 @@ import { findCommand } from "../../runtime/sandbox.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
-import { defineCommand, usageError } from "../command.ts";
+import { defineCommand, usageError, flag, text } from "../command.ts";
 import { dataDirectory } from "../data-directory.ts";
-import { homePath } from "../../base/paths/location.ts";
-import { type SettingsFileChange, describeChange, toJson } from "./setup/describe-change.ts";
-import type { Editor, NewAgent, Plan, SetupEnvironment } from "./setup/editor.ts";
+import { homePath } from "../../base/paths/shown-path.ts";
+import {
+  type SettingsFileChange,
+  describeChange,
+  toJson,
+  type Context,
+  planFor,
+  planFound,
+  settingsFilesOf,
+} from "./setup/plan-files.ts";
+import { type Editor, type NewAgent, type Plan, type SetupEnvironment, isTransient, ownWords } from "./setup/editor.ts";
 import { editorNames } from "./setup/editor-names.ts";
 import { editorNamed } from "./setup/editors.ts";
-import { type Context, planFor, planFound, settingsFilesOf } from "./setup/plan-files.ts";
 import {
   type SetupRecord,
   createBackup,
@@ -23,16 +30,15 @@ import {
   textBefore,
 } from "./setup/records.ts";
 import { type SettingsFile, readPlace, withoutMark, writeSettingsFile } from "./setup/settings-file.ts";
-import { isTransient, ownWords } from "./setup/wrapper.ts";
 
 export const command = defineCommand({
   usage: "setup EDITOR [options] [-- AGENT [ARG…]]",
   positionals: { name: `EDITOR: ${oneOf(editorNames)}`, minimum: 1, maximum: 1, values: editorNames },
   takesRest: true,
   options: {
-    write: { type: "boolean", help: "Make the change that is shown, after a backup." },
-    undo: { type: "boolean", help: "Restore what there was before." },
-    name: { type: "string", value: "NAME", help: "The name of the agent that is added." },
+    write: flag("Make the change that is shown, after a backup."),
+    undo: flag("Restore what there was before."),
+    name: text("NAME", "The name of the agent that is added."),
     json,
   },
   examples: [

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { SkillFiles } from "../../skills/files.ts";
-import { cutToWidth } from "./columns.ts";
+import { cutToWidth } from "./table.ts";
 import { safeText } from "./safe-text.ts";
 
 /** A progress line, updated in place once work has taken a second. If stderr is not a terminal, a new line every 20 s. */
@@ -13,7 +13,7 @@ export interface Progress {
   readonly done: () => void;
 }
 
-export interface ProgressStream {
+interface ProgressStream {
   write(text: string): void;
   readonly isTTY?: boolean;
   readonly columns?: number;

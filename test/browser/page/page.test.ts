@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { writeRedirectFile } from "../../../src/cli/commands/serve/redirect-file.ts";
+import { writeRedirectFile } from "../../../src/cli/commands/serve/browse.ts";
 import { expectAccessible } from "./axe.ts";
 import { openBrowse, skillText } from "./open-browse.ts";
 import { closeAfterwards, describeInBrowser, openPage } from "./open-page.ts";

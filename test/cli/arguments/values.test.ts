@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSince } from "../../../src/cli/arguments/since.ts";
+import { parseSince } from "../../../src/cli/arguments/values.ts";
 
 const now = Date.parse("2026-11-22T12:00:00Z");
 const since = (text: string): string => new Date(parseSince("--since", text, now)).toISOString();

@@ -8,14 +8,13 @@ import { type CheckReport, checkPaths } from "../../../skills/check.ts";
 import { type SkillFiles, diskSkillFiles } from "../../../skills/files.ts";
 import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
 import { json } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, choice, texts, text, flag } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
-import { sayCounts } from "../../report/say-counts.ts";
-import type { Reporter } from "../../report/pretty.ts";
+import { sayCounts, type Reporter } from "../../report/problem-report.ts";
 
 /** Where each format is; only the chosen one is loaded. */
 const reporters = {
-  pretty: async (): Promise<Reporter> => (await import("../../report/pretty.ts")).prettyReporter,
+  pretty: async (): Promise<Reporter> => (await import("../../report/problem-report.ts")).prettyReporter,
   json: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).jsonReporter,
   github: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).githubReporter,
   sarif: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).sarifReporter,
@@ -25,33 +24,15 @@ export const command = defineCommand({
   usage: "check [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: {
-    level: {
-      type: "string",
-      choices: levels,
-      help: "Which rules apply; see below. Default: agents.",
-    },
-    rule: {
-      type: "string",
-      multiple: true,
-      value: "NAME=off|warning|error",
-      help: "Change the severity of a rule. Repeatable.",
-    },
-    "max-problems": {
-      type: "string",
-      value: "N",
-      help: "Show at most N problems. Default: 20. JSON and SARIF have all.",
-    },
-    reporter: {
-      type: "string",
-      choices: ["pretty", "json", "github", "sarif"],
-      help: "Output format. Default: pretty.",
-    },
+    level: choice(levels, "Which rules apply; see below. Default: agents."),
+    rule: texts("NAME=off|warning|error", "Change the severity of a rule. Repeatable."),
+    "max-problems": text("N", "Show at most N problems. Default: 20. JSON and SARIF have all."),
+    reporter: choice(["pretty", "json", "github", "sarif"], "Output format. Default: pretty."),
     json: { ...json, help: "Print JSON: the same as --reporter json." },
-    fix: {
-      type: "boolean",
-      help: "Fix what can be fixed safely, in place, and report the rest. Without PATH: in .agents/skills and .claude/skills.",
-    },
-    watch: { type: "boolean", help: "Check again on every change, until interrupted." },
+    fix: flag(
+      "Fix what can be fixed safely, in place, and report the rest. Without PATH: in .agents/skills and .claude/skills.",
+    ),
+    watch: flag("Check again on every change, until interrupted."),
   },
   examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
   notes: [

@@ -7,8 +7,8 @@ import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
-import { actionFiles, instructionFiles, scriptFiles } from "./init/templates.ts";
+import { defineCommand, usageError, flag, text } from "../../command.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
@@ -19,9 +19,9 @@ export const command = defineCommand({
   usage: "init NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: {
-    action: { type: "boolean", help: "An action: code with typed inputs, described by a skill.toml." },
-    script: { type: "boolean", help: "Instructions, and a Python script for the model to run." },
-    directory: { type: "string", value: "DIR", help: `Create the skill in DIR. Default: ${usualDirectory}.` },
+    action: flag("An action: code with typed inputs, described by a skill.toml."),
+    script: flag("Instructions, and a Python script for the model to run."),
+    directory: text("DIR", `Create the skill in DIR. Default: ${usualDirectory}.`),
   },
   examples: ["init commit-message", "init csv-report --script", "init rows.sort --action"],
   notes: [
@@ -92,4 +92,83 @@ function createSkill(directory: string, files: Readonly<Record<string, string>>)
     const reason = code === "EEXIST" ? "it exists already; choose another name" : `it cannot be written (${code})`;
     throw new SkillsError("UNREADABLE", `${directory} is not created: ${reason}.`, { cause: error });
   }
+}
+
+/** Text by file name. */
+type Files = Readonly<Record<string, string>>;
+
+function title(name: string): string {
+  const words = name.replace(/[-.]/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function instructionFiles(name: string): Files {
+  return {
+    "SKILL.md": `---
+name: ${name}
+description: Explains how to do ${name}. Use when the user asks for ${name}.
+---
+
+# ${title(name)}
+
+1. Say what to look at first.
+2. Say what to do, step by step.
+3. Say what the result looks like, with an example.
+`,
+  };
+}
+
+function scriptFiles(name: string): Files {
+  return {
+    "SKILL.md": `---
+name: ${name}
+description: Counts the words of a text with a script. Use when the user asks for ${name}.
+---
+
+# ${title(name)}
+
+Run \`scripts/main.py\` with the text as its arguments. It prints the number of words as JSON.
+`,
+    "scripts/main.py": `import json
+import sys
+
+words = " ".join(sys.argv[1:]).split()
+print(json.dumps({"words": len(words)}))
+`,
+  };
+}
+
+function actionFiles(name: string): Files {
+  return {
+    "SKILL.md": `---
+name: ${title(name)}
+short_description: Counts the words of a text.
+---
+
+# ${title(name)}
+
+\`execute_skill\` with \`args: {"text": "…"}\` returns \`{"words": …}\`.
+`,
+    "skill.toml": `name = "${name}"
+version = "0.1.0"
+description = "Counts the words of a text. Use when the user asks for ${name}."
+kind = "action"
+
+[runtime]
+language = "python"
+entrypoint = "code/main.py"
+
+[inputs.text]
+type = "string"
+description = "The text"
+required = true
+
+[outputs.words]
+type = "integer"
+description = "The number of its words"
+`,
+    "code/main.py": `def main(args):
+    return {"words": len(args["text"].split())}
+`,
+  };
 }

@@ -12,9 +12,9 @@ import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand } from "../../command.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
-import { type Listing, createListing } from "../../listing/open-listing.ts";
-import { labelled } from "../../report/columns.ts";
-import { homePath } from "../../../base/paths/location.ts";
+import { type Listing, createListing } from "../../listing.ts";
+import { labelled } from "../../report/table.ts";
+import { homePath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 const mebibyte = 1024 * 1024;

@@ -1,17 +1,30 @@
 import path from "node:path";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
-import { type OfferedSkill, type Skill, noSuchSkill } from "../../../skills/skill.ts";
+import { diskSkillBytes, diskSkillFiles, type SkillSource } from "../../../skills/files.ts";
+import { type OfferedSkill, type Skill, noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
 import { running } from "../../arguments/running-options.ts";
 import { listing } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand } from "../../command.ts";
-import { createListing } from "../../listing/open-listing.ts";
-import { table } from "../../report/columns.ts";
-import { counted } from "../../../base/text/code-points.ts";
+import { createListing, type Listing } from "../../listing.ts";
+import { table } from "../../report/table.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { openEnvironmentProbes } from "./env/environment-probes.ts";
-import { type Match, type Status, describeDemand, matchSkill, summarise } from "../../../skills/environment.ts";
+import {
+  type Match,
+  type Status,
+  describeDemand,
+  matchSkill,
+  summarise,
+  type EnvironmentProbes,
+  type FoundSandbox,
+  hostMachine,
+} from "../../../skills/environment.ts";
+import satisfies from "semver/functions/satisfies.js";
+import { isSkillsError } from "../../../base/errors.ts";
+import { readOptions } from "../../../runtime/options.ts";
+import { openRunEnvironment } from "../../../runtime/runs.ts";
+import { locateSkillFile } from "../../../skills/hash.ts";
 
 export const command = defineCommand({
   usage: "env [NAME…] [options]",
@@ -139,4 +152,54 @@ function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): 
     place,
     requirement.kind === "text" ? `"${where.text}"` : found,
   ].map(safeText);
+}
+
+interface ProbeOptions extends Pick<Terminal, "home" | "log"> {
+  readonly cwd: string;
+  readonly secretsFile: string | undefined;
+}
+
+const longestFile = 1024 * 1024;
+
+/** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
+export function openEnvironmentProbes(
+  { catalog }: Pick<Listing, "catalog">,
+  source: SkillSource,
+  { home, log, cwd, secretsFile }: ProbeOptions,
+): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
+  const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
+  const environment = openRunEnvironment(settings);
+  const machine = hostMachine({ projects: () => [cwd], home });
+  const secrets = new Map<string, Promise<boolean>>();
+  let sandbox: Promise<FoundSandbox> | undefined;
+
+  return {
+    of: (skill) => ({
+      machine,
+      findSandbox: () => (sandbox ??= environment.findSandbox()),
+      hasSecret(name) {
+        const asked =
+          secrets.get(name) ?? environment.readSecret(name, skill.name).then((value) => value !== undefined);
+        secrets.set(name, asked);
+        return asked;
+      },
+      findSkill(dependency) {
+        const [name = dependency, range] = dependency.split("@");
+        const versions = catalog.find(name)?.versions ?? [];
+        return versions.find(({ version }) => range === undefined || satisfies(version, range))?.version;
+      },
+      async hasPackages() {
+        const file = locateSkillFile(source, skill, requirementsFile);
+        const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+        if (part === undefined) return true;
+        try {
+          return (await environment.findPackages(skill, part.bytes)) !== undefined;
+        } catch (error) {
+          if (!isSkillsError(error)) throw error;
+          return false;
+        }
+      },
+    }),
+    close: () => environment.close(),
+  };
 }

@@ -7,11 +7,11 @@ import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { toAvailableSkill } from "../../../wire/command-facts.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
-import { findStates } from "../../listing/find-states.ts";
-import { createListing } from "../../listing/open-listing.ts";
-import { cutToWidth, table } from "../../report/columns.ts";
+import { findStates, createListing } from "../../listing.ts";
+import { cutToWidth, table } from "../../report/table.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
-import { sayCounts, saySeverities } from "../../report/say-counts.ts";
+import { sayCounts, saySeverities } from "../../report/problem-report.ts";
+import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 

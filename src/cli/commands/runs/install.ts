@@ -5,9 +5,9 @@ import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, text } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
-import { createListing } from "../../listing/open-listing.ts";
+import { createListing } from "../../listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
@@ -18,7 +18,7 @@ export const command = defineCommand({
   usage: "install NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: {
-    "find-links": { type: "string", value: "DIR", help: "Install from the wheels in DIR only, without network." },
+    "find-links": text("DIR", "Install from the wheels in DIR only, without network."),
     ...listing,
   },
   examples: ["install rows.clean", "install rows.clean --find-links ./wheels"],

@@ -7,7 +7,7 @@ import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { type Tools, callTools } from "../../call-tools.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, text, texts, flag } from "../../command.ts";
 import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
 
 export const command = defineCommand({
@@ -15,19 +15,11 @@ export const command = defineCommand({
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   takesRest: true,
   options: {
-    script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
-    args: {
-      type: "string",
-      value: "JSON",
-      help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
-    },
-    blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
-    timeout: {
-      type: "string",
-      value: "DURATION",
-      help: "The run may take this long, such as 500ms, 10s or 2m; at most 10m. Default: 30s.",
-    },
-    "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
+    script: text("PATH", "Run this file of the skill, such as scripts/extract.py."),
+    args: text("JSON", "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}."),
+    blob: texts("FILE", "Pass FILE to the run as a blob. Repeatable."),
+    timeout: text("DURATION", "The run may take this long, such as 500ms, 10s or 2m; at most 10m. Default: 30s."),
+    "dry-run": flag("Check everything and print what would be run, but run nothing."),
     ...running,
     ...roots,
     cwd,

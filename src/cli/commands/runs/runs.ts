@@ -2,7 +2,7 @@ import { type RunSpec, type StoredRun, diskRunStore, runRecordsIn } from "../../
 import { json, notes } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
-import { labelled, table } from "../../report/columns.ts";
+import { labelled, table } from "../../report/table.ts";
 import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 

@@ -6,24 +6,24 @@ import { readOptions } from "../../../runtime/options.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, text, flag } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
-import { openInBrowser } from "./open-in-browser.ts";
-import { writeRedirectFile } from "./redirect-file.ts";
+import { spawn } from "node:child_process";
+import { systemCode } from "../../../base/failures/system-code.ts";
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
 
 const defaultIdleMinutes = 30;
 
 export const command = defineCommand({
   usage: "browse [options]",
   options: {
-    port: { type: "string", value: "PORT", help: "The port. Default: any free one." },
-    "read-only": { type: "boolean", help: "Nothing can be approved, run, installed or opened from the page." },
-    "no-open": { type: "boolean", help: "Only print the address; open no browser." },
-    "idle-minutes": {
-      type: "string",
-      value: "N",
-      help: `Stop when no page was open for this long. Default: ${defaultIdleMinutes}.`,
-    },
+    port: text("PORT", "The port. Default: any free one."),
+    "read-only": flag("Nothing can be approved, run, installed or opened from the page."),
+    "no-open": flag("Only print the address; open no browser."),
+    "idle-minutes": text("N", `Stop when no page was open for this long. Default: ${defaultIdleMinutes}.`),
     ...roots,
     ...running,
     cwd,
@@ -123,4 +123,84 @@ function onEnter(listener: () => void, stdin: NodeJS.ReadStream = process.stdin)
     stdin.off("data", listener);
     stdin.pause();
   };
+}
+
+interface BrowserEnvironment {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+}
+
+/** How long a program may take to fail; one that runs on is a browser. */
+const patienceMs = 2_000;
+
+/**
+ * Opens an address in the person's browser. Resolves with a sentence if that is not possible; the address, which has a secret, is not in it.
+ */
+export async function openInBrowser(
+  address: string,
+  { env = process.env, platform = process.platform }: BrowserEnvironment = {},
+): Promise<string | undefined> {
+  const command = browserCommand(address, env, platform);
+  if (command === undefined) return "no browser was opened, because there is no display; open the address yourself";
+  const [program, ...args] = command;
+  const fault = await start(program, args);
+  return fault === undefined ? undefined : `no browser was opened: ${program} ${fault}; open the address yourself`;
+}
+
+/** The program with its arguments; undefined if there is no display. Nothing is passed through a shell. */
+export function browserCommand(
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): readonly [string, ...string[]] | undefined {
+  // A list, of which the first counts; `%s` stands for the address.
+  const [given = ""] = (env["BROWSER"] ?? "").split(platform === "win32" ? ";" : ":");
+  const [program, ...args] = given.trim().split(/\s+/);
+  if (program !== undefined && program !== "")
+    return args.some((text) => text.includes("%s"))
+      ? [program, ...args.map((text) => text.replaceAll("%s", address))]
+      : [program, ...args, address];
+  if (platform === "darwin") return ["open", address];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", address];
+  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some((name) => (env[name] ?? "") !== "");
+  return hasDisplay ? ["xdg-open", address] : undefined;
+}
+
+/** Why a program did not start, as the end of a sentence; undefined if it runs, or has ended well. */
+async function start(program: string, args: readonly string[]): Promise<string | undefined> {
+  return await new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true });
+    const timer = setTimeout(() => resolve(undefined), patienceMs);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      resolve(systemCode(error) === "ENOENT" ? "is not installed" : `cannot be started (${systemCode(error)})`);
+    });
+    child.once("exit", (code) => {
+      clearTimeout(timer);
+      resolve(code === 0 || code === null ? undefined : `ended with code ${code}`);
+    });
+    child.unref();
+  });
+}
+
+/** A file that only this user can read, and that leads a browser to an address with a secret. */
+interface RedirectFile {
+  readonly url: string;
+  /** Never throws. */
+  readonly remove: () => void;
+}
+
+/**
+ * Command lines are shown to every user of a machine: a browser is given this file instead of the address. `address` needs no escaping in
+ * HTML. Throws where the file cannot be written.
+ */
+export function writeRedirectFile(dataDirectory: string, address: string): RedirectFile {
+  const directory = path.join(dataDirectory, "browse");
+  makeOwnDirectories(directory, 0o700);
+  const file = path.join(directory, `open-${process.pid}.html`);
+  const remove = (): void => rmSync(file, { force: true });
+  remove();
+  const html = `<!doctype html><title>acp-skills</title><meta http-equiv="refresh" content="0; url=${address}">\n`;
+  writeFileSync(file, html, { mode: 0o600, flag: "wx" });
+  return { url: pathToFileURL(file).href, remove };
 }

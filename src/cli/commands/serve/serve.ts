@@ -9,40 +9,35 @@ import { newToken, toTokenDigest } from "../../../wire/http/admission.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
 import { directoryFault, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, text, flag } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
 import type { Log } from "../../../base/log.ts";
 import type { HttpServer } from "../../../serve/serve-http.ts";
-import { followFile } from "./follow-config.ts";
-import { counted } from "../../../base/text/code-points.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { shownPath } from "../../../base/paths/location.ts";
-import { prettyProblem } from "../../report/pretty.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
+import { prettyProblem } from "../../report/problem-report.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { fileStamp } from "../../../base/paths/read-guarded-file.ts";
 
 const defaultPort = 7331;
 
 export const command = defineCommand({
   usage: "serve [options]",
   options: {
-    port: { type: "string", value: "PORT", help: `The port. Default: ${defaultPort}; 0: any free one.` },
-    host: { type: "string", value: "HOST", help: "The address to listen on. Default: 127.0.0.1, this machine only." },
-    config: {
-      type: "string",
-      value: "FILE",
-      help: "JSON with provider, access, callers and their tokens. If it has no callers, a token for you is printed.",
-    },
-    "new-token": { type: "boolean", help: "Print a new token, and the digest for the configuration; then exit." },
-    "log-level": {
-      type: "string",
-      value: "LEVEL",
-      help: "debug (every request), info, warning or error, to stderr as JSON. Default: info.",
-    },
-    audit: {
-      type: "string",
-      value: "FILE",
-      help: "Append each row of the ledger to FILE, too, as JSON Lines, which others may move away; -: to the log.",
-    },
+    port: text("PORT", `The port. Default: ${defaultPort}; 0: any free one.`),
+    host: text("HOST", "The address to listen on. Default: 127.0.0.1, this machine only."),
+    config: text(
+      "FILE",
+      "JSON with provider, access, callers and their tokens. If it has no callers, a token for you is printed.",
+    ),
+    "new-token": flag("Print a new token, and the digest for the configuration; then exit."),
+    "log-level": text("LEVEL", "debug (every request), info, warning or error, to stderr as JSON. Default: info."),
+    audit: text(
+      "FILE",
+      "Append each row of the ledger to FILE, too, as JSON Lines, which others may move away; -: to the log.",
+    ),
     ...roots,
     ...running,
     cwd,
@@ -198,4 +193,29 @@ async function loadServeConfig(given: string | undefined, terminal: Terminal): P
   if (config !== undefined) return { config, skills };
   terminal.note(`${safeText(shownPath(file, cwd))} has ${counted(problems.length, "error")}; nothing is served`);
   return undefined;
+}
+
+const checkEvery = 1_000;
+
+/** Calls back when a file changed, and at SIGHUP, except in a terminal, whose end it may be. Returns a function that ends this. Links are followed. */
+function followFile(file: string, clock: Clock, changed: () => void): () => void {
+  let before = fileStamp(file);
+  let stop = clock.after(checkEvery, check);
+
+  function check(): void {
+    const now = fileStamp(file);
+    const isOther = now !== before;
+    before = now;
+    stop = clock.after(checkEvery, check);
+    if (isOther) changed();
+  }
+  function hangUp(): void {
+    before = fileStamp(file);
+    changed();
+  }
+  if (!process.stdin.isTTY) process.on("SIGHUP", hangUp);
+  return () => {
+    process.off("SIGHUP", hangUp);
+    stop();
+  };
 }

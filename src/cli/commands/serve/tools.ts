@@ -1,14 +1,10 @@
 import { toolDefinitions } from "../../../runtime/tools.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, choice } from "../../command.ts";
 
 export const command = defineCommand({
   usage: "tools [options]",
   options: {
-    format: {
-      type: "string",
-      choices: ["mcp", "openai", "anthropic", "json-schema"],
-      help: "The API whose format is printed. Default: mcp.",
-    },
+    format: choice(["mcp", "openai", "anthropic", "json-schema"], "The API whose format is printed. Default: mcp."),
   },
   examples: ["tools --format anthropic"],
   async run({ options: { format = "mcp" } }, terminal) {

@@ -3,13 +3,9 @@ import { oneOf } from "../../arguments/values.ts";
 import { usageError } from "../../command.ts";
 import type { Editor } from "./editor.ts";
 import { type EditorName, editorNames } from "./editor-names.ts";
-import { acpx } from "./editors/acpx.ts";
-import { agentShell } from "./editors/agent-shell.ts";
-import { jetbrains } from "./editors/jetbrains.ts";
-import { agentic, avante, codecompanion } from "./editors/neovim.ts";
+import { acpx, jetbrains, vscode, zed } from "./editors/json-editors.ts";
+import { agentShell, agentic, avante, codecompanion } from "./editors/program-editors.ts";
 import { obsidian } from "./editors/obsidian.ts";
-import { vscode } from "./editors/vscode.ts";
-import { zed } from "./editors/zed.ts";
 
 const editors: Readonly<Record<EditorName, Editor>> = {
   zed,

@@ -3,12 +3,11 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
-import { type OptionValues, defineCommand, usageError } from "../../command.ts";
-import { counted } from "../../../base/text/code-points.ts";
-import { shownPath } from "../../../base/paths/location.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { confirm } from "./install/confirm.ts";
-import { describeDownload } from "./install/describe-download.ts";
+import { type OptionValues, defineCommand, usageError, flag } from "../../command.ts";
+import { counted } from "../../../base/text/counted.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
+import type { Terminal, Paint } from "../../report/terminal.ts";
+import { confirm, recordInstalls } from "./install/changes.ts";
 import {
   type ConfirmedInstall,
   type Downloaded,
@@ -22,22 +21,23 @@ import {
   reasonLines,
   recoverSkillsDirectory,
   renameWords,
+  type InspectedSkill,
+  wantedWords,
 } from "../../../sources/install.ts";
 import { installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { restoreLocked } from "./install/restore-locked.ts";
-import { recordInstalls } from "./install/record-installs.ts";
 import { withReader } from "./install/with-reader.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
+import { shortDigest } from "../../../runtime/question.ts";
+import { labelled } from "../../report/table.ts";
+import { safeText } from "../../report/safe-text.ts";
 
 const options = {
-  all: { type: "boolean", help: "Install every skill of the source." },
-  yes: { type: "boolean", short: "y", help: "Install without asking." },
-  "dry-run": { type: "boolean", help: "Show what would be installed, and install nothing." },
-  replace: { type: "boolean", help: "Replace skills of another source, or that are not in the lock." },
-  frozen: {
-    type: "boolean",
-    help: "Without SOURCE: all that the lock names or nothing, without asking. Default where CI is set.",
-  },
+  all: flag("Install every skill of the source."),
+  yes: flag("Install without asking.", "y"),
+  "dry-run": flag("Show what would be installed, and install nothing."),
+  replace: flag("Replace skills of another source, or that are not in the lock."),
+  frozen: flag("Without SOURCE: all that the lock names or nothing, without asking. Default where CI is set."),
   ...installing,
   ...recheckOptions,
 } as const;
@@ -251,4 +251,32 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
     requires,
     problems,
   };
+}
+
+/** Further entries are only counted. */
+const most = 20;
+
+/** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */
+function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): Iterable<string> {
+  const { key, version, digest, description, scripts, requires, problems } = skill;
+  const field = labelled((style, text) => paint(style, `  ${text}`), 14);
+  yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
+  yield field("description", cut(description));
+  const words = wantedWords(skill);
+  yield field("permissions", words.length === 0 ? "none" : listed(words));
+  yield field("scripts", listed(scripts));
+  yield field("requires", listed(requires));
+  for (const { code, severity, file, line, message, fix } of problems.slice(0, most))
+    yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
+  if (problems.length > most) yield field("", `and ${problems.length - most} more problems`);
+}
+
+function listed(words: readonly string[]): string {
+  const rest = words.length - most;
+  return `${words.slice(0, most).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+function cut(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= 160 ? text : `${characters.slice(0, 159).join("")}…`;
 }

@@ -1,11 +1,10 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
-import { allowPrivate, json } from "../../arguments/shared-options.ts";
-import { defineCommand } from "../../command.ts";
-import { tokensByOrigin, token } from "../../arguments/tokens.ts";
+import { allowPrivate, json, tokensByOrigin, token } from "../../arguments/shared-options.ts";
+import { defineCommand, choice } from "../../command.ts";
 import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
-import { table } from "../../report/columns.ts";
-import { counted } from "../../../base/text/code-points.ts";
+import { table } from "../../report/table.ts";
+import { counted } from "../../../base/text/counted.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import type { SourceListings, RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
@@ -18,7 +17,7 @@ export const command = defineCommand({
   usage: "discover SOURCE [options]",
   positionals: { name: "SOURCE", minimum: 1, maximum: 1 },
   options: {
-    type: { type: "string", value: "TYPE", choices: ["plugin", "api", "knowledge", "task"], help: "Only skills of this type." }, // prettier-ignore
+    type: choice(["plugin", "api", "knowledge", "task"], "Only skills of this type."), // prettier-ignore
     "allow-private": allowPrivate,
     token,
     json,

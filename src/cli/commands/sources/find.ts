@@ -1,14 +1,13 @@
 import { byCodePoint } from "../../../base/text/code-points.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
-import { allowPrivate, cwd, json, notes, roots } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { allowPrivate, cwd, json, notes, roots, tokensByOrigin, token } from "../../arguments/shared-options.ts";
+import { defineCommand, usageError, texts } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { createListing } from "../../listing/open-listing.ts";
-import { tokensByOrigin, token } from "../../arguments/tokens.ts";
+import { createListing } from "../../listing.ts";
 import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
-import { table } from "../../report/columns.ts";
+import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
@@ -18,7 +17,7 @@ export const command = defineCommand({
   usage: "find WORD… [options]",
   positionals: { name: "WORD", minimum: 1, maximum: Infinity },
   options: {
-    source: { type: "string", multiple: true, value: "SOURCE", help: "Also search what SOURCE lists. Repeatable." },
+    source: texts("SOURCE", "Also search what SOURCE lists. Repeatable."),
     "allow-private": allowPrivate,
     skills: roots.skills,
     "no-default-roots": roots["no-default-roots"],

@@ -1,7 +1,7 @@
 import { namedSources, readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
-import { table } from "../../report/columns.ts";
+import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type UpdateLookup, failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
 import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";

@@ -1,21 +1,19 @@
 import { readLock } from "../../../sources/lock-file.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, flag } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
-import { type RecordedInstall, recordInstalls } from "./install/record-installs.ts";
+import { type RecordedInstall, recordInstalls, confirm } from "./install/changes.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
-import { confirm } from "./install/confirm.ts";
 import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",
   positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
   options: {
-    yes: { type: "boolean", short: "y", help: "Remove without asking. Only a person at a terminal is asked." },
-    "discard-changes": {
-      type: "boolean",
-      help: "Also remove skills that were changed here, or that the lock has no hash of; the changes are lost.",
-    },
+    yes: flag("Remove without asking. Only a person at a terminal is asked.", "y"),
+    "discard-changes": flag(
+      "Also remove skills that were changed here, or that the lock has no hash of; the changes are lost.",
+    ),
     ...place,
   },
   examples: ["remove pdf", "remove --global pdf"],

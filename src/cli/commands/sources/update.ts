@@ -2,11 +2,10 @@ import { SkillsError } from "../../../base/errors.ts";
 import { type LockDifference, namedSources, readLock } from "../../../sources/lock-file.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
-import { type OptionValues, defineCommand } from "../../command.ts";
+import { type OptionValues, defineCommand, flag } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import { confirm } from "./install/confirm.ts";
-import { describeUpdate } from "./install/describe-update.ts";
+import type { Terminal, Paint } from "../../report/terminal.ts";
+import { confirm, recordInstalls } from "./install/changes.ts";
 import {
   type Latest,
   type Restorable,
@@ -21,14 +20,15 @@ import {
 } from "../../../sources/update.ts";
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { recordInstalls } from "./install/record-installs.ts";
 import { withReader } from "./install/with-reader.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
+import { unifiedDiff } from "../../../base/text/unified-diff.ts";
+import { paintDiffLine } from "../../report/paint-diff-line.ts";
 
 const options = {
-  check: { type: "boolean", help: "Only show what would change." },
-  yes: { type: "boolean", short: "y", help: "Update without asking." },
+  check: flag("Only show what would change."),
+  yes: flag("Update without asking.", "y"),
   ...installing,
   ...recheckOptions,
 } as const;
@@ -201,3 +201,23 @@ const wordsOf: Readonly<Record<"updated" | Restorable, (key: string, latest: str
     done: `restored ${key} ${latest}`,
   }),
 };
+
+const mostFiles = 20;
+const mostLines = 100;
+
+/** What is new in capabilities first, then each file as a unified diff. */
+function* describeUpdate({ widened, added, removed, texts }: UpdateDiff, paint: Paint): Iterable<string> {
+  for (const words of widened) yield `  ${paint("yellow", "NEW:")} ${safeText(words)}\n`;
+  for (const file of texts.slice(0, mostFiles)) {
+    const path = safeText(file.path);
+    const [isNew, isGone] = [added.includes(file.path), removed.includes(file.path)];
+    yield `${paint("bold", `--- ${isNew ? "/dev/null" : path}\n+++ ${isGone ? "/dev/null" : path}`)}\n`;
+    const [before, after] = [isNew ? "" : file.before, isGone ? "" : file.after];
+    if (before === undefined || after === undefined) {
+      yield "binary, or too large to show\n";
+      continue;
+    }
+    for (const line of unifiedDiff(before, after, mostLines)) yield `${paintDiffLine(line, paint)}\n`;
+  }
+  if (texts.length > mostFiles) yield `and ${texts.length - mostFiles} more files\n`;
+}

@@ -3,26 +3,21 @@ import { localLedger } from "../../../runtime/ledger.ts";
 import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
-import { type OptionValues, defineCommand, usageError } from "../../command.ts";
+import { type OptionValues, defineCommand, usageError, flag, choice, text } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
-import { listApprovals, showApproval } from "./approvals/list-approvals.ts";
+import { listApprovals, showApproval, revokeApprovals, unblockSkills } from "./approvals/list-approvals.ts";
 import { recordChanges } from "./approvals/record-changes.ts";
-import { revokeApprovals, unblockSkills } from "./approvals/revoke-approvals.ts";
 import { exportApprovals, importApprovals } from "./approvals/transfer-approvals.ts";
 
 const options = {
-  project: { type: "boolean", help: "grant, revoke: models may read the skills that came with this project." },
-  scope: {
-    type: "string",
-    choices: ["project", "everywhere"],
-    help: "grant, block: where it holds. Default: see below.",
-  },
-  all: { type: "boolean", help: "revoke, unblock: in all projects." },
-  "for-project": { type: "string", value: "DIR", help: "import: what was exported for a project is for that of DIR." },
-  expires: { type: "string", value: "DURATION|DATE", help: "grant: until when, such as 12h, 30d or 2027-01-31." },
-  "called-by": { type: "string", value: "NAME", help: "grant: for calls by the code of this skill." },
+  project: flag("grant, revoke: models may read the skills that came with this project."),
+  scope: choice(["project", "everywhere"], "grant, block: where it holds. Default: see below."),
+  all: flag("revoke, unblock: in all projects."),
+  "for-project": text("DIR", "import: what was exported for a project is for that of DIR."),
+  expires: text("DURATION|DATE", "grant: until when, such as 12h, 30d or 2027-01-31."),
+  "called-by": text("NAME", "grant: for calls by the code of this skill."),
   ...roots,
   cwd,
   json,

@@ -3,11 +3,10 @@ import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
-import { parseSince } from "../../arguments/since.ts";
-import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { parseSince, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError, text, choice } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
-import { table } from "../../report/columns.ts";
+import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
@@ -15,17 +14,16 @@ export const command = defineCommand({
   usage: "ledger [verify] [options]",
   positionals: { name: "action: verify", minimum: 0, maximum: 1, values: ["verify"] },
   options: {
-    since: {
-      type: "string",
-      value: "DURATION|DATE",
-      help: "Only what happened in the last 90m, 2h or 7d, or since a date such as 2026-11-22 or 2026-11-22T10:00Z.",
-    },
-    skill: { type: "string", value: "NAME", help: "Only what concerns this skill." },
-    outcome: { type: "string", choices: outcomes, help: "Only what ended like this." },
-    caller: { type: "string", value: "NAME", help: "Only what this caller of a server, or user of this machine, did." },
-    project: { type: "string", value: "DIR", help: "Only what was done in this project, or below its directory." },
-    grant: { type: "string", value: "ID", help: "Only what this grant allows, and how it came and went." },
-    audit: { type: "string", value: "FILE", help: "verify: also compare with a file that serve --audit wrote." },
+    since: text(
+      "DURATION|DATE",
+      "Only what happened in the last 90m, 2h or 7d, or since a date such as 2026-11-22 or 2026-11-22T10:00Z.",
+    ),
+    skill: text("NAME", "Only what concerns this skill."),
+    outcome: choice(outcomes, "Only what ended like this."),
+    caller: text("NAME", "Only what this caller of a server, or user of this machine, did."),
+    project: text("DIR", "Only what was done in this project, or below its directory."),
+    grant: text("ID", "Only what this grant allows, and how it came and went."),
+    audit: text("FILE", "verify: also compare with a file that serve --audit wrote."),
     json,
   },
   examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied", "ledger --caller ci", "ledger verify"],

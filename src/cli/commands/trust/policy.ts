@@ -1,5 +1,29 @@
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, type OptionValues } from "../../command.ts";
+import path from "node:path";
+import {
+  type PolicyLayer,
+  readPolicyText,
+  toLayer,
+  type PolicyDecision,
+  type Subject,
+  explainPolicies,
+} from "../../../runtime/trust.ts";
+import { policyFileName } from "../../../wire/policy-file.ts";
+import { policiesIn } from "../../arguments/policies.ts";
+import { directoryFault } from "../../arguments/values.ts";
+import { padToWidth, labelled, table } from "../../report/table.ts";
+import { jsonText, safeText } from "../../report/safe-text.ts";
+import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
+import { shownPath } from "../../../base/paths/shown-path.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import { subjectOf } from "../../../runtime/runs.ts";
+import { needsOf } from "../../../skills/permissions.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
+import { createSkillHasher } from "../../../skills/hash.ts";
+import { viewSkills } from "../../../runtime/caller.ts";
+import { createListing } from "../../listing.ts";
+import { noSuchSkill } from "../../../skills/skill.ts";
 
 export const command = defineCommand({
   usage: "policy check [FILE] | explain NAME [options]",
@@ -15,11 +39,116 @@ export const command = defineCommand({
   async run({ options, positionals: [action = "", argument] }, terminal) {
     if (action !== "check" && action !== "explain") throw usageError(`unknown action ${action}; use check or explain`);
     if (action === "check") {
-      const { checkPolicies } = await import("./policy/check-policies.ts");
       return await checkPolicies(argument, options, terminal);
     }
     if (argument === undefined) throw usageError("missing NAME");
-    const { explainSkill } = await import("./policy/explain-skill.ts");
     return await explainSkill(argument, options, terminal);
   },
 });
+
+interface Checking {
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+/** Prints the problems of one file, or of the policies that count in a directory. */
+async function checkPolicies(
+  file: string | undefined,
+  { cwd: asked, json }: Checking,
+  terminal: Terminal,
+): Promise<number> {
+  const { cwd, home } = terminal;
+  const directory = path.resolve(cwd, asked ?? ".");
+  const fault = asked === undefined ? [] : directoryFault("--cwd", directory);
+  for (const sentence of fault) terminal.note(sentence);
+  const layers =
+    file === undefined
+      ? policiesIn(directory, terminal)
+      : [toLayer({ file: path.resolve(cwd, file), origin: "project" }, home)];
+  if (json === true) await terminal.print(layersJson(layers));
+  else if (layers.length === 0) terminal.note(`no policy counts here; a project's is in ${policyFileName}`);
+  else await terminal.print(describeLayers(layers, terminal, file === undefined));
+  return fault.length > 0 || layers.some(({ policy }) => policy === undefined) ? 1 : 0;
+}
+
+function* layersJson(layers: readonly PolicyLayer[]): Iterable<string> {
+  const files = layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined }));
+  yield `${jsonText({ files, problems: layers.flatMap(({ problems }) => problems) }, 2)}\n`;
+}
+
+/** Each problem with a code frame, then one line a file. */
+function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, hasOrigins: boolean): Iterable<string> {
+  const { cwd, paint } = terminal;
+  for (const { file, origin, problems } of layers) {
+    const found = problems.length === 0 ? undefined : readPolicyText(file, origin);
+    const lines = found !== undefined && "text" in found ? found.text.split(/\r\n?|\n/) : [];
+    const sourceLine = (_file: string, line: number): string | undefined => lines[line - 1];
+    for (const problem of problems) yield prettyProblem(problem, { ...terminal, cwd, paint, sourceLine });
+  }
+  for (const { file, origin, policy, problems } of layers) {
+    const label = hasOrigins ? `${padToWidth(origin, "configuration".length)}  ` : "";
+    const count = problems.length === 0 ? paint("green", "no problems") : saySeverities(problems, paint);
+    const unused = policy === undefined ? "; nothing beyond the sandbox is allowed where it counts" : "";
+    yield `${label}${safeText(shownPath(file, cwd))}: ${count}${unused}\n`;
+  }
+}
+
+/** Prints what the policies decide about a skill, and which rules do. */
+async function explainSkill(name: string, options: OptionValues<typeof listing>, terminal: Terminal): Promise<number> {
+  const { catalog, complete } = await createListing(options, terminal);
+  const offered = catalog.find(name);
+  if (offered === undefined) {
+    terminal.note(noSuchSkill(name, catalog.snapshot));
+    return 1;
+  }
+  const { skill } = offered;
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
+  const skills = viewSkills(catalog.snapshot, undefined);
+  const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
+  const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+  const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
+  const decisions = explainPolicies(layers, { subject, wants: needsOf(skill), hasCode, home: terminal.home });
+  if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
+  else await terminal.print(describeDecisions(subject, { layers, decisions }, terminal));
+  return complete ? 0 : 1;
+}
+
+/** Keys in a fixed order. */
+function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
+  const { name, version, digest, isOwn, source, license } = subject;
+  return {
+    name,
+    version,
+    digest,
+    source,
+    own: isOwn,
+    license: license?.() ?? "unspecified",
+    files: layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined })),
+    decisions: decisions.map(({ about, verdict, why, place }) => ({ about, verdict, why, ...place })),
+  };
+}
+
+function* describeDecisions(
+  { name, version, digest, isOwn, source }: Subject,
+  { layers, decisions }: { readonly layers: readonly PolicyLayer[]; readonly decisions: readonly PolicyDecision[] },
+  terminal: Terminal,
+): Iterable<string> {
+  const { cwd, paint } = terminal;
+  const field = labelled(paint, 10);
+  yield field("skill", `${name} ${version}`);
+  yield field("digest", digest);
+  yield field("source", `${shownPath(source, cwd)}${isOwn ? "" : ", of the project"}`);
+  for (const { file, policy } of layers)
+    yield field(
+      "policy",
+      `${shownPath(file, cwd)}${policy === undefined ? ", not used: see acp-skills policy check" : ""}`,
+    );
+  if (layers.length === 0) yield field("policy", "none");
+  yield "\n";
+  const rows = decisions.map(({ about, verdict, why, place }) => {
+    const where = place === undefined ? "" : `${shownPath(place.file, cwd)}:${place.line}:${place.column}`;
+    return [about, verdict, why, where].map((cell) => safeText(cell));
+  });
+  yield* table(["WHAT", "VERDICT", "RULE", "WHERE"], rows, terminal);
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { browserCommand, openInBrowser } from "../../../../src/cli/commands/serve/open-in-browser.ts";
+import { browserCommand, openInBrowser } from "../../../../src/cli/commands/serve/browse.ts";
 
 const address = "http://127.0.0.1:7331/#code=abc";
 

@@ -1,8 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { confirm } from "../../../../src/cli/commands/sources/install/confirm.ts";
-import { askAtTerminal } from "../../../../src/cli/report/ask-at-terminal.ts";
-import type { Terminal } from "../../../../src/cli/report/terminal.ts";
+import { confirm } from "../../../../src/cli/commands/sources/install/changes.ts";
+import { askAtTerminal, type Terminal } from "../../../../src/cli/report/terminal.ts";
 
 async function answered(
   line: string | undefined,

@@ -1,9 +1,7 @@
 import path from "node:path";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
-import type { Editor, SetupEnvironment } from "../editor.ts";
-import { commandAndArgs, createJsonEditor } from "../json-editor.ts";
-import { nameWithSkills } from "./agent-names.ts";
-import { configDirectory, roamingDirectory } from "./platform-places.ts";
+import { type Editor, type SetupEnvironment, configDirectory, roamingDirectory } from "../editor.ts";
+import { commandAndArgs, createJsonEditor, nameWithSkills } from "./json-editors.ts";
 
 /** The vaults that Obsidian knows, and the one at hand. */
 function vaults(where: SetupEnvironment): readonly string[] {

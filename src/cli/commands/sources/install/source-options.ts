@@ -3,14 +3,13 @@ import path from "node:path";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { directoryFault } from "../../../arguments/values.ts";
-import { allowPrivate, cwd, json } from "../../../arguments/shared-options.ts";
-import { token } from "../../../arguments/tokens.ts";
-import { type OptionTable, type OptionValues, usageError } from "../../../command.ts";
+import { allowPrivate, cwd, json, token } from "../../../arguments/shared-options.ts";
+import { type OptionTable, type OptionValues, usageError, flag, choice, texts } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 
 /** Options of every command that works with a lock. */
 export const place = {
-  global: { type: "boolean", short: "g", help: "Your own skills, in ~/.agents/skills, instead of the project's." },
+  global: flag("Your own skills, in ~/.agents/skills, instead of the project's.", "g"),
   cwd,
   json,
 } as const satisfies OptionTable;
@@ -33,11 +32,10 @@ export function skillsPlaceFromOptions(options: OptionValues<typeof place>, term
 
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
 export const installing = {
-  level: { type: "string", choices: levels, help: "Refuse skills with errors at this level of acp-skills check." },
-  "discard-changes": {
-    type: "boolean",
-    help: "Replace skills that were changed here, or that the lock has no hash of; the changes are lost.",
-  },
+  level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
+  "discard-changes": flag(
+    "Replace skills that were changed here, or that the lock has no hash of; the changes are lost.",
+  ),
 } as const satisfies OptionTable;
 
 /** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
@@ -47,12 +45,10 @@ export function emptyWords({ lockFile }: SkillsPlace): string {
 
 /** Options of the commands that ask the sources of the lock again. */
 export const recheckOptions = {
-  source: {
-    type: "string",
-    multiple: true,
-    value: "URL",
-    help: "The full URL of a source whose secret part the lock leaves out, or that is read over ssh. Repeatable.",
-  },
+  source: texts(
+    "URL",
+    "The full URL of a source whose secret part the lock leaves out, or that is read over ssh. Repeatable.",
+  ),
   ...asking,
   ...place,
 } as const satisfies OptionTable;

@@ -1,4 +1,4 @@
-import { tokensByOrigin } from "../../../arguments/tokens.ts";
+import { tokensByOrigin } from "../../../arguments/shared-options.ts";
 import { deniedSources } from "../../../arguments/policies.ts";
 import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";

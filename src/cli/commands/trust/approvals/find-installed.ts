@@ -10,7 +10,7 @@ import { type Skill, type Snapshot, noSuchSkill } from "../../../../skills/skill
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
 import { dataDirectory } from "../../../data-directory.ts";
-import { createListing } from "../../../listing/open-listing.ts";
+import { createListing } from "../../../listing.ts";
 import type { Approving } from "../approvals.ts";
 
 /** A version of a skill on this machine, with its bytes as they are now. */

@@ -5,10 +5,10 @@ import { readOptions } from "../../../../runtime/options.ts";
 import type { Asker, CallingSkill, PolicyRefusal, Trust } from "../../../../runtime/trust.ts";
 import { isNothing } from "../../../../skills/permissions.ts";
 import { askAboutSkill, shortDigest } from "../../../../runtime/question.ts";
-import { parseUntil } from "../../../arguments/since.ts";
+import { parseUntil } from "../../../arguments/values.ts";
 import { usageError } from "../../../command.ts";
 import { toPerson } from "../../../report/outcome.ts";
-import { isNamedApproval, readApprovals } from "./approval-rows.ts";
+import { isNamedApproval, readApprovals } from "./list-approvals.ts";
 import type { Approving } from "../approvals.ts";
 import { type InstalledVersion, copiedVersion, installedSkill } from "./find-installed.ts";
 

@@ -1,13 +1,15 @@
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
-import { inWords } from "../../../../skills/permissions.ts";
+import { inWords, type Capabilities, noCapabilities } from "../../../../skills/permissions.ts";
 import { changesOf } from "../../../../skills/copied-files.ts";
 import { shortDigest } from "../../../../runtime/question.ts";
-import { labelled, table } from "../../../report/columns.ts";
+import { labelled, table } from "../../../report/table.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { type Approval, isNamedApproval, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "../approvals.ts";
 import { findInstalled } from "./find-installed.ts";
 import { imported } from "./record-changes.ts";
+import { type ApprovalStore, type Approvals, type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
+import path from "node:path";
+import { isWithin } from "../../../../base/paths/is-within.ts";
 
 export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {
   const approvals = await readApprovals(store);
@@ -88,8 +90,129 @@ function toFacts(
   ];
 }
 
-export function nothingNamed(target: string, all: readonly Approval[]): string {
+function nothingNamed(target: string, all: readonly Approval[]): string {
   const names = [...new Set(all.flatMap(({ skill }) => skill ?? []))];
   const [near] = nearest(target, names, asAvailable);
   return `no approval of ${target}${near === undefined ? "" : `; did you mean ${near}?`}`;
+}
+
+/** One answer of a person, with where it holds. */
+interface Approval {
+  readonly type: "grant" | "block" | "trusted-project";
+  readonly id: string | null;
+  readonly scope: "project" | "everywhere";
+  readonly project: string | null;
+  readonly skill: string | null;
+  readonly version: string | null;
+  readonly digest: string | null;
+  readonly capabilities: Capabilities | null;
+  readonly called_by: { readonly skill: string; readonly digest: string } | null;
+  /** Which skills of the name. */
+  readonly from: "own" | "project" | "remote" | null;
+  readonly who: string;
+  readonly when: string;
+  readonly via: string;
+  readonly expires: string | null;
+}
+
+/** All answers, in the order of their scopes, the oldest first. */
+export async function readApprovals(store: ApprovalStore): Promise<readonly Approval[]> {
+  const scopes = await store.scopes();
+  const read = await Promise.all(scopes.map(async (scope) => toApprovals(await store.read(scope))));
+  return read.flat();
+}
+
+function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly Approval[] {
+  const where = { scope: project === undefined ? "everywhere" : "project", project: project ?? null } as const;
+  const nothing = {
+    id: null,
+    version: null,
+    digest: null,
+    capabilities: null,
+    called_by: null,
+    expires: null,
+  } as const;
+  return [
+    ...(trusted === undefined
+      ? []
+      : [{ type: "trusted-project" as const, ...nothing, ...where, skill: null, from: null, ...trusted }]),
+    ...grants.map(({ skill, calledBy, expires, from, ...grant }) => ({
+      type: "grant" as const,
+      ...where,
+      ...grant,
+      skill,
+      capabilities: { ...noCapabilities, ...grant.capabilities },
+      called_by: calledBy ?? null,
+      expires: expires ?? null,
+      from: from ?? null,
+    })),
+    ...blocks.map((block) => ({ type: "block" as const, ...nothing, ...where, ...block })),
+  ];
+}
+
+/** Whether it is what a person named: an id, or the name or slug of a skill. */
+export function isNamedApproval({ id, skill }: Pick<Approval, "id" | "skill">, target: string): boolean {
+  return id === target || (skill !== null && skill.replaceAll(".", "-") === target.replaceAll(".", "-"));
+}
+
+/** Removes grants and blocks by id or name, or the trust in a project. */
+export async function revokeApprovals(given: Approving): Promise<number> {
+  return await remove(given, () => true);
+}
+
+/** Removes blocks only: what was approved counts again. */
+export async function unblockSkills(given: Approving): Promise<number> {
+  return await remove(given, ({ type }) => type === "block");
+}
+
+async function remove(given: Approving, isOfKind: (approval: Approval) => boolean): Promise<number> {
+  const { targets, options, store, terminal } = given;
+  const all = (await readApprovals(store)).filter(isOfKind);
+  const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
+  const projects = (["shared", "separate"] as const).map((worktrees) => projectOf(directory, worktrees, terminal.home));
+  // A block of a skill of a project may be at a directory above.
+  const isHere = ({ type, project }: Approval): boolean =>
+    project === null || projects.includes(project) || (type === "block" && isWithin(directory, project));
+  const isMeant = (approval: Approval): boolean =>
+    options.project === true
+      ? approval.type === "trusted-project" && projects.includes(approval.project ?? "")
+      : targets.some((target) =>
+          approval.id === target
+            ? true
+            : isNamedApproval(approval, target) && (options.all === true || isHere(approval)),
+        );
+  const found = all.filter(isMeant);
+  const missing = targets.filter((target) => !found.some((approval) => isNamedApproval(approval, target)));
+  for (const target of missing) {
+    const others = all.filter((approval) => isNamedApproval(approval, target));
+    const places = [...new Set(others.map(({ project }) => project))].join(", ");
+    terminal.note(
+      others.length === 0
+        ? nothingNamed(target, all)
+        : `${target} is approved or blocked in other projects only (${places}): name the ID, or add --all`,
+    );
+  }
+  if (options.project === true && found.length === 0) terminal.note(`${directory} is not trusted`);
+  for (const project of new Set(found.map((approval) => approval.project))) {
+    const scope: ApprovalScope = project === null ? "everywhere" : { project };
+    const here = found.filter((approval) => approval.project === project);
+    const ids = new Set(here.flatMap(({ id }) => id ?? []));
+    const blocked = new Set(here.flatMap(({ type, skill }) => (type === "block" && skill !== null ? [skill] : [])));
+    await store.change(scope, ({ trusted, ...before }) => ({
+      ...before,
+      grants: before.grants.filter(({ id }) => !ids.has(id)),
+      blocks: before.blocks.filter(({ skill }) => !blocked.has(skill)),
+      ...(trusted !== undefined && options.project !== true && { trusted }),
+    }));
+  }
+  for (const { id, skill, type, project } of found) {
+    const what = skill ?? project ?? "";
+    terminal.note(
+      type === "trusted-project"
+        ? `models may no longer read the skills that came with ${what}`
+        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}, ${project === null ? "everywhere" : `in ${project}`}`,
+    );
+  }
+  if (options.json === true) await terminal.printJson({ revoked: found });
+  return found.length === 0 || missing.length > 0 ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 import { plainPaint } from "../../../../../src/cli/report/terminal.ts";
-import type { ReportContext } from "../../../../../src/cli/report/pretty.ts";
+import type { ReportContext } from "../../../../../src/cli/report/problem-report.ts";
 import type { CheckReport } from "../../../../../src/skills/check.ts";
 
 const lines = ["---", "name: Foo", "description: 100%, \u001b[31mred", "---"];

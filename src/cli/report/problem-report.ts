@@ -1,11 +1,11 @@
-import type { Problem } from "../../skills/rules.ts";
-import { codeFrame } from "./code-frame.ts";
-import { counted } from "../../base/text/code-points.ts";
+import type { Problem, RuleCode } from "../../skills/rules.ts";
+import { counted } from "../../base/text/counted.ts";
 import { safeText } from "./safe-text.ts";
-import { saySeverities, severityColours } from "./say-counts.ts";
-import { shownPath } from "../../base/paths/location.ts";
-import type { Paint } from "./terminal.ts";
+import { shownPath } from "../../base/paths/shown-path.ts";
+import { type Paint, plainPaint } from "./terminal.ts";
 import type { CheckReport } from "../../skills/check.ts";
+import type { SkillCounts } from "../../skills/skill.ts";
+import { cutToWidth, displayWidth } from "./table.ts";
 
 const defaultColumns = 100;
 
@@ -111,4 +111,95 @@ export function shownProblems(problems: readonly Problem[], most: number): reado
 export function notShown({ length }: readonly Problem[], most: number): string | undefined {
   if (length <= most) return undefined;
   return `… and ${counted(length - most, "more problem")}; show more with --max-problems`;
+}
+
+const reasons: Partial<Record<RuleCode, string>> = {
+  "too-deep": "too deep",
+  "skill-ignored": "ignored by git",
+  "skill-file-unused": "next to another SKILL.md",
+  "skill-file-misnamed": "not named SKILL.md",
+  "manifest-alone": "skill.toml without SKILL.md",
+  "dangling-symlink": "behind dangling links",
+  "not-a-regular-file": "not a regular file",
+  "too-many-directories": "beyond the directory limit",
+  "not-read-in-time": "not read in time",
+  "ignored-unsearched": "in ignored directories",
+};
+
+/** The last line of every list and check: how many skills were found and checked, and why the others were not. */
+export function sayCounts({ found, checked, notChecked, complete, reasons: why }: SkillCounts): string {
+  const left = complete ? `${notChecked}` : notChecked === 0 ? "an unknown number" : `at least ${notChecked}`;
+  const counts = `found ${found}, checked ${checked}, not checked ${left}`;
+  if (why.length === 0) return counts;
+  const parts = why.map(({ code, count }) => `${count === 0 ? "" : `${count} `}${reasons[code] ?? code}`);
+  return `${counts} (${parts.join(", ")})`;
+}
+
+const severityColours = { error: "red", warning: "yellow", note: "yellow" } as const;
+
+/** The number of problems by severity: `3 errors, 1 warning`. */
+export function saySeverities(problems: readonly Problem[], paint: Paint = plainPaint): string {
+  const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
+    const count = problems.filter((problem) => problem.severity === severity).length;
+    return count === 0 ? [] : [paint(severityColours[severity], counted(count, severity))];
+  });
+  return counts.join(", ");
+}
+
+/** A position in a file, and how to read the lines around it. */
+interface FramePlace {
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+  /** The end of the marked span, exclusive; without it, one character is marked. */
+  readonly endColumn?: number | undefined;
+  readonly sourceLine: (line: number) => string | undefined;
+}
+
+/**
+ * The line of the position, with the ones before and after it, and carets under the span. Of long lines, shows the part
+ * around the column. Empty if the line does not exist.
+ */
+export function codeFrame(
+  { line, column, endColumn = 0, sourceLine }: FramePlace,
+  columns: number,
+  paint: Paint,
+): string[] {
+  const meant = sourceLine(line);
+  if (meant === undefined) return [];
+  const numbers = String(line + 1).length;
+  const room = Math.max(20, columns - numbers - 7);
+  const points = Array.from(meant);
+  const before = safeText(points.slice(0, column - 1).join(""));
+  const skipped = skippedPoints(points, column, room);
+  const visibleBefore = skipped === 0 ? before : `…${safeText(points.slice(skipped, column - 1).join(""))}`;
+  const meantText = visibleBefore + safeText(points.slice(column - 1).join(""));
+
+  const rows: string[] = [];
+  const row = (number: number, text: string, marked: boolean): void => {
+    const gutter = `${marked ? ">" : " "} ${String(number).padStart(numbers)} |`;
+    rows.push(`${paint(marked ? "red" : "dim", gutter)} ${cutToWidth(text, room)}`.trimEnd());
+  };
+  const previous = line > 1 ? sourceLine(line - 1) : undefined;
+  if (previous !== undefined) row(line - 1, safeText(previous), false);
+  row(line, meantText, true);
+  const indent = displayWidth(visibleBefore);
+  const span = displayWidth(safeText(points.slice(column - 1, Math.max(column, endColumn - 1)).join("")).trimEnd());
+  const marks = "^".repeat(Math.max(1, Math.min(span, room - indent)));
+  rows.push(`${paint("dim", `  ${" ".repeat(numbers)} |`)} ${" ".repeat(indent)}${paint("red", marks)}`);
+  const next = sourceLine(line + 1);
+  if (next !== undefined) row(line + 1, safeText(next), false);
+  return rows;
+}
+
+/** How many code points at the start of a line to omit so that the column is visible, with some text before it. */
+function skippedPoints(points: readonly string[], column: number, room: number): number {
+  let skipped = 0;
+  let width = displayWidth(safeText(points.slice(0, column).join("")));
+  const wanted = Math.floor((room * 2) / 3);
+  while (width > wanted && skipped < column - 1) {
+    width -= displayWidth(safeText(points[skipped] ?? ""));
+    skipped++;
+  }
+  return skipped;
 }

@@ -1,0 +1,111 @@
+import path from "node:path";
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { type Catalog, type RemoteRoot, type Root, openCatalog, sessionRoots } from "../skills/skillset.ts";
+import { diskSkillFiles } from "../skills/files.ts";
+import { directoryFault, givenPolicy } from "./arguments/values.ts";
+import { showReads } from "./report/progress.ts";
+import type { OptionValues } from "./command.ts";
+import type { FetchedSources } from "./listing/fetch-sources.ts";
+import type { roots } from "./arguments/shared-options.ts";
+import type { Terminal } from "./report/terminal.ts";
+import { existsSync, statSync } from "node:fs";
+import type { Standings } from "../runtime/runs.ts";
+import { needsGrant, permissionsOf } from "../skills/permissions.ts";
+import type { OfferedSkill } from "../skills/skill.ts";
+import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
+import { dataDirectory } from "./data-directory.ts";
+
+type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
+
+export interface Listing {
+  readonly catalog: Catalog;
+  readonly roots: readonly Root[];
+  /** Whether everything that an option names can be read: each directory, and each source or a copy of it. */
+  readonly complete: boolean;
+}
+
+async function fetchLazily(
+  given: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
+  terminal: Terminal,
+): Promise<FetchedSources> {
+  const { fetchSources } = await import("./listing/fetch-sources.ts");
+  return await fetchSources(given, terminal);
+}
+
+/** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. `copies`: further roots. */
+export async function createListing(
+  options: ListingOptions,
+  terminal: Terminal,
+  copies: readonly RemoteRoot[] = [],
+): Promise<Listing> {
+  const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
+  const explicit = (options.skills ?? []).map((directory) => path.resolve(terminal.cwd, directory));
+  const faults = [
+    ...(options.cwd === undefined ? [] : directoryFault("--cwd", cwd)),
+    ...explicit.flatMap((directory) => directoryFault("--skills", directory)),
+  ];
+  for (const fault of faults) terminal.note(fault);
+  const { source: sources, "allow-private": allowPrivate = [] } = options;
+  const fetched = sources === undefined ? undefined : await fetchLazily({ sources, allowPrivate }, terminal);
+  const { roots: searched } = sessionRoots({
+    explicit,
+    cwd,
+    home: terminal.home,
+    useDefaults: options["no-default-roots"] !== true,
+    remote: [...(fetched?.roots ?? []), ...copies],
+  });
+  const log: Log = (_level, message) => terminal.note(message);
+  const files = showReads(diskSkillFiles(), terminal.progress);
+  const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
+  await catalog.ready;
+  terminal.progress.done();
+  return { catalog, roots: searched, complete: faults.length === 0 && fetched?.complete !== false };
+}
+
+const none: Standings = new Map();
+
+/** The skills that cannot be used in a directory now. Where nothing could forbid one, what decides about that is not loaded. */
+export async function findStates(
+  skills: readonly OfferedSkill[],
+  directory: string,
+  terminal: Pick<Terminal, "home" | "log">,
+): Promise<Standings> {
+  const isWanting = skills.some(
+    ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
+  );
+  const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
+  if (!isWanting && !hasApprovals && !mayHavePolicy(directory)) return none;
+  const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
+    import("../runtime/app.ts"),
+    import("../runtime/caller.ts"),
+    import("../runtime/options.ts"),
+    import("../runtime/runs.ts"),
+  ]);
+  const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
+  try {
+    const { source, hasher } = app;
+    const asker = { owner: localOwner, directory };
+    const { signal } = new AbortController();
+    return await findStandings(skills, { trust: await app.trust(), source, hasher, asker, signal });
+  } finally {
+    await app.close();
+  }
+}
+
+/** True also where the policy turns out not to count: that of a directory above which belongs to no repository, or to another one. */
+function mayHavePolicy(directory: string): boolean {
+  if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
+  for (let place = directory; ; place = path.dirname(place)) {
+    if (isThere(path.join(place, policyFileName))) return true;
+    if (place === path.dirname(place)) return false;
+  }
+}
+
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true; // Unreadable: what decides reports that.
+  }
+}
