@@ -16,7 +16,7 @@ import {
 import { type TranscriptEntry, otherSide, type Side } from "./transcript.ts";
 import { readAdvertisedCommand, readAirCommand, readYolopCommand } from "../client/advertised-command.ts";
 import { fromCommandFacts } from "../wire/command-facts.ts";
-import { isSkillsKind } from "../client/skills-list.ts";
+import { isSkillsKind } from "../client/skills-update.ts";
 
 /** A request, with its response if there is one. */
 export interface Request {

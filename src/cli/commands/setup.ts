@@ -6,7 +6,7 @@ import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text } from "../command.ts";
 import { dataDirectory } from "../data-directory.ts";
-import { homePath } from "../../base/paths/shown-path.ts";
+import { homePath } from "../../base/paths/location.ts";
 import {
   type SettingsFileChange,
   describeChange,

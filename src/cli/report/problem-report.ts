@@ -1,7 +1,7 @@
 import type { Problem, RuleCode } from "../../skills/rules.ts";
-import { counted } from "../../base/text/counted.ts";
+import { counted } from "../../base/text/code-points.ts";
 import { safeText } from "./safe-text.ts";
-import { shownPath } from "../../base/paths/shown-path.ts";
+import { shownPath } from "../../base/paths/location.ts";
 import { type Paint, plainPaint } from "./terminal.ts";
 import type { CheckReport } from "../../skills/check.ts";
 import type { SkillCounts } from "../../skills/skill.ts";

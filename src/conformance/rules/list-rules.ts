@@ -1,5 +1,5 @@
 import { fieldsOf, isStrings, type JsonObject } from "../../client/json.ts";
-import { isSkillsKind } from "../../client/skills-list.ts";
+import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import {
   type RecordedUpdate,

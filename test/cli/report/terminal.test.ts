@@ -78,7 +78,7 @@ test.each([
   expect(await open(typed).ask(question, signal)).toEqual(reply);
 });
 
-test("a question that is no longer needed is withdrawn, and what is told then starts on a line of its own", async () => {
+test("a question that is no longer needed is withdrawn, and what is printed then starts on a line of its own", async () => {
   const controller = new AbortController();
   const output = new PassThrough();
   const asked = askAtTerminal(new PassThrough(), output, noProgress)(question, controller.signal);

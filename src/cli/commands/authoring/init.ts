@@ -8,7 +8,6 @@ import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, flag, text } from "../../command.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 

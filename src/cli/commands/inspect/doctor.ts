@@ -14,7 +14,7 @@ import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
 import { type Listing, createListing } from "../../listing.ts";
 import { labelled } from "../../report/table.ts";
-import { homePath } from "../../../base/paths/shown-path.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 const mebibyte = 1024 * 1024;

@@ -7,7 +7,7 @@ import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand } from "../../command.ts";
 import { createListing, type Listing } from "../../listing.ts";
 import { table } from "../../report/table.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import {

@@ -1,28 +1,23 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { type Steps, runInSlices } from "../../../base/promises/slices.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
-import { type SkillLicense, findLicenseAround, toPolicyWord, type LicenseFile } from "../../../skills/licenses.ts";
+import { type Steps, runInSlices } from "../../../base/promises.ts";
+import { diskSkillFiles } from "../../../skills/files.ts";
+import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
 import { type Policies, type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError, flag } from "../../command.ts";
+import { defineCommand, usageError } from "../../command.ts";
 import { createListing } from "../../listing.ts";
-import { table, csv } from "../../report/table.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { csv, table } from "../../report/table.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { isSkillsError } from "../../../base/errors.ts";
-import { readLock } from "../../../sources/lock-file.ts";
-import { directoryName } from "../../../sources/lock.ts";
-import { projectPlace } from "../../../sources/skills-place.ts";
-import { projectsAround } from "../../../skills/environment.ts";
 
 export const command = defineCommand({
   usage: "licenses [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
-  options: { ...listing, csv: flag("Print CSV for spreadsheets.") },
+  options: { ...listing, csv: { type: "boolean", help: "Print CSV for spreadsheets." } },
   examples: ["licenses", "licenses ./skills --csv", "licenses --json"],
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
@@ -146,35 +141,4 @@ function summarize(rows: readonly Row[]): string {
   const parts = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
   const denied = rows.filter((row) => row.denied !== undefined).length;
   return `${counted(rows.length, "skill")}${parts === "" ? "" : `: ${parts}`}${denied === 0 ? "" : `; ${denied} denied by policy`}`;
-}
-
-/** `LICENSE is MIT; COPYING is not recognized`, and what is stated if it is not a license that we know. */
-export function licenseEvidence({ license, status, declared, files }: SkillLicense): string {
-  const isUnclear = declared !== undefined && (license === undefined || status === "detected");
-  return [...(isUnclear ? [`"${declared}" is stated`] : []), ...files.map(describeFile)].join("; ");
-}
-
-function describeFile({ path: file, licenses, nearest, fault }: LicenseFile): string {
-  if (fault !== undefined) return `${file} ${fault}`;
-  if (licenses.length > 0) return `${file} is ${licenses.join(", ")}`;
-  const likeness = nearest && `${Math.floor(nearest.similarity * 1000) / 10} % like ${nearest.license}`;
-  return `${file} is not recognized${likeness === undefined ? "" : `, ${likeness}`}`;
-}
-
-/** The root of the repository that a skill is a part of; undefined for one that was installed into it, whose license is another's. */
-export function licenseRepository(directory: string, home: string): string | undefined {
-  const [, repository] = projectsAround(directory, home);
-  return repository === undefined || isInstalled(directory, home) ? undefined : repository;
-}
-
-function isInstalled(directory: string, home: string): boolean {
-  const project = path.resolve(directory, "../../..");
-  if (path.relative(project, path.dirname(directory)) !== path.join(".agents", "skills")) return false;
-  try {
-    const { entries } = readLock(projectPlace(project, home, process.env));
-    return [...entries.keys()].map(directoryName).includes(path.basename(directory));
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    return true; // Of a lock that cannot be read, nothing is known.
-  }
 }

@@ -11,7 +11,6 @@ import { findStates, createListing } from "../../listing.ts";
 import { cutToWidth, table } from "../../report/table.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/problem-report.ts";
-import { homePath, shownPath } from "../../../base/paths/shown-path.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 

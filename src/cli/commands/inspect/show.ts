@@ -1,6 +1,4 @@
 import path from "node:path";
-import { licenseRepository, licenseEvidence } from "./licenses.ts";
-import { runInSlices } from "../../../base/promises/slices.ts";
 import { type CalledSkill, callsOf } from "../../../runtime/runs.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { findLicense } from "../../../skills/licenses.ts";

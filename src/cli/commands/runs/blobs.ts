@@ -8,7 +8,7 @@ import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { labelled, table } from "../../report/table.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { defaultPreviewBytes } from "../../../wire/tools.ts";

@@ -9,11 +9,11 @@ import { directoryFault, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, flag } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { spawn } from "node:child_process";
-import { systemCode } from "../../../base/failures/system-code.ts";
+import { systemCode } from "../../../base/failures/system-error.ts";
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { makeOwnDirectories } from "../../../base/paths/make-directories.ts";
+import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 
 const defaultIdleMinutes = 30;
 

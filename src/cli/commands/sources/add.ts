@@ -4,8 +4,8 @@ import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag } from "../../command.ts";
-import { counted } from "../../../base/text/counted.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
+import { counted } from "../../../base/text/code-points.ts";
+import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";
 import { confirm, recordInstalls } from "./install/changes.ts";
 import {

@@ -4,7 +4,7 @@ import { defineCommand, choice } from "../../command.ts";
 import { parseSource } from "../../../sources/source.ts";
 import { deniedSources } from "../../arguments/policies.ts";
 import { table } from "../../report/table.ts";
-import { counted } from "../../../base/text/counted.ts";
+import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import type { SourceListings, RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";

@@ -15,7 +15,7 @@ import { directoryFault } from "../../arguments/values.ts";
 import { padToWidth, labelled, table } from "../../report/table.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
-import { shownPath } from "../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { subjectOf } from "../../../runtime/runs.ts";
 import { needsOf } from "../../../skills/permissions.ts";

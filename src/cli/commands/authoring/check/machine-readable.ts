@@ -2,7 +2,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rules } from "../../../../skills/rules.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
-import { shownPath } from "../../../../base/paths/shown-path.ts";
+import { shownPath } from "../../../../base/paths/location.ts";
 import { type Reporter, notShown, shownProblems } from "../../../report/problem-report.ts";
 
 /** `{problems, checked, fixed, fixable, counts}`, one problem per line. */

@@ -9,7 +9,7 @@ import { findInstalled } from "./find-installed.ts";
 import { imported } from "./record-changes.ts";
 import { type ApprovalStore, type Approvals, type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
 import path from "node:path";
-import { isWithin } from "../../../../base/paths/is-within.ts";
+import { isWithin } from "../../../../base/paths/location.ts";
 
 export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {
   const approvals = await readApprovals(store);
