@@ -9,6 +9,7 @@ import type { Log } from "../base/log.ts";
 import type { RunListener } from "../wire/run-event.ts";
 import type { Ask } from "../runtime/question.ts";
 import { type WireError, toWireError } from "../wire/error-table.ts";
+import { servedTools } from "../wire/tools.ts";
 import { envelopeDeclaresForms } from "./client-message.ts";
 import { askByRequest, limitQuestions } from "./questions/elicit.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
@@ -39,7 +40,7 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
     given: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined; readonly ask: Ask | undefined },
   ): Promise<CallToolResult> {
     const { signal, onEvent, ask } = given;
-    const turn = caller.turn?.();
+    const { turn } = caller;
     try {
       // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
@@ -56,9 +57,11 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
   return async (called, request, { answersQuestions }) => {
     const { name, arguments: args, _meta: meta } = called;
     const { signal, notify, send, envelope, requestState, inputResponses } = request;
+    // The other tools report nothing while they work.
+    const isFollowed = servedTools.get(name)?.executes === true;
     const listeners = [
-      ...(meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
-      caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }),
+      ...(!isFollowed || meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
+      isFollowed ? caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }) : undefined,
     ].filter((listener) => listener !== undefined);
     const notifyAll: RunListener = (event) => {
       for (const listener of listeners) listener(event);

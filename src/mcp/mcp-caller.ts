@@ -20,8 +20,8 @@ export interface McpCaller extends Caller {
   /** Questions are shown by the client, if it declares `elicitation`. Not for a wrapped agent: its editor is asked. */
   readonly asksClient?: boolean;
   /** The signal of the current turn, aborted when the user cancels the turn. */
-  readonly turn?: () => AbortSignal;
-  /** The listener for the run of a call that the editor shows. */
+  readonly turn?: AbortSignal;
+  /** The listener for the run of a call, of a tool that executes, that the editor shows. */
   readonly follow?: (call: FollowedCall) => RunListener | undefined;
   /** The model learns about skills in prompts, so that the instructions of the server have no index. */
   readonly isTaught?: boolean;

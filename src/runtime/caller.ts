@@ -4,7 +4,7 @@ import type { ToolCaller } from "./tools/tool.ts";
 import type { Ask } from "./question.ts";
 
 export { toSkillRows } from "./caller/skill-rows.ts";
-export { type DeniedSkills, deniedSkills } from "./caller/denied-skills.ts";
+export { type DeniedSkills, deniedSkills } from "./caller/skill-view.ts";
 export { type SkillView, toVisibleSource, viewSkills, visibleTo } from "./caller/skill-view.ts";
 export { rankByWords, toQueryWords } from "./caller/rank-by-words.ts";
 export { guideSkill } from "./caller/guide.ts";
@@ -68,24 +68,12 @@ export function createOpeningCaller(
   session: CallerSession,
   { askIn, ...facts }: OpeningFacts,
 ): { readonly caller: Caller; readonly begin: (sessionId: string) => void } {
-  let known: Pick<Caller, "owner" | "sessionId" | "ask"> = { owner: `opening:${randomUUID()}` };
-  const caller: Caller = {
-    ...createCaller(session, { ...facts, owner: known.owner }),
-    get owner() {
-      return known.owner;
-    },
-    get sessionId() {
-      return known.sessionId;
-    },
-    get ask() {
-      return known.ask;
-    },
-  };
+  const caller = createCaller(session, { ...facts, owner: `opening:${randomUUID()}` });
   return {
     caller,
     begin(sessionId) {
       const owner = ownerOf(sessionId, { agent: facts.agent, directory: session.directory });
-      known = { sessionId, owner, ask: askIn?.(sessionId) };
+      Object.assign(caller, { sessionId, owner, ask: askIn?.(sessionId) });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { outcomes } from "./ledger/ledger-line.ts";
 
-export { outcomes } from "./ledger/ledger-line.ts";
+export { outcomes, whoAndWhere } from "./ledger/ledger-line.ts";
 export { ledgerDirectory, localLedger } from "./ledger/disk-ledger.ts";
 export { verifyLedger } from "./ledger/verify-ledger.ts";
 
@@ -46,17 +46,6 @@ export interface LedgerEntry {
   readonly sessionId?: string;
   /** The door that the call came through. */
   readonly door: string;
-}
-
-/** The part of an entry that says who did it, and in which project. */
-export function whoAndWhere({
-  caller,
-  project,
-}: {
-  readonly caller?: string | undefined;
-  readonly project?: string | undefined;
-}): Pick<LedgerEntry, "caller" | "project"> {
-  return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
 }
 
 type Outcome = (typeof outcomes)[number];

@@ -60,7 +60,7 @@ interface CheckedRun {
 /** Runs as data: request → plan → authorize → queue → execute → record. */
 export interface Runs {
   /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
-  notice(snapshot: Snapshot, caller: RunCaller): Promise<void>;
+  readonly notice?: ((snapshot: Snapshot, caller: RunCaller) => Promise<void>) | undefined;
   /** Checks a request and writes it down. Throws what is wrong with the request itself. */
   plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
   /**
@@ -123,7 +123,7 @@ class StagedRuns implements Runs {
     this.#options = options;
     this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
     this.#queue = createRunQueue(options);
-    this.notice = createGrantPins(options.configured);
+    this.notice = options.configured.isEmpty ? undefined : createGrantPins(options.configured);
   }
 
   async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {

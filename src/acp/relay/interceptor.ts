@@ -57,6 +57,8 @@ export class Interceptor {
     });
     this.#ownRequests = new OwnRequests({
       send: (line, written) => {
+        // Before it is sent: the response may arrive at once.
+        this.#updateInterests();
         if (this.#isOpen) send(line, written);
       },
       shown: (id) => {
@@ -74,7 +76,6 @@ export class Interceptor {
       },
       request: (id, line) => {
         this.#ownRequests.request(id, line);
-        this.#updateInterests();
       },
       withdraw: (id) => {
         this.#ownRequests.withdraw(id);

@@ -88,7 +88,7 @@ export function createSkillResources(
 
   /** Names and descriptions are free; files of skills that came with a project may have to be allowed by a person. */
   async function untilAllowed(skill: Skill, signal: AbortSignal): Promise<void> {
-    const turn = caller.turn?.();
+    const { turn } = caller;
     // Copied for each call: the session id may be known only after the server was opened.
     await toolbox.mayRead(skill, { ...caller }, turn === undefined ? signal : AbortSignal.any([signal, turn]));
   }

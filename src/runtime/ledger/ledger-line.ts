@@ -183,3 +183,14 @@ export function unreadable(directory: string, cause: unknown): SkillsError {
   const message = `The ledger in ${directory} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
   return new SkillsError("UNREADABLE", message, { cause, facts: { path: directory } });
 }
+
+/** The part of an entry that says who did it, and in which project. */
+export function whoAndWhere({
+  caller,
+  project,
+}: {
+  readonly caller?: string | undefined;
+  readonly project?: string | undefined;
+}): Pick<LedgerEntry, "caller" | "project"> {
+  return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
+}

@@ -135,7 +135,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     await caller.skills.ready;
     signal.throwIfAborted();
     const context = toRunContext(caller, onEvent);
-    await runs?.notice(caller.skills.snapshot, context);
+    await runs?.notice?.(caller.skills.snapshot, context);
     return context;
   }
 

@@ -25,18 +25,16 @@ export function createTrust(options: TrustOptions): Trust {
 }
 
 class PersonalTrust implements Trust {
+  readonly policyFor: Trust["policyFor"];
   readonly #context: TrustContext;
   readonly #decisions: Decisions;
   readonly #questions: Questions;
 
   constructor(options: TrustOptions) {
+    this.policyFor = options.policyFor;
     this.#decisions = new Decisions(options);
     this.#context = { ...options, decisions: this.#decisions };
     this.#questions = new Questions(this.#context);
-  }
-
-  policyFor(directory: string | undefined): Policy {
-    return this.#context.policyFor(directory);
   }
 
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {

@@ -118,12 +118,7 @@ export function openAgentTools(
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
-      const client: McpCaller = Object.assign(caller, {
-        turn: () => turn.signal,
-        follow,
-        toolsListed,
-        isTaught,
-      });
+      const client: McpCaller = Object.assign(caller, { turn: turn.signal, follow, toolsListed, isTaught });
       const opened = await servers();
       const address = reserve?.(client) ?? (await opened.open(client, transport));
       return {
@@ -132,6 +127,7 @@ export function openAgentTools(
         cancel() {
           turn.abort();
           turn = new AbortController();
+          Object.assign(client, { turn: turn.signal });
         },
         close() {
           address.close().catch(closingFailed);

@@ -144,7 +144,7 @@ export function createGrantPins(
   }
 
   return (snapshot, caller) => {
-    if (!configured.isEmpty && !seen.has(snapshot)) {
+    if (!seen.has(snapshot)) {
       seen.add(snapshot);
       pinning = pinning.then(() => pin(snapshot, caller));
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import type { Snapshot } from "../../../src/skills/skill.ts";
-import { deniedSkills } from "../../../src/runtime/caller/denied-skills.ts";
+import { deniedSkills } from "../../../src/runtime/caller/skill-view.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { layerOf } from "../trust/policy/layers.ts";
 import { openTrust } from "../trust/open-trust.ts";
