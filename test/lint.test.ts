@@ -56,7 +56,7 @@ test.each([
   [
     "what only relays messages that imports the other thread",
     "src/acp/relay/interest.ts",
-    'import "../service/session-trust.ts";\n',
+    'import "../service/serve-port.ts";\n',
     "import-x/no-restricted-paths",
   ],
   [

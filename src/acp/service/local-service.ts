@@ -1,4 +1,4 @@
-import { openApp } from "../../runtime/app.ts";
+import { type App, openApp } from "../../runtime/app.ts";
 import { recordedDigest } from "../../skills/hash.ts";
 import { createOnceLog } from "../../base/log.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
@@ -14,9 +14,9 @@ import { EditorQuestions } from "./ask/editor-questions.ts";
 import { type AgentTools, type ServersModule, openAgentTools } from "./tools/agent-tools.ts";
 import { EditorCalls, type Response } from "./tools/editor-calls.ts";
 import { SkillStates } from "./session/skill-states.ts";
-import { createTrustSignals } from "./session-trust.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { Instructions, ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "../skill-service.ts";
+import type { Trust } from "../../runtime/trust.ts";
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
@@ -230,6 +230,32 @@ function openConnection(
       calls?.close();
       for (const key of sessions.keys()) release(key);
       return Promise.resolve();
+    },
+  };
+}
+
+type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
+
+/** Notifies trust of what people do in sessions. This does not load trust: until something else does, consents are held back. */
+export function createTrustSignals({ onTrust }: Pick<App, "onTrust">): Signals {
+  let trust: Trust | undefined;
+  const consents = new Map<string, Set<string>>();
+  onTrust((loaded) => {
+    trust = loaded;
+    for (const [owner, directories] of consents) for (const directory of directories) loaded.consent(owner, directory);
+    consents.clear();
+  });
+  return {
+    consent(owner, directory) {
+      if (trust === undefined) consents.set(owner, (consents.get(owner) ?? new Set()).add(directory));
+      else trust.consent(owner, directory);
+    },
+    newTurn(owner) {
+      trust?.newTurn(owner);
+    },
+    endSession(owner) {
+      consents.delete(owner);
+      trust?.endSession(owner);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError, type ListedCommand, type Option, flag } from "../command.ts";
 import { nearest } from "../../base/text/nearest.ts";
+import { createListing } from "../listing.ts";
+import { safeText } from "../report/safe-text.ts";
 
 const shells = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 const names = Object.keys(shells) as (keyof typeof shells)[];
@@ -208,3 +210,14 @@ function fishValues(values: Values): string {
 function word(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }
+
+/** For completion scripts: the names of the skills of the current directory, one a line. Says nothing else. */
+export const listNames = defineCommand({
+  usage: "list-names",
+  options: {},
+  async run(_given, terminal) {
+    const { catalog } = await createListing({}, terminal);
+    await terminal.print(catalog.snapshot.skills.map(({ skill }) => `${safeText(skill.slug)}\n`));
+    return 0;
+  },
+});

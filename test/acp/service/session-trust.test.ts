@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTrustSignals } from "../../../src/acp/service/session-trust.ts";
+import { createTrustSignals } from "../../../src/acp/service/local-service.ts";
 import type { Trust } from "../../../src/runtime/trust.ts";
 import { openTrust } from "../../runtime/trust/open-trust.ts";
 

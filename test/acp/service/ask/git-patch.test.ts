@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toGitPatch } from "../../../../src/acp/service/ask/git-patch.ts";
+import { toGitPatch } from "../../../../src/acp/service/ask/permission-request.ts";
 
 /** Applies a patch of one hunk, and checks everything that it says of the old text. */
 function apply(patch: string, before: string): string {
