@@ -12,10 +12,10 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
 const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
-  "edit of SKILL.md": 62,
-  list_skills: 36,
-  run_code: 70,
-  "blob of 8 MiB": 50,
+  "edit of SKILL.md": 60,
+  list_skills: 24,
+  run_code: 60,
+  "blob of 8 MiB": 37,
 };
 const add = { "add URL NAME": 105 };
 

@@ -100,7 +100,7 @@ test("keeps every key around an invalid one", () => {
 test("reports an unknown escape sequence", () => {
   expect(readYaml('a: "a\\q"\n').faults).toMatchObject([
     {
-      message: "unknown escape sequence in double quotes; the backslash is kept",
+      message: "unknown escape sequence in double quotes; the backslash is preserved",
       fix: "Write two backslashes, or put the value in single quotes.",
     },
   ]);
