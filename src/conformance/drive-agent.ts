@@ -197,7 +197,7 @@ function reasonOf(answer: AgentResponse): string {
 }
 
 /** A temporary project with one skill, where agents look for skills. */
-export interface Fixture {
+interface Fixture {
   readonly directory: string;
   /** The descriptions of the skill before and after `edit`; nobody else uses these words. */
   readonly descriptions: readonly [string, string];
@@ -213,7 +213,7 @@ const descriptions = [
   "Edited by acp-skills conformance, to see how changes arrive.",
 ] as const;
 
-export async function makeFixture(): Promise<Fixture> {
+async function makeFixture(): Promise<Fixture> {
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
   const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
   const write = async (description: string): Promise<void> => {
@@ -241,7 +241,7 @@ export async function makeFixture(): Promise<Fixture> {
 }
 
 /** One way to be an editor. An agent is connected to once for each. */
-export interface Variant {
+interface Variant {
   readonly name: string;
   /** What the editor declares, in words. */
   readonly about: string;
@@ -249,6 +249,7 @@ export interface Variant {
   readonly capabilities: object;
 }
 
+/** The editors that are played. @public */
 export const variants: readonly Variant[] = [
   { name: "plain", about: "a v1 editor that declares nothing", protocol: 1, capabilities: {} },
   {
@@ -266,7 +267,7 @@ export const variants: readonly Variant[] = [
   { name: "v2", about: "a v2 editor that declares nothing", protocol: 2, capabilities: {} },
 ];
 
-/** The params of `initialize`; a v2 request also has the fields that agents of v1 read. */
+/** The params of `initialize`; a v2 request also has the fields that agents of v1 read. @public */
 export function toInitializeParams({ protocol, capabilities }: Variant, version: string): object {
   const info = { name: "acp-skills-conformance", version };
   const v1 = { clientInfo: info, clientCapabilities: capabilities };

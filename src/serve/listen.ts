@@ -190,7 +190,7 @@ function takenOf(socket: Socket): number {
  * Answers the requests of a server. A connection whose client reads less than 1 KiB/s of an answer for `unreadMs` is closed, and one that is idle.
  * Node emits `close` only for the answer that is being sent when its client leaves: for those queued behind it, it is emitted here.
  */
-export function followAnswers(server: Server, answer: RequestListener, unreadMs: number, clock: Clock): void {
+function followAnswers(server: Server, answer: RequestListener, unreadMs: number, clock: Clock): void {
   const open = new Map<Socket, Set<ServerResponse>>();
   /** By connection: the bytes that the system had taken at the last check, if some were unread. */
   let taken = new Map<Socket, number>();

@@ -139,7 +139,7 @@ function maskedLines(text: string): ReadConfig["sourceLine"] {
 }
 
 /** The digests of the tokens, in the order of the callers and shares. */
-export interface ConfigTokens {
+interface ConfigTokens {
   readonly callers: readonly Buffer[];
   readonly shares: readonly Buffer[];
 }
@@ -147,7 +147,7 @@ export interface ConfigTokens {
 const remedy = "Use the one that acp-skills serve --new-token prints.";
 
 /** Hashes what the environment holds. Refuses tokens that are missing, could be guessed or are used twice; messages never contain one. */
-export function readTokens(
+function readTokens(
   { callers = [], shares = [] }: WrittenConfig,
   env: Readonly<Record<string, string | undefined>>,
   report: (place: JsonPath, message: string, fix: string) => void,
@@ -219,7 +219,7 @@ type WrittenLimits = NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits
 const allSkills: readonly string[] = ["*"];
 
 /** A valid configuration with the defaults filled in. */
-export function toServeConfig(written: WrittenConfig, tokens: ConfigTokens): ServeConfig {
+function toServeConfig(written: WrittenConfig, tokens: ConfigTokens): ServeConfig {
   const { provider, url, access = {}, capabilityTypes = {}, callers = [], anonymous = {}, shares = [] } = written;
   const base = defaultConfig;
   return {

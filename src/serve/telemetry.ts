@@ -93,7 +93,7 @@ export function createRequestIds(
 }
 
 /** Text for the log without what may be secret in it: credentials, values of queries, paths of shared sets (`/s/<token>/`). */
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return text
     .replace(unsafe, toEscape)
     .replace(/(\/s\/)[^/\s?#"']+/gi, "$1-")

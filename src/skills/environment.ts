@@ -10,7 +10,7 @@ import {
 } from "./environment/requirements-of.ts";
 import type { Requirement, System } from "./environment/requirement.ts";
 
-export { hostMachine, projectsAround } from "./environment/host-machine.ts";
+export { hostMachine } from "./environment/host-machine.ts";
 export { describeDemand } from "./environment/requirement.ts";
 export { matchSkill, summarise } from "./environment/match-requirement.ts";
 export { readFileRequirements, statedRequirements } from "./environment/requirements-of.ts";

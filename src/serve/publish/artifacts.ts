@@ -16,7 +16,7 @@ export interface ArtifactName {
 }
 
 /** As Agent Skills discovery names them. */
-export type ArtifactType = "skill-md" | "archive";
+type ArtifactType = "skill-md" | "archive";
 
 /** Where indexes and artifacts are, below a share's prefix if any. */
 export const agentSkillsPath = "/.well-known/agent-skills";

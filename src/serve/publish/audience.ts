@@ -20,7 +20,7 @@ export interface Audience {
 }
 
 /** Without credentials, only public skills: a restricted one is visible, but using it takes credentials. */
-export function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller): Audience {
+function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller): Audience {
   return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes, mayKnow: discovers };
 }
 

@@ -26,7 +26,7 @@ export interface Publication {
 }
 
 /** How the skills of a snapshot are published. Pure. */
-export function toPublication(
+function toPublication(
   snapshot: Pick<Snapshot, "skills">,
   config: Pick<ServeConfig, "provider" | "access" | "capabilityTypes">,
 ): Publication {

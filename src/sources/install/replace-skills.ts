@@ -90,7 +90,7 @@ async function changing(
 }
 
 /** Throws UNREADABLE where the disk refuses, instead of its error. */
-export async function writing<Result>(place: SkillsPlace, work: () => Result | Promise<Result>): Promise<Result> {
+async function writing<Result>(place: SkillsPlace, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -128,7 +128,7 @@ export async function sweepStore(places: StorePlaces, turns: TurnLock, now: numb
 }
 
 /** The states of all sources that were ever read. */
-export function statesIn(
+function statesIn(
   places: StorePlaces,
 ): readonly { readonly directory: string; readonly state: SourceState | undefined }[] {
   return namesIn(places.sources).map((key) => {

@@ -78,7 +78,8 @@ export const mountRuns: MountBrowse = (door) => {
 
 async function readRequest({ bytes, incoming }: BrowseRequest): Promise<RunRequest> {
   const refuse = (message: string): SkillsError => new SkillsError("VALIDATION_ERROR", message);
-  if (!isJsonContentType(incoming.headers["content-type"])) throw refuse("Send the request with Content-Type: application/json.");
+  if (!isJsonContentType(incoming.headers["content-type"]))
+    throw refuse("Send the request with Content-Type: application/json.");
   const body = Buffer.from(await bytes(maxRequestBytes));
   if (hasTooManyValues(body, maxJsonValues)) throw refuse(`A run takes at most ${maxJsonValues} keys and values.`);
   let parsed: unknown;

@@ -128,7 +128,7 @@ const writable = ["/dev/null"];
  * For machines without user namespaces: before user code runs, the process gives up access to all files but its own, to sockets, and
  * to other processes. Network access is not supported.
  */
-export function openLandlockSandbox(options: ProcessSandboxOptions & { readonly python: Python }): Sandbox {
+function openLandlockSandbox(options: ProcessSandboxOptions & { readonly python: Python }): Sandbox {
   const { python, host } = options;
   const shown = shownToPython(python);
   const loaders = programLoaders();

@@ -194,7 +194,7 @@ export async function ensureLibrary(directory: string, key: LibraryKey, make: ()
 }
 
 /** Reads the frame with which a child sends the library. */
-export async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
+async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
   if (header.type !== "library" || size === 0 || size > mostBytes)
     throw new Error("Deno did not send a compiled library.");
   const pieces: Uint8Array[] = [];

@@ -134,7 +134,7 @@ export function createPublishedRepositories(
 }
 
 /** The plugin of a skill: its manifest, and `skills/<slug>/` with the files. */
-export function* toPluginTree(files: readonly SkillFile[], { skill }: PublishedSkill): Steps<GitTree> {
+function* toPluginTree(files: readonly SkillFile[], { skill }: PublishedSkill): Steps<GitTree> {
   const manifest = Buffer.from(`${JSON.stringify(toPluginManifest(skill), undefined, 2)}\n`);
   const below = files.map((file) => ({ ...file, path: `skills/${skill.slug}/${file.path}` }));
   return yield* toGitTree([{ path: "plugin.json", bytes: manifest, executable: false }, ...below]);

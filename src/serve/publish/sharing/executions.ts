@@ -167,7 +167,7 @@ const states: Readonly<Record<StoredRun["status"], State>> = {
 };
 
 /** An execution from the record of its run. Pure. */
-export function toExecution({
+function toExecution({
   spec,
   status,
   result,

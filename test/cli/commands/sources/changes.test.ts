@@ -12,7 +12,7 @@ async function answered(
   output.on("data", (text: Buffer) => (shown += text.toString()));
   const ask = line === undefined ? undefined : askAtTerminal(input, output, { done: () => undefined });
   if (line !== undefined) input.end(`${line}\n`);
-  const terminal = { ask, tell: (text: string) => void (shown += text) } as unknown as Terminal;
+  const terminal = { ask, note: (text: string) => void (shown += text) } as unknown as Terminal;
   const isWanted = await confirm("Install 1 skill\u001b[2J?", "Install", {
     yes,
     terminal,
