@@ -43,7 +43,7 @@ test.each([
   ],
   [
     "an import between rooms of runtime that are not listed for each other",
-    "src/runtime/trust/standings.ts",
+    "src/runtime/trust/decisions.ts",
     'import "../ledger.ts";\n',
     "import-x/no-restricted-paths",
   ],
