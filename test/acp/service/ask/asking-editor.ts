@@ -21,7 +21,7 @@ export interface AskingEditor {
   tool(name: string, input: object): Promise<Record<string, unknown>>;
   send(message: object): void;
   /** Writes whole lines. */
-  write(lines: string): void;
+  write(lines: string | Uint8Array): void;
   /** Resolves with the next permission request. */
   asked(): Promise<StdioMessage>;
   /** The titles of all questions. */
