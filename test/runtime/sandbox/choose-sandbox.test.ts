@@ -31,7 +31,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("never chooses to run without a sandbox, not even if it is asked to", async () => {
+test("never chooses to run without a sandbox, not even if it is asked to", { timeout: 60_000 }, async () => {
   const python = "/absent/python";
   const { sandbox, tiers } = await openSandbox({ everyTier: true, python });
   await sandbox?.close();
