@@ -136,7 +136,7 @@ async function connect(
     void fromEditor.ended.then(ending.leave);
     output.once("error", ending.leave).once("close", ending.leave);
     void fromAgent.ended.then(async () => {
-      // No more output: there is nothing left to serve. The agent may read on until the editor, which is informed, leaves.
+      // No more output: there is nothing left to serve. The agent may read on until the editor leaves.
       if (endOutput === undefined) ending.leave();
       await flush(output);
       // How it exits says more than that it is silent.

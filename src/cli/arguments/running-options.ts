@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import { type SkillsOptions, idleGrants } from "../../runtime/options.ts";
-import { permissionNames } from "../../wire/grant-text.ts";
-import { parseGrant } from "../../wire/grant-text.ts";
+import { grantText, parseGrant, permissionNames } from "../../wire/grant-text.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { type OptionTable, type OptionValues, usageError, texts, text, choice } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";
-import { grantText } from "../../wire/grant-text.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */
 export const running = {

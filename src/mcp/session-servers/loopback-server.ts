@@ -3,10 +3,9 @@ import type { AddressInfo } from "node:net";
 import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
-import { newToken, toTokenDigest, bearerToken, isToken } from "../../wire/http/admission.ts";
+import { bearerToken, checkHostAndOrigin, isToken, newToken, toTokenDigest } from "../../wire/http/admission.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
-import { checkHostAndOrigin } from "../../wire/http/admission.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {
