@@ -29,6 +29,16 @@ test("a request is counted under its route, method and status, and is active unt
   );
 });
 
+test("a metric shows its help, its type and one line for each combination of labels", () => {
+  const text = createMetrics().render({ skills });
+  expect(text).toContain(
+    "# HELP acp_skills_catalog_skills Skills that are published.\n# TYPE acp_skills_catalog_skills gauge\n" +
+      'acp_skills_catalog_skills{access="public"} 2\nacp_skills_catalog_skills{access="restricted"} 0\n' +
+      'acp_skills_catalog_skills{access="private"} 1\n',
+  );
+  expect(text).toContain("# TYPE acp_skills_runs_total counter\n");
+});
+
 test("calls are counted by tool and error; tools and methods that do not exist share one value", () => {
   const metrics = createMetrics();
   metrics.callEnded("list_skills", undefined, 1);
