@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -33,6 +33,14 @@ test("an exported name means one thing", () => {
   // Every module of a command exports it under this name.
   places.delete("command");
   expect([...places].filter(([, files]) => files.size > 1)).toEqual([]);
+});
+
+test("the gate and the configuration of tests name only tests that exist", () => {
+  const root = path.join(source, "..");
+  for (const file of [".ci/run", ".config/vitest.config.ts", ".config/vitest.agents.config.ts", ".config/knip.json"]) {
+    const named = readFileSync(path.join(root, file), "utf8").match(/\btest\/[\w./-]+/g) ?? [];
+    expect(named.filter((place) => !existsSync(path.join(root, place.replace(/[/.]+$/, "")))), file).toEqual([]);
+  }
 });
 
 /** The files of src, relative to it. */
