@@ -137,7 +137,10 @@ test.each([
     '{ "callers": [{ "name": "a" }] }',
     '1:15 config-key-missing: callers[0].token is missing. Add "token", a text in quotes.',
   ],
-  ["{", '1:2 config-syntax: expected a key in quotes, got the end of the file. Write "key": value.'],
+  [
+    "{",
+    "1:2 config-syntax: expected a key in quotes, got the end of the file. Write JSON: keys and texts in double quotes, commas only between items, no comments.",
+  ],
   ["[]", '1:1 config-value-invalid: the file is an object, { "key": value }. Write an object, { "key": value }.'],
 ])("%s is refused at its place", (text, problem) => {
   expect(said(text)).toEqual([problem]);

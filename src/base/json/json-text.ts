@@ -26,16 +26,76 @@ export interface JsonFault extends Span {
 }
 
 const deepest = 16;
-const blanks = /[ \t\r\n]*/y;
-const word = /[\w.+-]+/y;
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-// Code units below U+0020 must be escaped.
-const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+/** A token, after blanks. In strings, code units below U+0020 must be escaped. */
+const token =
+  /[ \t\r\n]*([[\]{}:,]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-]))?/y;
+
+interface Token extends Span {
+  /** Empty at the end, and where there is no token. */
+  readonly word: string;
+}
+
+class NotJson extends Error {
+  readonly fault: JsonFault;
+
+  constructor(fault: JsonFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
 
 /** Reads JSON with the positions of its keys and values, and with keys that occur twice, unlike JSON.parse. */
 export function parseJsonNode(text: string): JsonNode | { readonly fault: JsonFault } {
+  let at = 0;
+
+  function take(): Token {
+    token.lastIndex = at;
+    const [all = "", word = ""] = token.exec(text) ?? [];
+    at += all.length;
+    return { word, offset: at - word.length, end: at };
+  }
+  function refuse(expected: string, { offset }: Token): never {
+    const got = offset === text.length ? "the end of the file" : JSON.stringify(text[offset]);
+    const fix = "Write JSON: keys and texts in double quotes, commas only between items, no comments.";
+    throw new NotJson({ message: `expected ${expected}, got ${got}`, fix, offset, end: offset + 1 });
+  }
+  function readNode(first: Token, depth: number): JsonNode {
+    const { word, offset, end } = first;
+    if (depth > deepest) refuse(`at most ${deepest} levels`, first);
+    if (word === "{") {
+      const entries: JsonEntry[] = [];
+      const readEntry = (key: Token): void => {
+        if (!key.word.startsWith('"')) refuse("a key in quotes", key);
+        const colon = take();
+        if (colon.word !== ":") refuse(": after the key", colon);
+        const node = readNode(take(), depth + 1);
+        entries.push({ key: JSON.parse(key.word) as string, offset: key.offset, end: key.end, node });
+      };
+      return { type: "object", entries, offset, end: readList("}", readEntry) };
+    }
+    if (word === "[") {
+      const items: JsonNode[] = [];
+      return { type: "array", items, offset, end: readList("]", (item) => items.push(readNode(item, depth + 1))) };
+    }
+    if (!/^["\w-]/.test(word)) refuse("a value", first);
+    return { type: "scalar", value: JSON.parse(word) as string | number | boolean | null, offset, end };
+  }
+  /** Returns the offset after the closing bracket. */
+  function readList(close: "]" | "}", readItem: (first: Token) => void): number {
+    for (let next = take(), isFirst = true; !isFirst || next.word !== close; next = take(), isFirst = false) {
+      readItem(next);
+      const separator = take();
+      if (separator.word === close) return separator.end;
+      if (separator.word !== ",") refuse(`, or ${close}`, separator);
+    }
+    return at;
+  }
+
   try {
-    return new JsonReader(text).readAll();
+    const node = readNode(take(), 0);
+    const rest = take();
+    if (rest.offset < text.length) refuse("the end of the file", rest);
+    return node;
   } catch (error) {
     if (error instanceof NotJson) return { fault: error.fault };
     throw error;
@@ -58,128 +118,6 @@ export function rangeOf(text: string, { offset, end }: Span): TextRange {
 function placeOf(text: string, offset: number): readonly [line: number, column: number] {
   const lines = text.slice(0, offset).split(/\r\n?|\n/);
   return [lines.length, Array.from(lines.at(-1) ?? "").length + 1];
-}
-
-class NotJson extends Error {
-  readonly fault: JsonFault;
-
-  constructor(fault: JsonFault) {
-    super(fault.message);
-    this.fault = fault;
-  }
-}
-
-class JsonReader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  readAll(): JsonNode {
-    const node = this.#read(0);
-    this.#take(blanks);
-    if (this.#at < this.#text.length) this.#refuse("text after the end of the JSON value", "Remove it.");
-    return node;
-  }
-
-  #read(depth: number): JsonNode {
-    this.#take(blanks);
-    if (depth > deepest) this.#refuse(`more than ${deepest} levels`, "Nest less deeply.");
-    const next = this.#text[this.#at];
-    if (next === "{") return this.#readObject(depth);
-    if (next === "[") return this.#readArray(depth);
-    const offset = this.#at;
-    const value = next === '"' ? this.#readString() : this.#readWord();
-    return { type: "scalar", value, offset, end: this.#at };
-  }
-
-  #readObject(depth: number): JsonNode {
-    const offset = this.#at;
-    const entries: JsonEntry[] = [];
-    this.#readList("}", () => {
-      const start = this.#at;
-      if (this.#text[start] !== '"')
-        this.#refuse(`expected a key in quotes, got ${this.#shown()}`, 'Write "key": value.');
-      const key = this.#readString();
-      const end = this.#at;
-      this.#take(blanks);
-      if (this.#text[this.#at] !== ":")
-        this.#refuse(`expected : after the key, got ${this.#shown()}`, 'Write "key": value.');
-      this.#at++;
-      entries.push({ key, offset: start, end, node: this.#read(depth + 1) });
-    });
-    return { type: "object", entries, offset, end: this.#at };
-  }
-
-  #readArray(depth: number): JsonNode {
-    const offset = this.#at;
-    const items: JsonNode[] = [];
-    this.#readList("]", () => items.push(this.#read(depth + 1)));
-    return { type: "array", items, offset, end: this.#at };
-  }
-
-  #readList(close: "]" | "}", readItem: () => void): void {
-    this.#at++;
-    this.#take(blanks);
-    if (this.#text[this.#at] === close) {
-      this.#at++;
-      return;
-    }
-    for (;;) {
-      readItem();
-      this.#take(blanks);
-      const next = this.#text[this.#at];
-      if (next !== "," && next !== close)
-        this.#refuse(`expected , or ${close}, got ${this.#shown()}`, "Separate items by commas.");
-      const comma = this.#at++;
-      if (next === close) return;
-      this.#take(blanks);
-      if (this.#text[this.#at] !== close) continue;
-      this.#at = comma;
-      this.#refuse(`a comma before ${close}`, "Remove the comma.");
-    }
-  }
-
-  #readString(): string {
-    const taken = this.#take(string);
-    if (taken === "")
-      this.#refuse("a string that does not end, or has an invalid escape", "Close it with a quote on the same line.");
-    return JSON.parse(taken) as string;
-  }
-
-  #readWord(): number | boolean | null {
-    const offset = this.#at;
-    const taken = this.#take(word);
-    if (taken === "true" || taken === "false") return taken === "true";
-    if (taken === "null") return null;
-    if (number.test(taken)) return Number(taken);
-    this.#at = offset;
-    const isComment = this.#text[offset] === "/" || this.#text[offset] === "#";
-    if (isComment) this.#refuse("a comment, which JSON does not have", "Remove it.");
-    return this.#refuse(
-      `expected a value, got ${this.#shown()}`,
-      "Write a string in quotes, a number, true, false, [ or {.",
-    );
-  }
-
-  #shown(): string {
-    this.#take(blanks);
-    const [first] = this.#text.slice(this.#at, this.#at + 2);
-    return first === undefined ? "the end of the file" : JSON.stringify(first);
-  }
-
-  #take(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const taken = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += taken.length;
-    return taken;
-  }
-
-  #refuse(message: string, fix: string): never {
-    throw new NotJson({ message, fix, offset: this.#at, end: this.#at + 1 });
-  }
 }
 
 export type JsonPath = readonly (string | number)[];

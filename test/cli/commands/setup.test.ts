@@ -338,7 +338,7 @@ describe("bad input", () => {
       '2:1: "command" is here twice',
     ],
     ["acpx", ".acpx/config.json", '{\n  // mine\n  "agents": {}\n}\n', "2:3: a comma"],
-    ["acpx", ".acpx/config.json", '{\n  "agents": {},\n}\n', "2:15: a comma before }"],
+    ["acpx", ".acpx/config.json", '{\n  "agents": {},\n}\n', '3:1: expected a key in quotes, got "}"'],
   ])("%s: a file that cannot be understood is left as it is", async (editor, file, text, place) => {
     home.write(file, text);
     const { code, stderr } = await setup(editor, "--write");

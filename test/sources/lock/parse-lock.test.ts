@@ -106,7 +106,7 @@ test("a removed entry is gone, and an empty lock is as the skills package writes
 
 test.each([
   ["no JSON", '{"version": 1,\n "skills": {,}}', "f:2:13: expected a key in quotes"],
-  ["a trailing comma", '{"version":1,"skills":{},}', "f:1:25: a comma before }"],
+  ["a trailing comma", '{"version":1,"skills":{},}', "f:1:26: expected a key in quotes"],
   ["a conflict", `{\n<<<<<<< HEAD\n  "version": 1,\n=======\n>>>>>>> other\n}`, "f:2:1: a merge conflict. Resolve it"],
   [
     "a newer version",
