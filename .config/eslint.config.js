@@ -80,7 +80,7 @@ const lastOfWing = { "sources/install": ["update"], "sources/update": [], "acp/i
  */
 const packagesOf = {
   base: [],
-  skills: ["chokidar", "gray-matter", "js-yaml", "smol-toml", "spdx-expression-parse", "zod"],
+  skills: ["chokidar", "gray-matter", "js-yaml", "semver", "smol-toml", "spdx-expression-parse", "zod"],
   wire: ["zod"],
   sources: ["smol-toml", "undici", "zod"],
   runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],

@@ -44,12 +44,10 @@ interface Entry {
  */
 export class SkillEnvironments {
   readonly #options: SkillEnvironmentsOptions;
-  readonly #listeners = new Set<() => void>();
-  readonly #knownListeners = new Set<() => void>();
+  readonly #listeners = new Set<(isMissing: boolean) => void>();
   readonly #closing = new AbortController();
   #machine: Machine | undefined;
-  #bySkill = new WeakMap<Skill, Entry>();
-  #byText = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
   #waiting: Entry[] = [];
   #isWorking = false;
   #missingSince: number | undefined;
@@ -60,8 +58,13 @@ export class SkillEnvironments {
 
   /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
   of(skill: Skill): Summary | undefined {
-    if (!statesRequirements(skill) && this.#needsOf(skill).length === 0) return undefined;
-    return (this.#bySkill.get(skill) ?? this.#add(skill))?.summary;
+    const needs = this.#needsOf(skill);
+    if (!statesRequirements(skill) && needs.length === 0) return undefined;
+    const text = JSON.stringify([skill.compatibility, skill.requires, needs]);
+    const known = this.#entries.get(text);
+    if (known !== undefined) return known.summary;
+    if (this.#entries.size < maxEntries) this.#add(text, skill);
+    return undefined;
   }
 
   /** Not all that was asked for is known. */
@@ -73,30 +76,25 @@ export class SkillEnvironments {
   prepare(skills: readonly OfferedSkill[]): void {
     if (this.#missingSince !== undefined && this.#options.clock.now() - this.#missingSince >= missingFor) {
       this.#machine = undefined;
-      this.#bySkill = new WeakMap();
-      this.#byText = new Map();
+      this.#entries = new Map();
       this.#missingSince = undefined;
     }
     for (const { skill } of skills) this.of(skill);
   }
 
-  /** Calls back when something turned out to be missing. Must not throw. Returns a function that ends this. */
-  onMissing(listener: () => void): () => void {
+  /**
+   * Calls back when all that was asked for is known, and whether something turned out to be missing. Must not throw. Returns a function that
+   * ends this.
+   */
+  onKnown(listener: (isMissing: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
-  }
-
-  /** Calls back when all that was asked for is known. Must not throw. Returns a function that ends this. */
-  onKnown(listener: () => void): () => void {
-    this.#knownListeners.add(listener);
-    return () => void this.#knownListeners.delete(listener);
   }
 
   /** Ends what is under way. Idempotent. */
   close(): void {
     this.#closing.abort();
     this.#listeners.clear();
-    this.#knownListeners.clear();
   }
 
   /** Of its sandbox. That of others is not opened: this is asked for every skill of a list. */
@@ -104,24 +102,16 @@ export class SkillEnvironments {
     return this.#options.findSandbox === undefined ? [] : sandboxNeeds(skill);
   }
 
-  #add(skill: Skill): Entry | undefined {
-    const text = JSON.stringify([skill.compatibility, skill.requires, this.#needsOf(skill)]);
-    let entry = this.#byText.get(text);
-    if (entry === undefined) {
-      if (this.#byText.size >= maxEntries) return undefined;
-      entry = { skill, summary: undefined };
-      this.#byText.set(text, entry);
-      this.#waiting.push(entry);
-    }
-    this.#bySkill.set(skill, entry);
-    if (!this.#isWorking && this.#waiting.length > 0) {
-      this.#isWorking = true;
-      this.#work().catch((error: unknown) => {
-        if (this.#closing.signal.aborted) return;
-        this.#options.log("warning", `What skills require of this machine is not known: ${String(error)}`);
-      });
-    }
-    return entry;
+  #add(text: string, skill: Skill): void {
+    const entry = { skill, summary: undefined };
+    this.#entries.set(text, entry);
+    this.#waiting.push(entry);
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    this.#work().catch((error: unknown) => {
+      if (this.#closing.signal.aborted) return;
+      this.#options.log("warning", `What skills require of this machine is not known: ${String(error)}`);
+    });
   }
 
   async #work(): Promise<void> {
@@ -144,10 +134,8 @@ export class SkillEnvironments {
       isMissing ||= entry.summary?.status === "missing";
     }
     this.#isWorking = false;
-    for (const listener of [...this.#knownListeners]) listener();
-    if (!isMissing) return;
-    this.#missingSince ??= this.#options.clock.now();
-    for (const listener of [...this.#listeners]) listener();
+    if (isMissing) this.#missingSince ??= this.#options.clock.now();
+    for (const listener of [...this.#listeners]) listener(isMissing);
   }
 }
 

@@ -18,7 +18,7 @@ function open(machine: MemoryMachineOptions = {}) {
       return machines.at(-1)!;
     },
   });
-  environments.onMissing(() => told++);
+  environments.onKnown((isMissing) => (told += isMissing ? 1 : 0));
   return { environments, clock, machines, logged, told: () => told };
 }
 

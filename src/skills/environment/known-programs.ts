@@ -18,40 +18,19 @@ const usual = ["--version"];
  * `version` are ever run.
  */
 const knownPrograms: readonly KnownProgram[] = [
-  { name: "Python", written: ["python", "python3", "cpython"], commands: ["python3", "python", "py"], version: usual },
-  { name: "Node.js", written: ["node", "nodejs", "node.js"], commands: ["node"], version: usual },
-  { name: "Deno", commands: ["deno"], version: usual },
-  { name: "Bun", commands: ["bun"], version: usual },
-  { name: "Git", commands: ["git"], version: usual },
-  { name: "uv", commands: ["uv"], version: usual },
+  { name: "Python", written: ["python3", "cpython"], commands: ["python3", "python", "py"], version: usual },
+  { name: "Node.js", written: ["node", "nodejs"], commands: ["node"], version: usual },
   { name: "Go", written: ["golang"], commands: ["go"], version: ["version"] },
   { name: "Rust", commands: ["rustc"], version: usual },
-  { name: "Cargo", commands: ["cargo"], version: usual },
-  { name: "Ruby", commands: ["ruby"], version: usual },
-  { name: "PHP", commands: ["php"], version: usual },
-  { name: "Perl", commands: ["perl"], version: usual },
   { name: "Java", written: ["jdk", "jre", "openjdk"], commands: ["java"], version: usual },
-  { name: "Docker", commands: ["docker"], version: usual },
   { name: "GitHub CLI", written: ["gh"], commands: ["gh"], version: usual },
-  { name: "Bash", commands: ["bash"], version: usual },
-  { name: "jq", commands: ["jq"], version: usual },
-  { name: "CMake", commands: ["cmake"], version: usual },
   { name: "FFmpeg", commands: ["ffmpeg"], version: ["-version"] },
-  { name: "Pandoc", commands: ["pandoc"], version: usual },
-  { name: "npm", commands: ["npm"] },
-  { name: "npx", commands: ["npx"] },
-  { name: "pnpm", commands: ["pnpm"] },
-  { name: "Yarn", commands: ["yarn"] },
-  { name: "uvx", commands: ["uvx"] },
+  ...namedLikeCommands(
+    ["Deno", "Bun", "Git", "uv", "Cargo", "Ruby", "PHP", "Perl", "Docker", "Bash", "jq", "CMake", "Pandoc"],
+    usual,
+  ),
   { name: "pip", written: ["pip3"], commands: ["pip3", "pip"] },
-  { name: "pipx", commands: ["pipx"] },
-  { name: "curl", commands: ["curl"] },
-  { name: "wget", commands: ["wget"] },
   { name: "ripgrep", written: ["rg"], commands: ["rg"] },
-  { name: "Podman", commands: ["podman"] },
-  { name: "kubectl", commands: ["kubectl"] },
-  { name: "Helm", commands: ["helm"] },
-  { name: "Terraform", commands: ["terraform"] },
   { name: "AWS CLI", written: ["aws"], commands: ["aws"] },
   { name: "Azure CLI", written: ["az"], commands: ["az"] },
   { name: "Google Cloud CLI", written: ["gcloud", "gcloud cli"], commands: ["gcloud"] },
@@ -63,8 +42,13 @@ const knownPrograms: readonly KnownProgram[] = [
   { name: "LaTeX", written: ["pdflatex"], commands: ["pdflatex", "xelatex", "lualatex", "latex", "tectonic"] },
   { name: "Graphviz", commands: ["dot"] },
   { name: "SQLite", written: ["sqlite3"], commands: ["sqlite3"] },
-  { name: "tmux", commands: ["tmux"] },
+  ...namedLikeCommands(["npm", "npx", "pnpm", "Yarn", "uvx", "pipx", "curl", "wget", "tmux"]),
+  ...namedLikeCommands(["Podman", "kubectl", "Helm", "Terraform"]),
 ];
+
+function namedLikeCommands(names: readonly string[], version?: readonly string[]): readonly KnownProgram[] {
+  return names.map((name) => ({ name, commands: [name.toLowerCase()], ...(version && { version }) }));
+}
 
 let byName: ReadonlyMap<string, KnownProgram> | undefined;
 
@@ -92,11 +76,10 @@ export function isCommandName(text: string): boolean {
 }
 
 /*
- * Versions as programs print them and people require them. Not semver: `3.10` is no semantic version, and loading a library would delay the
- * first list of skills.
+ * Versions as programs print them and people require them: fewer numbers than semantic versions have, or more.
  */
 
-const number = String.raw`\d{1,6}(?:\.\d{1,6}){0,3}`;
+const number = String.raw`(?:0|[1-9]\d{0,5})(?:\.(?:0|[1-9]\d{0,5})){0,3}`;
 const single = new RegExp(String.raw`^(>=|≥|=>|>|<=|≤|<|===?|=|~=|\^|~)? ?v?(${number})(\+|\.x|\.\*)?$`);
 
 /** Whether a found version is in a range. `newer`: a range that names one version, such as `3.10`, may also mean later ones. */
@@ -134,54 +117,14 @@ function readSingle(text: string): string | undefined {
   }
 }
 
-/** Whether a version, such as `3.11.2`, is in a range of {@link readRange}. */
-export function fitOf(version: string, range: string): Fit {
-  const fits = range.split(",").map((part) => fitOfSingle(numbersOf(version), part));
-  return fits.find((fit) => fit === "no") ?? fits.find((fit) => fit === "newer") ?? "yes";
-}
-
-function fitOfSingle(version: readonly number[], part: string): Fit {
-  const [operator = ""] = /^[<>=^~]*/.exec(part) ?? [];
-  const wanted = numbersOf(part.slice(operator.length));
-  const order = compare(version, wanted);
-  const isSame = wanted.every((value, index) => (version[index] ?? 0) === value);
-  const is = (fits: boolean): Fit => (fits ? "yes" : "no");
-  switch (operator) {
-    case ">=":
-      return is(order >= 0);
-    case ">":
-      // `>3.10` is not met by 3.10.4, as in Python's rules.
-      return is(order > 0 && !isSame);
-    case "<=":
-      return is(order <= 0 || isSame);
-    case "<":
-      return is(order < 0);
-    case "=":
-      return is(isSame);
-    case "~":
-      return is(order >= 0 && wanted.slice(0, 2).every((value, index) => (version[index] ?? 0) === value));
-    case "^": {
-      // The first number that is not 0 must be the same.
-      const fixed = wanted.findIndex((value) => value !== 0);
-      const prefix = wanted.slice(0, fixed === -1 ? wanted.length : fixed + 1);
-      return is(order >= 0 && prefix.every((value, index) => (version[index] ?? 0) === value));
-    }
-    default:
-      return isSame ? "yes" : order > 0 ? "newer" : "no";
-  }
-}
-
-function numbersOf(version: string): readonly number[] {
-  return version.split(".").map(Number);
-}
-
-/** Missing numbers count as 0. */
-function compare(a: readonly number[], b: readonly number[]): number {
-  for (let index = 0; index < Math.max(a.length, b.length); index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
+/** Whether a version, such as `3.11.2`, is in a range of {@link readRange}. The first three numbers count. */
+export async function fitOf(version: string, range: string): Promise<Fit> {
+  // Loaded here: what skills require is read before anything is looked up.
+  const { default: semver } = await import("semver");
+  const found = `${version}.0.0`.split(".", 3).map(Number).join(".");
+  const wanted = range.replaceAll(/(\d+\.\d+\.\d+)\.\d+/g, "$1").replaceAll(",", " ");
+  if (semver.satisfies(found, wanted)) return "yes";
+  return /^\d/.test(range) && semver.gtr(found, wanted) ? "newer" : "no";
 }
 
 /** The first version in what a program printed; undefined if there is none. Java calls its version 8 `1.8.0`. */

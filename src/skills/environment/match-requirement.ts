@@ -35,6 +35,7 @@ export async function matchRequirement(requirement: Requirement, probes: Environ
 
 async function find(requirement: Requirement, probes: EnvironmentProbes): Promise<Finding> {
   const { machine, hasSecret, findSkill, hasPackages, findSandbox } = probes;
+  const unlooked = unknown("not looked into");
   switch (requirement.kind) {
     case "program":
       return await findAnyProgram(requirement.anyOf, machine);
@@ -42,8 +43,8 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
       if (machine.system === undefined) return unknown("this system has another name");
       const evidence = `this is ${systemNames[machine.system]}`;
       return requirement.anyOf.includes(machine.system)
-        ? { status: "met", evidence }
-        : { status: "missing", evidence, advice: `Use it on ${describeDemand(requirement)}.` };
+        ? met(evidence)
+        : missing(evidence, `Use it on ${describeDemand(requirement)}.`);
     }
     case "network":
       return unknown(
@@ -51,36 +52,38 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
       );
     case "variable":
       return machine.hasVariable(requirement.variable)
-        ? { status: "met", evidence: "set in this environment" }
+        ? met("set in this environment")
         : unknown("not set in this environment; the agent may get it elsewhere", `Set ${requirement.variable}.`);
-    case "secret":
+    case "secret": {
       if (hasSecret === undefined) return unlooked;
-      return (await hasSecret(requirement.secret))
-        ? { status: "met", evidence: "configured" }
-        : {
-            status: "missing",
-            evidence: "not configured",
-            advice: `Set ${requirement.secret} in the environment, in --secrets-file, or in the system's keychain.`,
-          };
+      const advice = `Set ${requirement.secret} in the environment, in --secrets-file, or in the system's keychain.`;
+      return (await hasSecret(requirement.secret)) ? met("configured") : missing("not configured", advice);
+    }
     case "packages":
       if (hasPackages === undefined) return unlooked;
       return (await hasPackages())
-        ? { status: "met", evidence: "installed" }
-        : { status: "missing", evidence: "not installed", advice: "Run acp-skills install with the skill's name." };
+        ? met("installed")
+        : missing("not installed", "Run acp-skills install with the skill's name.");
     case "skill": {
       if (findSkill === undefined) return unlooked;
       const version = findSkill(requirement.skill);
       return version === undefined
-        ? { status: "missing", evidence: "no such skill", advice: `Install the skill ${requirement.skill}.` }
-        : { status: "met", evidence: `version ${version}` };
+        ? missing("no such skill", `Install the skill ${requirement.skill}.`)
+        : met(`version ${version}`);
     }
-    case "sandbox": {
-      if (findSandbox === undefined) return unlooked;
-      return matchSandbox(requirement.needs, await findSandbox());
-    }
+    case "sandbox":
+      return findSandbox === undefined ? unlooked : matchSandbox(requirement.needs, await findSandbox());
     case "text":
       return unknown("not understood; read it yourself");
   }
+}
+
+function met(evidence: string): Finding {
+  return { status: "met", evidence };
+}
+
+function missing(evidence: string, advice?: string): Finding {
+  return { status: "missing", evidence, ...(advice !== undefined && { advice }) };
 }
 
 function unknown(evidence: string, advice?: string): Finding {
@@ -89,17 +92,11 @@ function unknown(evidence: string, advice?: string): Finding {
 
 function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
   const doctor = "Run acp-skills doctor.";
-  if ("reason" in found) return { status: "missing", evidence: found.reason, advice: doctor };
+  if ("reason" in found) return missing(found.reason, doctor);
   const lacking = needs.filter((need) => found.lacks[need] !== undefined);
-  if (lacking.length === 0) return { status: "met", evidence: found.tier };
-  return {
-    status: "missing",
-    evidence: `${found.tier}, without ${lacking.join(", ")}`,
-    advice: found.remedy ?? doctor,
-  };
+  if (lacking.length === 0) return met(found.tier);
+  return missing(`${found.tier}, without ${lacking.join(", ")}`, found.remedy ?? doctor);
 }
-
-const unlooked: Finding = { status: "unknown", evidence: "not looked into" };
 
 /** One of several programs suffices. */
 async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machine): Promise<Finding> {
@@ -111,9 +108,7 @@ async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machi
   }
   const evidence = findings.map((finding) => finding.evidence).join("; ");
   const advice = `Install ${programs.map(describeProgram).join(" or ")}.`;
-  return findings.every(({ status }) => status === "missing")
-    ? { status: "missing", evidence, advice }
-    : unknown(evidence);
+  return findings.every(({ status }) => status === "missing") ? missing(evidence, advice) : unknown(evidence);
 }
 
 /** Any of its commands is the program; a version that does not fit can still be that of another command. */
@@ -127,31 +122,31 @@ async function findProgram({ commands, range }: ProgramDemand, machine: Machine)
       doubts.push(`${found.path} may only offer to install it`);
       continue;
     }
-    if (range === undefined) return { status: "met", evidence: found.path };
+    if (range === undefined) return met(found.path);
     const answer = await machine.version(command);
     if ("reason" in answer) {
       doubts.push(`${found.path} is there, but its version is not known: ${answer.reason}`);
       continue;
     }
-    const fit = fitOf(answer.version, range);
+    const fit = await fitOf(answer.version, range);
     const evidence = `${answer.version} at ${found.path}`;
-    if (fit === "yes") return { status: "met", evidence: found.isShim ? `${evidence}, outside of projects` : evidence };
+    if (fit === "yes") return met(found.isShim ? `${evidence}, outside of projects` : evidence);
     if (fit === "newer") doubts.push(`${evidence} is newer than the ${range} that is named`);
     else if (found.isShim) doubts.push(`${evidence}, outside of projects, is not ${range}`);
     else misfits.push(evidence);
   }
   if (doubts.length > 0) return unknown([...doubts, ...misfits].join("; "));
-  if (misfits.length > 0) return { status: "missing", evidence: `${misfits.join("; ")}, not ${range ?? ""}` };
-  return { status: "missing", evidence: `${commands.join(", ")} is not on PATH` };
+  return missing(
+    misfits.length > 0 ? `${misfits.join("; ")}, not ${range ?? ""}` : `${commands.join(", ")} is not on PATH`,
+  );
 }
 
 /** Undefined if nothing is asked for. */
 export function summarise(matches: readonly Match[]): Summary | undefined {
   const needed = matches.filter(({ requirement }) => requirement.optional === undefined);
   if (needed.length === 0) return undefined;
-  const missing = needed
-    .filter(({ status }) => status === "missing")
-    .map(({ requirement }) => describeDemand(requirement));
+  const lacking = needed.filter(({ status }) => status === "missing");
   const isKnown = needed.every(({ status }) => status === "met");
-  return { status: missing.length > 0 ? "missing" : isKnown ? "met" : "unknown", missing };
+  const status = lacking.length > 0 ? "missing" : isKnown ? "met" : "unknown";
+  return { status, missing: lacking.map(({ requirement }) => describeDemand(requirement)) };
 }

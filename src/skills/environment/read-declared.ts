@@ -6,10 +6,34 @@ import { readSystem, readText } from "./read-text.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 /** Collects a demand, or quotes the text where it is not understood. */
-type Add = (field: string, text: unknown, demand: Demand | undefined) => void;
+type Add = (field: string, text: unknown, demand?: Demand) => void;
+type Read = (field: string, value: unknown, add: Add) => void;
 
 const file = "SKILL.md";
 const longestQuote = 200;
+
+/** The keys of a table that says what is required, with what reads them; others are quoted. */
+const requirementKeys: Readonly<Record<string, Read>> = {
+  bins: readPrograms,
+  programs: readPrograms,
+  commands: readPrograms,
+  anyBins: readAnyProgram,
+  env: readVariables,
+  env_vars: readVariables,
+  os: readSystems,
+  platforms: readSystems,
+};
+
+/** The keys that declare requirements. */
+const declaringKeys: Readonly<Record<string, Read>> = {
+  requires: (field, value, add) => {
+    if (tableOf(value) !== undefined) readTable(field, value, add);
+  },
+  os: readSystems,
+  platforms: readSystems,
+  prerequisites: readTable,
+  required_environment_variables: readVariables,
+};
 
 /**
  * What frontmatter declares besides `compatibility`, in the keys that people use: `requires` with `bins`, `anyBins`, `env` and others, at
@@ -17,50 +41,27 @@ const longestQuote = 200;
  * `dependencies`, which is quoted, because it names no package manager. Undefined if there is nothing; never throws.
  */
 export function readDeclared(values: Values): readonly Requirement[] | undefined {
-  const metadata = tableOf(values["metadata"]);
-  const products = metadata && Object.keys(metadata).filter((key) => tableOf(metadata[key]) !== undefined);
-  const isDeclared = topKeys.some((key) => values[key] !== undefined);
-  if (
-    !isDeclared &&
-    (metadata === undefined || (products?.length === 0 && metadataKeys.every((key) => metadata[key] === undefined)))
-  )
-    return undefined;
   const found: Requirement[] = [];
   const add: Add = (field, text, demand) => {
     const where = { file, field, text: cutCodePoints(withoutControls(wordsOf(text)).trim(), longestQuote) };
     if (demand !== undefined) found.push({ ...demand, certainty: "declared", where });
     else if (where.text !== "") found.push({ kind: "text", certainty: "unclear", where });
   };
-  const readTable = (prefix: string, table: Values): void => {
-    found.push(...readWords(`${prefix}requires`, table["requires"]));
-    readKeys(prefix, table, add);
-  };
-  readTable("", values);
-  if (metadata !== undefined) {
-    readTable("metadata.", metadata);
-    for (const key of products ?? []) {
-      const isRead = key === "requires" || key === "prerequisites";
-      if (!isRead) readTable(`metadata.${key}.`, tableOf(metadata[key]) ?? {});
+  const readFrom = (prefix: string, table: Values): void => {
+    for (const [key, read] of Object.entries(declaringKeys)) {
+      if (key === "requires") found.push(...readWords(`${prefix}requires`, table["requires"]));
+      if (table[key] !== undefined) read(prefix + key, table[key], add);
     }
+    if (prefix === "" && table["dependencies"] !== undefined) add("dependencies", table["dependencies"]);
+  };
+  readFrom("", values);
+  const metadata = tableOf(values["metadata"]) ?? {};
+  readFrom("metadata.", metadata);
+  for (const [key, value] of Object.entries(metadata)) {
+    const product = key === "requires" || key === "prerequisites" ? undefined : tableOf(value);
+    if (product !== undefined) readFrom(`metadata.${key}.`, product);
   }
   return found.length === 0 ? undefined : Object.freeze(found.slice(0, maxRequirements));
-}
-
-const metadataKeys = ["requires", "os", "platforms", "prerequisites", "required_environment_variables"];
-const topKeys = [...metadataKeys, "dependencies"];
-
-function readKeys(prefix: string, table: Values, add: Add): void {
-  const { requires, os, platforms, prerequisites, required_environment_variables: variables } = table;
-  readRequires(`${prefix}requires`, requires, add);
-  readSystems(`${prefix}os`, os, add);
-  readSystems(`${prefix}platforms`, platforms, add);
-  const before = tableOf(prerequisites);
-  if (before !== undefined) {
-    readPrograms(`${prefix}prerequisites.commands`, before["commands"], add);
-    readVariables(`${prefix}prerequisites.env_vars`, before["env_vars"], add);
-  } else add(`${prefix}prerequisites`, prerequisites, undefined);
-  readVariables(`${prefix}required_environment_variables`, variables, add);
-  if (prefix === "") add("dependencies", table["dependencies"], undefined);
 }
 
 /** `requires` as words for people, such as `git, Python 3.10+`: only names that we know are understood. */
@@ -70,17 +71,14 @@ function readWords(field: string, value: unknown): readonly Requirement[] {
   return words.flatMap((text) => readText(text, { file, field, isExplicit: true }));
 }
 
-/** `requires` as a table of lists. */
-function readRequires(field: string, value: unknown, add: Add): void {
+/** A table of lists; anything else is quoted. */
+function readTable(field: string, value: unknown, add: Add): void {
   const table = tableOf(value);
-  if (table === undefined) return;
-  for (const [key, inner] of Object.entries(table).slice(0, maxRequirements)) {
+  if (table === undefined) add(field, value);
+  for (const [key, inner] of Object.entries(table ?? {}).slice(0, maxRequirements)) {
     const at = `${field}.${key}`;
-    if (key === "bins" || key === "programs" || key === "commands") readPrograms(at, inner, add);
-    else if (key === "anyBins") readAnyProgram(at, inner, add);
-    else if (key === "env") readVariables(at, inner, add);
-    else if (key === "os" || key === "platforms") readSystems(at, inner, add);
-    else add(at, inner, undefined);
+    if (Object.hasOwn(requirementKeys, key)) requirementKeys[key]?.(at, inner, add);
+    else add(at, inner);
   }
 }
 

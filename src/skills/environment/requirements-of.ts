@@ -42,31 +42,27 @@ export function sandboxRequirement(skill: Skill): Requirement | undefined {
 export function codeRequirements(skill: Skill): readonly Requirement[] {
   const { manifest } = skill;
   const { network, secrets } = permissionsOf(skill);
+  const fields = { network: "permissions.network", secrets: "permissions.secrets" };
+  if (manifest === undefined)
+    Object.assign(fields, { network: "metadata.acp-skills-network", secrets: "metadata.acp-skills-secrets" });
+  else if (manifest.remote !== undefined)
+    Object.assign(fields, { network: "remote.endpoint", secrets: "remote.secret" });
   const file = manifest === undefined ? "SKILL.md" : "skill.toml";
-  const field = (name: "network" | "secrets"): string => {
-    if (manifest === undefined) return `metadata.acp-skills-${name}`;
-    if (manifest.remote !== undefined) return name === "network" ? "remote.endpoint" : "remote.secret";
-    return `permissions.${name}`;
-  };
+  const whereIn = (field: string, text: string): Requirement["where"] => ({ file, field, text });
+  const certainty = "declared";
   const sandbox = sandboxRequirement(skill);
-  const found: Requirement[] = sandbox === undefined ? [] : [sandbox];
-  if (network.length > 0) {
-    const hosts = network.map((origin) => origin.replace(/^https?:\/\//, ""));
-    const where = { file, field: field("network"), text: network.join(" ") };
-    found.push({ kind: "network", hosts, certainty: "declared", where });
-  }
-  for (const secret of secrets)
-    found.push({
-      kind: "secret",
-      secret,
-      certainty: "declared",
-      where: { file, field: field("secrets"), text: secret },
-    });
-  for (const skillName of manifest?.dependencies?.skills ?? []) {
-    const where = { file, field: "dependencies.skills", text: skillName };
-    found.push({ kind: "skill", skill: skillName, certainty: "declared", where });
-  }
-  return found;
+  const hosts = network.map((origin) => origin.replace(/^https?:\/\//, ""));
+  const networkPlace = whereIn(fields.network, network.join(" "));
+  return [
+    ...(sandbox === undefined ? [] : [sandbox]),
+    ...(hosts.length === 0 ? [] : [{ kind: "network", hosts, certainty, where: networkPlace } as const]),
+    ...secrets.map((secret) => {
+      return { kind: "secret", secret, certainty, where: whereIn(fields.secrets, secret) } as const;
+    }),
+    ...(manifest?.dependencies?.skills ?? []).map((name) => {
+      return { kind: "skill", skill: name, certainty, where: whereIn("dependencies.skills", name) } as const;
+    }),
+  ];
 }
 
 const longestFile = 64 * 1024;

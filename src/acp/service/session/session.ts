@@ -38,7 +38,7 @@ export interface SessionContext {
   readonly settings: Pick<Settings, "home" | "clock">;
   readonly app: Pick<App, "policyFor">;
   readonly shown: NativelyListedSkills;
-  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "isWorking" | "onKnown" | "onMissing">;
+  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "isWorking" | "onKnown">;
   /** Why skills cannot be used in a session; `changed` is called when more is known. */
   readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
   readonly send: SendToEditor;
@@ -109,14 +109,12 @@ export class Session {
       update();
       this.#states.inspect(this.catalog.snapshot.skills);
     });
-    const stopMissing = context.environments.onMissing(update);
-    const stopKnown = context.environments.onKnown(() => {
-      if (this.#areFactsAwaited) this.#update();
+    const stopKnown = context.environments.onKnown((isMissing) => {
+      if (this.#areFactsAwaited || isMissing) update();
     });
     let stopWaiting = (): void => undefined;
     this.#stopListening = () => {
       stopChanges();
-      stopMissing();
       stopKnown();
       stopWaiting();
       this.#states.close();
