@@ -1,5 +1,4 @@
 import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../base/processes/threads.ts";
-import { urlOf } from "../base/paths/location.ts";
 import { type Settings, toSettingsData } from "../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
 
@@ -13,7 +12,6 @@ export function openService(settings: Settings): SkillService {
   return openRemoteService(
     settings,
     chooseChannel({
-      entry: new URL("./service/worker.js", urlOf(import.meta)),
       place: "acp/service/worker.js",
       workerData: toSettingsData(settings),
       serve: async (port) => {

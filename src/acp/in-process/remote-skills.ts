@@ -1,5 +1,4 @@
 import { chooseChannel, ThreadClient } from "../../base/processes/threads.ts";
-import { urlOf } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type Settings, toSettingsData } from "../../runtime/options.ts";
 import type { Problem } from "../../skills/rules.ts";
@@ -63,7 +62,6 @@ export class RemoteSkills {
     const opening: Opening = { ...directories, asksVisible: visible !== undefined, hasPerson: ask !== undefined };
     this.#thread = new ThreadClient<ToSkills, FromSkills>({
       openChannel: chooseChannel({
-        entry: new URL("./worker.js", urlOf(import.meta)),
         place: "acp/in-process/worker.js",
         workerData: { settings: toSettingsData(settings), opening },
         serve: async (port) => {

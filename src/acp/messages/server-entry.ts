@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../base/paths/location.ts";
+import { packageUrl } from "../../base/paths/location.ts";
 import type { Amendment, Path } from "./amend.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
@@ -16,7 +16,7 @@ export interface Bridge {
 /** This package's command line with the command `mcp-bridge`. */
 export const ownBridge: Bridge = {
   command: process.execPath,
-  args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
+  args: [fileURLToPath(packageUrl("cli/main.js")), "mcp-bridge"],
 };
 
 /** The address of our server: a URL, or the path of a socket to which the bridge connects. */

@@ -35,7 +35,13 @@ export function homePath(file: string, home: string): string {
   return relative === file ? file : relative === "." ? "~" : `~/${relative}`;
 }
 
-/** The URL of a module: `urlOf(import.meta)`. In a CommonJS bundle, which has no such URL, the URL of the main program. */
-export function urlOf({ url }: { readonly url?: string | undefined }): string {
-  return url ?? pathToFileURL(process.argv[1] ?? "index.js").href;
+/**
+ * The URL of a file of this package, by its path below `dist/` (`src/` when run from source). This module is at its own place in both; in
+ * the bundle of another program, files are looked for beside the bundle. A CommonJS bundle does not know its URL: the main program's is used.
+ */
+export function packageUrl(file: string, meta: { readonly url?: string | undefined } = import.meta): URL {
+  const own = meta.url ?? pathToFileURL(process.argv[1] ?? "index.js").href;
+  return new URL(file, new URL(isOwnPlace.test(own) ? "../../" : "./", own));
 }
+
+const isOwnPlace = /\/base\/paths\/location\.[jt]s$/;

@@ -4,7 +4,7 @@ import { SkillsError } from "../errors.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { createDeferred } from "../promises.ts";
 import type { Log } from "../log.ts";
-import { urlOf } from "../paths/location.ts";
+import { packageUrl } from "../paths/location.ts";
 
 /** A way to send messages to another end, usually another thread. */
 export interface Channel<Message> {
@@ -21,9 +21,7 @@ export interface Channel<Message> {
 export type OpenChannel<To, From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel<To>;
 
 interface Served {
-  /** The file that a worker starts with: `new URL("../worker.js", import.meta.url)`. */
-  readonly entry: URL;
-  /** Its path in the package. A file with that name elsewhere, such as next to a bundle, is not used. */
+  /** The file that a worker starts with, by its path below `dist/`. */
   readonly place: string;
   readonly workerData: unknown;
   /** Does on this thread what the worker would do. */
@@ -32,10 +30,11 @@ interface Served {
 }
 
 /** Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread. */
-export function chooseChannel<To, From>({ entry, place, workerData, serve, log }: Served): OpenChannel<To, From> {
-  if (entry.pathname.endsWith(`/${place}`) && existsSync(entry)) return workerChannel(entry, workerData);
+export function chooseChannel<To, From>({ place, workerData, serve, log }: Served): OpenChannel<To, From> {
+  const entry = packageUrl(place);
+  if (existsSync(entry)) return workerChannel(entry, workerData);
   // Only the built package has worker files; sources have none.
-  if (!urlOf(import.meta).endsWith(".ts"))
+  if (!existsSync(packageUrl("index.ts")))
     log(
       "info",
       `Skills are read on the calling thread: dist/${place} of acp-skills was not found (is it bundled?). Keep acp-skills out of the bundle (external) to use a thread of its own.`,

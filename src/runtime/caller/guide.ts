@@ -7,7 +7,7 @@ import type { SkillSource } from "../../skills/files.ts";
 import type { Manifest } from "../../skills/manifest.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../runs/run-limits.ts";
-import { urlOf } from "../../base/paths/location.ts";
+import { packageUrl } from "../../base/paths/location.ts";
 import {
   type ToolName,
   defaultPageSize,
@@ -77,7 +77,7 @@ export function createGuides(limits: ToolLimits): (tools: readonly ToolName[]) =
 }
 
 function readTemplate(): string {
-  const file = fileURLToPath(new URL("./guide/SKILL.md", urlOf(import.meta)));
+  const file = fileURLToPath(packageUrl("runtime/caller/guide/SKILL.md"));
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {

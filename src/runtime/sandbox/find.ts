@@ -2,7 +2,7 @@ import path from "node:path";
 import { homedir } from "node:os";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isWithin, urlOf } from "../../base/paths/location.ts";
+import { isWithin, packageUrl } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import { isSkillsError } from "../../base/errors.ts";
@@ -91,7 +91,7 @@ export function installCommand(
  */
 export function installRemedy(
   packages: readonly string[],
-  own: string = fileURLToPath(urlOf(import.meta)),
+  own: string = fileURLToPath(packageUrl(".")),
   { cwd = () => process.cwd(), exists = existsSync }: { cwd?: () => string; exists?: (file: string) => boolean } = {},
 ): string {
   const names = packages.join(" ");

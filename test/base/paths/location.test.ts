@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { pathToFileURL } from "node:url";
-import { isWithin, liesIn, urlOf } from "../../../src/base/paths/location.ts";
+import { isWithin, liesIn, packageUrl } from "../../../src/base/paths/location.ts";
 
 test("isWithin compares whole path segments", () => {
   expect(isWithin("/usr/lib", "/usr")).toBe(true);
@@ -32,7 +32,13 @@ describe("liesIn", () => {
   });
 });
 
-test("returns import.meta.url, or the URL of the main program in a bundle without it", () => {
-  expect(urlOf(import.meta)).toBe(import.meta.url);
-  expect(urlOf({})).toBe(pathToFileURL(process.argv[1] ?? "").href);
+test("finds the files of this package below src or dist, and beside the bundle of another program", () => {
+  const source = new URL("../../../src/", import.meta.url);
+  expect(packageUrl("cli/main.js").href).toBe(new URL("cli/main.js", source).href);
+  const from = (url: string | undefined): string => packageUrl("cli/main.js", { url }).href;
+  expect(from("file:///modules/acp-skills/dist/base/paths/location.js")).toBe(
+    "file:///modules/acp-skills/dist/cli/main.js",
+  );
+  expect(from("file:///app/out/agent.mjs")).toBe("file:///app/out/cli/main.js");
+  expect(from(undefined)).toBe(new URL("cli/main.js", pathToFileURL(process.argv[1] ?? "")).href);
 });

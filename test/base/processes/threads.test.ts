@@ -1,19 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { chooseChannel } from "../../../src/base/processes/threads.ts";
 
-test("does not run a file of another package that has the name of the worker", async () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-channel-"));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
-  const file = path.join(directory, "worker.js");
-  writeFileSync(file, "throw new Error('run');");
+test("runs on the calling thread where the worker file is missing, as in a bundle and in the sources", async () => {
   const open = chooseChannel<string, string>({
-    entry: pathToFileURL(file),
     place: "acp/service/worker.js",
     workerData: undefined,
     serve(port) {

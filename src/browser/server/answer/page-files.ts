@@ -3,6 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CachedResponse, toCachedResponse } from "../../../serve/cached-response.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { packageUrl } from "../../../base/paths/location.ts";
 import { pagePath } from "../admission/admit-page.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -11,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Where the page is, seen from the built package and from the sources, which tests run. */
-const places = ["../../", "../../../../dist/browser/"];
+const places = ["browser/", "../dist/browser/"];
 
 /** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
 export function readPageFiles(directory = builtPage()): ReadonlyMap<string, CachedResponse> {
@@ -38,7 +39,7 @@ function importedScripts(texts: ReadonlyMap<string, string>): readonly string[] 
 
 function builtPage(): string {
   const found = places
-    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .map((place) => fileURLToPath(packageUrl(place)))
     .find((directory) => existsSync(path.join(directory, "page.js")));
   if (found === undefined)
     throw new SkillsError("UNREADABLE", "The page of the skill browser is missing; install acp-skills again.");

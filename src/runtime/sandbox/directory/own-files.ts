@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../../base/paths/location.ts";
+import { packageUrl } from "../../../base/paths/location.ts";
 
-const place = (name: string): string => fileURLToPath(new URL(name, urlOf(import.meta)));
+const place = (name: string): string => fileURLToPath(packageUrl(`runtime/sandbox/${name}`));
 
 /** Files of this package that other processes execute. */
 export const ownFiles = {
-  inside: place("../inside/"),
-  showProject: place("../processes/show_project.py"),
-  onlyWheels: place("../requirements/only_wheels.py"),
+  inside: place("inside/"),
+  showProject: place("processes/show_project.py"),
+  onlyWheels: place("requirements/only_wheels.py"),
 } as const;
 
 /** An explanation if any of them is missing, as in a bundle. */

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { urlOf } from "../../../base/paths/location.ts";
+import { packageUrl } from "../../../base/paths/location.ts";
 import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, installRemedy } from "../find.ts";
@@ -37,7 +37,7 @@ const platforms: Readonly<Record<string, string>> = {
   "win32 x64": "win32-x64",
   "win32 arm64": "win32-arm64",
 };
-const ownDirectory = fileURLToPath(new URL(".", urlOf(import.meta)));
+const ownDirectory = fileURLToPath(packageUrl("."));
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
 /**

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { urlOf } from "../../../base/paths/location.ts";
+import { packageUrl } from "../../../base/paths/location.ts";
 import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";
@@ -23,7 +23,7 @@ export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | 
   if (process.platform !== "darwin") return { reason: "Seatbelt is available on macOS only.", fix: [] };
   if (process.getuid?.() === 0)
     return { reason: "Seatbelt is not available as root: root's processes cannot be prevented from forking.", fix: [] };
-  const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", urlOf(import.meta))), ...peersFrom]);
+  const runtime = await loadSeatbeltRuntime([fileURLToPath(packageUrl(".")), ...peersFrom]);
   if (runtime === undefined)
     return {
       reason: "@anthropic-ai/sandbox-runtime is not installed.",
