@@ -1,6 +1,5 @@
-import { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { createGzip, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip, gzipSync } from "node:zlib";
 import { byCodePoint } from "../base/text/code-points.ts";
 import { SkillsError } from "../base/errors.ts";
 import { blockSize, checksumOf, paddingAfter } from "./archive/tar-header.ts";
@@ -13,10 +12,8 @@ const platformAt = 9;
 const anyPlatform = 255;
 const level = 9;
 /** Two blocks of zeros end an archive. */
-const endBytes = 2 * blockSize;
-/** At a time. */
-const writtenBytes = 256 * 1024;
-/** Up to this size, packing takes a millisecond or two, and passing it through streams and threads many times that. */
+const end = Buffer.alloc(2 * blockSize);
+/** Up to this size, packing takes a millisecond or two, and passing it through a thread many times that. */
 const packedAtOnce = 64 * 1024;
 
 /**
@@ -26,57 +23,13 @@ const packedAtOnce = 64 * 1024;
 export async function toTarGz(files: readonly SkillFile[]): Promise<Uint8Array> {
   const first = (path: string): number => (path === "SKILL.md" ? 0 : 1);
   const sorted = files.toSorted((a, b) => first(a.path) - first(b.path) || byCodePoint(a.path, b.path));
-  const headers = sorted.map((file) => toHeader(file));
-  const size = files.reduce((sum, { bytes }) => sum + blockSize + bytes.length + paddingAfter(bytes.length), endBytes);
-  const bytes =
-    size <= packedAtOnce
-      ? gzipSync(Buffer.concat([...parts(sorted, headers)], size), { level })
-      : await packInPieces(toTar(sorted, headers, size));
+  const tar = Buffer.concat([
+    ...sorted.flatMap((file) => [toHeader(file), file.bytes, Buffer.alloc(paddingAfter(file.bytes.length))]),
+    end,
+  ]);
+  const bytes = tar.length <= packedAtOnce ? gzipSync(tar, { level }) : await promisify(gzip)(tar, { level });
   bytes[platformAt] = anyPlatform;
   return bytes;
-}
-
-async function packInPieces(tar: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
-  const gzip = createGzip({ level, chunkSize: writtenBytes });
-  const source = Readable.from(tar, { objectMode: false });
-  source.on("error", (error) => gzip.destroy(error));
-  const packed: Buffer[] = [];
-  for await (const piece of source.pipe(gzip)) packed.push(piece as Buffer);
-  return Buffer.concat(packed);
-}
-
-/** In pieces of one size, because each costs a turn of the event loop and of a thread. */
-async function* toTar(
-  files: readonly SkillFile[],
-  headers: readonly Uint8Array[],
-  size: number,
-): AsyncGenerator<Uint8Array, void> {
-  let piece = Buffer.alloc(Math.min(size, writtenBytes));
-  let at = 0;
-  let left = size;
-  for (const part of parts(files, headers)) {
-    for (let taken = 0; taken < part.length;) {
-      const some = part.subarray(taken, taken + piece.length - at);
-      piece.set(some, at);
-      taken += some.length;
-      at += some.length;
-      if (at < piece.length) continue;
-      yield piece;
-      left -= piece.length;
-      await nextTurn();
-      piece = Buffer.alloc(Math.min(left, writtenBytes));
-      at = 0;
-    }
-  }
-}
-
-function* parts(files: readonly SkillFile[], headers: readonly Uint8Array[]): Generator<Uint8Array, void> {
-  for (const [index, { bytes }] of files.entries()) {
-    yield headers[index] ?? new Uint8Array();
-    yield bytes;
-    yield new Uint8Array(paddingAfter(bytes.length));
-  }
-  yield new Uint8Array(endBytes);
 }
 
 function toHeader({ path, bytes, executable }: SkillFile): Uint8Array {

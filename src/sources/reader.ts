@@ -1,7 +1,7 @@
 import type { Source } from "./source.ts";
 import type { AccessPolicy, CapabilityType, SkillDescriptor } from "../wire/skill-sharing.ts";
 
-export { type SourceDenial, type SourceListings, openListings, openSourceReader } from "./reader/open-source-reader.ts";
+export { type SourceDenial, openSourceReader } from "./reader/open-source-reader.ts";
 
 /** What a source was when it was read last. */
 export interface SeenBefore {
@@ -17,6 +17,22 @@ export interface SourceReader {
   skillFiles(skill: RemoteSkill, signal: AbortSignal): Promise<readonly SkillFile[]>;
   /** Ends connections and removes temporary files. Idempotent. */
   close(): Promise<void>;
+}
+
+/** A reader that also lists what sources offer without reading a descriptor of each skill. */
+export interface SourceLister extends SourceReader {
+  list(source: Source, signal: AbortSignal): Promise<RemoteIndex>;
+  readDescriptors(skills: readonly RemoteSkill[], signal: AbortSignal): Promise<ReadDescriptors>;
+}
+
+/** Skills with contents of other types than `descriptor`, as far as those could be read. */
+export interface ReadDescriptors {
+  /** In the same order, with the same names. */
+  readonly skills: readonly RemoteSkill[];
+  /** Sentences without a full stop. */
+  readonly problems: readonly string[];
+  /** A descriptor could not be read now; its skill still has the type `descriptor`. */
+  readonly isPartial?: true;
 }
 
 /** One file of a skill from elsewhere. `path` is relative with `/`, and passed the rules of `archive/check-path.ts`. */

@@ -1,16 +1,16 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { TurnLock } from "../base/processes/turn-lock.ts";
+import { type SkillHasher, createSkillHasher } from "../skills/hash.ts";
 import type { SourceDenial, SourceReader } from "./reader.ts";
 import { parseSource } from "./source.ts";
-import { type Copies, openCopies } from "./store/open-copies.ts";
-import type { SkillReading } from "./store/skill-store.ts";
-import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
-import { type SkillHasher, createSkillHasher, isHiddenName } from "../skills/hash.ts";
-import { loadManifestReader, needsManifestReader, readDirectory } from "../skills/skillset.ts";
-import { toSlug } from "../skills/skill.ts";
+import { type RefreshOutcome, SourceRefresh } from "./store/refresh.ts";
+import { SkillStore } from "./store/skill-store.ts";
+import { SourceCopies } from "./store/source-copies.ts";
+import { storePlaces } from "./store/store-places.ts";
+import { sweepStore } from "./store/sweep-store.ts";
 
 export { sayFailure } from "./store/refresh.ts";
-export type { Copies } from "./store/open-copies.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;
@@ -31,50 +31,69 @@ export interface SourcesParts {
   readonly now?: () => number;
 }
 
-/** Opens the copies of skills that others publish. Throws INVALID_OPTIONS for a text that names no source. */
+/** The copies of the skills of some sources. */
+export interface Copies {
+  /** Keeps them up to date from now on, in the background. */
+  start(): void;
+  /** Looks at all sources now; outcomes are in their order. Rejects with the reason of the signal, or UNREADABLE. */
+  refresh(signal: AbortSignal): Promise<readonly RefreshOutcome[]>;
+  /** Idempotent; never throws. */
+  close(): Promise<void>;
+}
+
+const sweepEveryMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * Opens the copies of skills that others publish. Nothing is read or written before `start` or `refresh`. Throws INVALID_OPTIONS for a text
+ * that names no source.
+ */
 export function openSourceCopies(
-  { dataDirectory, sources, allowPrivate, clock, log }: SourcesOptions,
-  { hasher = createSkillHasher(), openReader, denied, now }: SourcesParts = {},
+  { dataDirectory, sources: texts, allowPrivate, clock, log }: SourcesOptions,
+  { hasher = createSkillHasher(), openReader, denied, now = Date.now }: SourcesParts = {},
 ): Copies {
-  const parsed = sources.map(parseSource);
-  return openCopies({
-    dataDirectory,
-    sources: parsed,
-    reading: skillReading(hasher),
-    openReader: openReader ?? (() => openNetworkReader(parsed, allowPrivate, denied)),
-    clock,
-    log,
-    ...(now !== undefined && { now }),
+  const sources = texts.map(parseSource);
+  const places = storePlaces(dataDirectory);
+  const turns = new TurnLock(places.turns, { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) });
+  const store = new SkillStore(places, hasher);
+  let sweptAt = -Infinity;
+  let sweeping: Promise<void> = Promise.resolve();
+
+  async function openNetworkReader(): Promise<SourceReader> {
+    const { openSourceReader } = await import("./reader/open-source-reader.ts");
+    return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), denied });
+  }
+
+  function onLook(): void {
+    if (now() - sweptAt < sweepEveryMs) return;
+    sweptAt = now();
+    sweeping = sweepStore(places, turns, now()).catch((error: unknown) => {
+      log("warning", `Old copies of skills in ${places.store} were not removed: ${String(error)}`);
+    });
+  }
+
+  const refreshes = sources.map((source) => {
+    const copies = new SourceCopies({ source, places, store, turns, now });
+    return new SourceRefresh({
+      copies,
+      openReader: openReader ?? openNetworkReader,
+      clock,
+      random: Math.random,
+      log,
+      onLook,
+    });
   });
-}
+  let closing: Promise<void> | undefined;
 
-async function openNetworkReader(
-  sources: readonly { readonly url: string }[],
-  allowPrivate: readonly string[],
-  denied: SourceDenial | undefined,
-): Promise<SourceReader> {
-  const [{ openSourceReader }, { describeSkillText: describe }] = await Promise.all([
-    import("./reader/open-source-reader.ts"),
-    import("../skills/document.ts"),
-  ]);
-  return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), denied, describe });
-}
-
-/** What the store must know about skills. */
-export function skillReading(hasher: SkillHasher): SkillReading {
-  const source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   return {
-    digestOf: async (directory, signal) => (await hasher.hash(source, directory, signal)).digest,
-    isHidden: isHiddenName,
-    async slugOf(directory, name) {
-      const expected = toSlug(name);
-      const read = () => readDirectory(directory, expected ?? name, { files: source.files });
-      let record = read();
-      if (record === needsManifestReader) {
-        await loadManifestReader();
-        record = read();
-      }
-      return (record === needsManifestReader ? undefined : record?.skill?.slug) ?? expected;
+    start() {
+      for (const refresh of refreshes) refresh.start();
+    },
+    async refresh(signal) {
+      return await Promise.all(refreshes.map((one) => one.refresh(signal)));
+    },
+    async close() {
+      closing ??= Promise.all(refreshes.map((one) => one.close())).then(() => sweeping);
+      await closing;
     },
   };
 }

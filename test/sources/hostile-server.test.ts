@@ -11,6 +11,7 @@ import { type Answer, answers, gzipOfZeros, openHostileServer, openWorld, public
 import type { RemoteContent } from "../../src/sources/reader.ts";
 
 const signal = new AbortController().signal;
+const git = (): never => expect.unreachable("git is not needed");
 const manifest = { name: "SKILL.md", content: "hello" };
 const good = gzipSync(tarOf(manifest));
 
@@ -238,7 +239,7 @@ describe("a skill is refused, without its URL in the message, if its server", ()
     const names = { "skills.example.com": [[publicAddress]], "inside.example.com": [["127.0.0.1"]] };
     const { fetcher, connections } = openWorld({ names, server });
     const url = "https://skills.example.com/skill.tar.gz?token=secret";
-    const error = await fetchSkillFiles({ type: "archive", url, ...content }, { fetcher, signal }).then(
+    const error = await fetchSkillFiles({ type: "archive", url, ...content }, { fetcher, git, signal }).then(
       () => expect.unreachable("it should be refused"),
       (thrown: unknown) => thrown as SkillsError,
     );
@@ -257,7 +258,7 @@ describe("a skill is refused, without its URL in the message, if its server", ()
     const clock = manualClock();
     const url = server.on("/skill.tar.gz", answer);
     const { fetcher } = openWorld({ typed: [url], clock });
-    const failed = fetchSkillFiles({ type: "archive", url }, { fetcher, signal }).catch((error: unknown) => error);
+    const failed = fetchSkillFiles({ type: "archive", url }, { fetcher, git, signal }).catch((error: unknown) => error);
     await server.arrived("/skill.tar.gz");
     clock.pass(120_000);
     expect(await failed).toMatchObject({
@@ -272,7 +273,7 @@ describe("a skill is refused, without its URL in the message, if its server", ()
     const names = { "skills.example.com": [[publicAddress]], "other.example.com": [["127.0.0.1"], [publicAddress]] };
     const { fetcher, connections } = openWorld({ names, server });
     const content: RemoteContent = { type: "archive", url: "https://skills.example.com/skill.tar.gz" };
-    await expect(fetchSkillFiles(content, { fetcher, signal })).rejects.toThrow("resolves to a private address");
+    await expect(fetchSkillFiles(content, { fetcher, git, signal })).rejects.toThrow("resolves to a private address");
     expect(connections).toEqual([`${publicAddress}:443`]);
   });
 });
@@ -283,7 +284,7 @@ test("what is fetched is held in memory: nothing that fetches or unpacks can wri
     `${remote}${folder}.ts`,
     ...readdirSync(`${remote}${folder}`).map((name) => `${remote}${folder}/${name}`),
   ]);
-  expect(files.length).toBeGreaterThan(10);
+  expect(files).toHaveLength(10);
   for (const file of [...files, `${remote}reader/fetch-skill-files.ts`])
     expect(readFileSync(file, "utf8")).not.toMatch(/node:fs|child_process/);
 });

@@ -19,7 +19,6 @@ import {
   openWorld,
   publicAddress,
 } from "./hostile-server.ts";
-import { describeSkillText } from "../../src/skills/document.ts";
 
 const signal = new AbortController().signal;
 const manifest = { name: "SKILL.md", content: "---\nname: rows\ndescription: Counts rows.\n---\nCount.\n" };
@@ -54,7 +53,7 @@ async function open(allowPrivate: readonly string[] = []): Promise<Installed> {
       clock: manualClock(),
       log: silentLog,
     },
-    { openReader: () => Promise.resolve(openSourceReader({ ...options, describe: describeSkillText })) },
+    { openReader: () => Promise.resolve(openSourceReader(options)) },
   );
   onTestFinished(async () => {
     await copies.close();

@@ -2,8 +2,8 @@ import { SkillsError } from "../../base/errors.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
-import type { Gunzip, InflateRaw } from "node:zlib";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import type { gunzip, inflateRaw } from "node:zlib";
+import { systemCode } from "../../base/failures/system-error.ts";
 
 export interface ArchiveOptions {
   /** Removes the one directory in which everything lies. */
@@ -133,22 +133,29 @@ export class ArchiveCollector {
   }
 }
 
-/** What a stream of zlib makes of these bytes, in pieces. Throws SOURCE_INVALID where they are damaged. */
-export async function* decompress(packed: Uint8Array, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
-  stream.end(packed);
-  try {
-    for await (const piece of stream) yield piece as Uint8Array;
-  } catch (error) {
-    throw badArchive("is damaged: it cannot be unzipped", error);
-  }
+/** What these bytes grow to, without blocking. Throws SOURCE_INVALID where they are damaged, and with `tooLarge` above the limit. */
+export function inflate(
+  unzip: typeof gunzip | typeof inflateRaw,
+  packed: Uint8Array,
+  maxOutputLength: number,
+  tooLarge: string,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    unzip(packed, { maxOutputLength, chunkSize: 64 * 1024, info: true }, (error, found: unknown) => {
+      if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") reject(badArchive(tooLarge));
+      else if (error !== null) reject(badArchive("is damaged: it cannot be unzipped", error));
+      else {
+        const { buffer, engine } = found as Unzipped;
+        // What follows the end is dropped without a word otherwise.
+        if (engine.bytesWritten === packed.length) resolve(buffer);
+        else reject(badArchive("has content after its end"));
+      }
+    });
+  });
 }
 
-export const pieceBytes = 64 * 1024;
-
-/** The bytes in pieces, with a turn of the event loop after each. */
-export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    yield bytes.subarray(at, at + pieceBytes);
-    await nextTurn();
-  }
+/** The result of zlib with `info`. */
+interface Unzipped {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
 }

@@ -8,20 +8,13 @@ import { readArchive } from "../archive/read-archive.ts";
 import type { Fetcher } from "../fetch.ts";
 import { compressed, isCompressed, requireSuccess } from "../fetch/read-answer.ts";
 import { skillLimits } from "../source.ts";
+import type { GitSource } from "./git/git-source.ts";
 import type { RemoteContent, SkillFile } from "../reader.ts";
-
-/** Reads the files below a directory of a repository at a commit, with paths relative to that directory. */
-type ReadGit = (
-  repository: string,
-  commit: string,
-  directory: string,
-  signal: AbortSignal,
-) => Promise<readonly SkillFile[]>;
 
 export interface FetchSkillFilesOptions {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
-  readonly readGit?: ReadGit;
+  readonly git: () => Promise<Pick<GitSource, "readGit">>;
 }
 
 type Listed = Extract<RemoteContent, { type: "files" }>["files"];
@@ -64,8 +57,7 @@ async function download(content: RemoteContent, options: FetchSkillFilesOptions)
       return await downloadFiles(content.files, options);
     case "git": {
       const { repository, commit, directory } = content;
-      if (options.readGit === undefined) throw notDownloaded("it is in a git repository, which cannot be read here");
-      return await options.readGit(repository, commit, directory, options.signal);
+      return await (await options.git()).readGit(repository, commit, directory, options.signal);
     }
     case "api":
       throw notDownloaded("it is invoked over HTTP instead");

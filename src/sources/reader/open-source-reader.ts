@@ -1,14 +1,13 @@
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { describeSkillText } from "../../skills/document.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import { type FetcherOptions, openFetcher } from "../fetch/open-fetcher.ts";
-import type { GitSource, GitSourceOptions } from "./git/git-source.ts";
+import type { GitSource } from "./git/git-source.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readSource } from "./read-source.ts";
 import { createSourceClient, urlsOf, withoutPrivateLinks } from "./source-client.ts";
-import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
-import { type Source, parseSource, toLabel } from "../source.ts";
+import type { ReadDescriptors, RemoteSkill, SkillFile, SourceLister } from "../reader.ts";
+import { toLabel } from "../source.ts";
 import { inParallel } from "../../base/promises.ts";
 import type { Fetcher } from "../fetch.ts";
 import { parseDescriptor } from "./indexes/descriptor.ts";
@@ -19,21 +18,24 @@ export type SourceDenial = (url: string) => { readonly why: string; readonly hin
 
 interface SourceReaderOptions extends FetcherOptions {
   readonly denied?: SourceDenial | undefined;
-  /** What the frontmatter of a SKILL.md says. */
-  readonly describe: (text: string) => {
-    readonly name?: string;
-    readonly description?: string;
-    readonly version?: string;
-  };
 }
 
 /** Opens all ways to sources: the documents of the web, and git. Connects to nothing before the first reading. Throws INVALID_OPTIONS. */
-export function openSourceReader(options: SourceReaderOptions): SourceReader {
-  const { fetcher, reading, readGit, close } = openConnections(options);
+export function openSourceReader(options: SourceReaderOptions): SourceLister {
+  const fetcher = openFetcher(options);
+  let opened: Promise<GitSource> | undefined;
+  // Most sources need no git: it is loaded with the first one that does.
+  const git = (): Promise<GitSource> =>
+    (opened ??= import("./git/git-source.ts").then(({ openGitSource }) => openGitSource({ ...options, fetcher })));
   return {
+    async list(source, signal) {
+      refuseDenied([source.url], options.denied);
+      return await readSource(source, { fetcher, git, signal });
+    },
+    readDescriptors: (skills, signal) => readDescriptors(skills, { fetcher, signal }),
     async read(source, before, signal) {
       refuseDenied([source.url], options.denied);
-      const index = await readSource(source, { ...reading, signal, ...before });
+      const index = await readSource(source, { fetcher, git, signal, ...before });
       if (index === "unchanged") return undefined;
       const { skills, problems, isPartial } = await readDescriptors(index.skills, { fetcher, signal });
       return {
@@ -46,37 +48,15 @@ export function openSourceReader(options: SourceReaderOptions): SourceReader {
     async skillFiles({ name, content }, signal) {
       refuseDenied(placesOf(content), options.denied);
       if (content.type === "api") return invocable(content.descriptor, name);
-      return await fetchSkillFiles(content, { fetcher, signal, readGit });
+      return await fetchSkillFiles(content, { fetcher, git, signal });
     },
-    close,
-  };
-}
-
-/** The sources that one command names. Their descriptors are read only where it asks for them. */
-export interface SourceListings {
-  readonly sources: readonly Source[];
-  readonly read: (source: Source, signal: AbortSignal) => Promise<RemoteIndex>;
-  readonly readDescriptors: (skills: readonly RemoteSkill[], signal: AbortSignal) => ReturnType<typeof readDescriptors>;
-  readonly close: () => Promise<void>;
-}
-
-/** Throws INVALID_OPTIONS for texts that name no source or host. */
-export function openListings(
-  texts: readonly string[],
-  allowPrivate: readonly string[],
-  { denied, tokens }: Pick<SourceReaderOptions, "denied" | "tokens"> = {},
-): SourceListings {
-  const sources = texts.map((text) => parseSource(text));
-  const typed = sources.map(({ url }) => url);
-  const { fetcher, reading, close } = openConnections({ allowPrivate, typed, tokens, describe: describeSkillText });
-  return {
-    sources,
-    async read(source, signal) {
-      refuseDenied([source.url], denied);
-      return await readSource(source, { ...reading, signal });
+    async close() {
+      try {
+        await (await opened)?.close();
+      } finally {
+        await fetcher.close();
+      }
     },
-    readDescriptors: (skills, signal) => readDescriptors(skills, { fetcher, signal }),
-    close,
   };
 }
 
@@ -97,61 +77,11 @@ function placesOf(content: RemoteSkill["content"]): readonly string[] {
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
 }
 
-/** What both read with. */
-function openConnections({ describe, ...options }: Omit<SourceReaderOptions, "denied">) {
-  const fetcher = openFetcher(options);
-  const git = openGitWhenUsed({ ...options, fetcher, describe });
-  const readMarketplace: typeof git.readMarketplace = (...given) => git.readMarketplace(...given);
-  const readGit: typeof git.readGit = (...given) => git.readGit(...given);
-  return {
-    fetcher,
-    reading: { fetcher, git, readMarketplace, describe },
-    readGit,
-    close: async (): Promise<void> => {
-      try {
-        await git.close();
-      } finally {
-        await fetcher.close();
-      }
-    },
-  };
-}
-
-/** Git as a source, which is loaded and opened with the first reading: most sources need none. */
-function openGitWhenUsed(options: GitSourceOptions): GitSource {
-  let opened: Promise<GitSource> | undefined;
-  let isClosed = false;
-  const git = async (): Promise<GitSource> => {
-    if (isClosed) throw new SkillsError("CLOSED", "The sources are closed.");
-    opened ??= import("./git/git-source.ts").then(({ openGitSource }) => openGitSource(options));
-    return await opened;
-  };
-  return {
-    readIndex: async (...given) => await (await git()).readIndex(...given),
-    readMarketplace: async (...given) => await (await git()).readMarketplace(...given),
-    readGit: async (...given) => await (await git()).readGit(...given),
-    async close() {
-      isClosed = true;
-      await (await opened)?.close();
-    },
-  };
-}
-
 /** A skill that is invoked, not downloaded: we write its files. */
 function invocable(descriptor: SkillDescriptor, name: string): readonly SkillFile[] {
   const files = toSkillFiles(descriptor, name);
   if ("why" in files) throw new SkillsError("SOURCE_INVALID", files.why);
   return files;
-}
-
-/** Skills with contents of other types than `descriptor`, as far as those could be read. */
-interface ReadDescriptors {
-  /** In the same order, with the same names. */
-  readonly skills: readonly RemoteSkill[];
-  /** Sentences without a full stop. */
-  readonly problems: readonly string[];
-  /** A descriptor could not be read now; its skill still has the type `descriptor`. */
-  readonly isPartial?: true;
 }
 
 const concurrentRequests = 4;

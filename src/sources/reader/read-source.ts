@@ -1,34 +1,21 @@
 import { SkillsError } from "../../base/errors.ts";
 import { type SourceClient, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
-import { type FoundListing, type FoundMarketplace, type ListingResult, readListing } from "./read-listing.ts";
+import { type FoundListing, type ListingResult, readListing } from "./read-listing.ts";
 import type { Fetcher } from "../fetch.ts";
 import { indexLimits, isAgentSkillsName } from "./indexes/collect-skills.ts";
-import { type Source, toLabel } from "../source.ts";
+import type { Source } from "../source.ts";
+import type { GitSource } from "./git/git-source.ts";
+import { describeSkillText } from "../../skills/document.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
-import type { RemoteIndex, RemoteSkill } from "../reader.ts";
+import type { RemoteIndex, RemoteSkill, SeenBefore } from "../reader.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
-/** How a source is read; what a value is absent for is not read. */
-export interface ReadSourceOptions {
+/** How a source is read. */
+export interface ReadSourceOptions extends SeenBefore {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
-  /** Of the index as it is known: if nothing changed, the answer is `unchanged`. */
-  readonly etags?: Readonly<Record<string, string>>;
-  /** The same of a git source: the commit that is known. */
-  readonly commit?: string;
-  readonly git?: {
-    readonly readIndex: (
-      source: Source,
-      options: {
-        readonly signal: AbortSignal;
-        readonly commit?: string;
-        readonly etags?: Readonly<Record<string, string>>;
-      },
-    ) => Promise<RemoteIndex | "unchanged">;
-  };
-  readonly readMarketplace?: (source: Source, json: unknown, url: string, signal: AbortSignal) => Promise<RemoteIndex>;
-  /** What the frontmatter of a SKILL.md says. */
-  readonly describe?: (text: string) => { readonly name?: string; readonly description?: string };
+  /** Opens git, which most sources do not need. */
+  readonly git: () => Promise<Pick<GitSource, "readIndex" | "readMarketplace">>;
 }
 
 /**
@@ -42,18 +29,10 @@ export async function readSource(
 ): Promise<RemoteIndex>;
 export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged">;
 export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged"> {
-  const { fetcher, signal, etags = {}, commit, git } = reading;
-  if (source.kind === "git") {
-    if (git === undefined)
-      throw new SkillsError("SOURCE_INVALID", `${source.label}: git repositories are not read here`);
-    return await git.readIndex(source, {
-      signal,
-      ...(reading.etags !== undefined && { etags }),
-      ...(commit !== undefined && { commit }),
-    });
-  }
+  const { fetcher, signal, git, ...before } = reading;
+  if (source.kind === "git") return await (await git()).readIndex(source, { signal, ...before });
   const asker = createSourceClient({ fetcher, signal });
-  if (await asker.areUnchanged(etags)) return "unchanged";
+  if (await asker.areUnchanged(before.etags ?? {})) return "unchanged";
   return await readWeb(source, asker, reading);
 }
 
@@ -63,12 +42,15 @@ async function readWeb(source: Source, asker: SourceClient, reading: ReadSourceO
   if (archive !== undefined) return toArchiveIndex(source, archive);
   const tried: ListingResult[] = [];
   for (const addresses of addressesOf(source, url)) {
-    const found = await Promise.all(addresses.map((address) => readAddress(address, asker, reading)));
+    const found = await Promise.all(addresses.map((address) => readAddress(address, asker)));
     tried.push(...found);
     const listings = found.filter((one) => "skills" in one);
     if (listings.length > 0) return toIndex(source, listings, tried, reading);
     const marketplace = found.find((one) => one.form === "marketplace");
-    if (marketplace !== undefined) return await readFrom(marketplace, source, reading);
+    if (marketplace !== undefined) {
+      const git = await reading.git();
+      return await git.readMarketplace(source, marketplace.json, marketplace.url, reading.signal);
+    }
     if (found.every((one) => one.form === "nothing" && one.why !== undefined)) break;
   }
   throw nothingAt(source, tried);
@@ -99,16 +81,11 @@ function registryAddress(url: URL): string {
   return address.href;
 }
 
-async function readAddress(
-  address: string,
-  asker: SourceClient,
-  { describe }: ReadSourceOptions,
-): Promise<ListingResult> {
+async function readAddress(address: string, asker: SourceClient): Promise<ListingResult> {
   const found = await readListing(address, asker);
   if (found.form !== "nothing") return found;
   const answer = await asker.ask(address);
-  const skill = answer.type === "text" ? readSkillMdListing(answer, address, describe) : undefined;
-  return skill ?? found;
+  return (answer.type === "text" ? readSkillMdListing(answer, address) : undefined) ?? found;
 }
 
 function toArchiveIndex(source: Source, name: string): RemoteIndex {
@@ -118,15 +95,6 @@ function toArchiveIndex(source: Source, name: string): RemoteIndex {
   }
   const content = { type: "archive", url: source.url } as const;
   return { source, form: "agent-skills-0.2", skills: [{ name, description: "", content }], problems: [] };
-}
-
-async function readFrom(
-  { json, url }: FoundMarketplace,
-  source: Source,
-  { readMarketplace, signal }: ReadSourceOptions,
-): Promise<RemoteIndex> {
-  if (readMarketplace !== undefined) return await readMarketplace(source, json, url, signal);
-  throw new SkillsError("SOURCE_INVALID", `${toLabel(url)} is a plugin marketplace, which is not read here`);
 }
 
 function toIndex(
@@ -188,10 +156,9 @@ function mergeListings(
 function readSkillMdListing(
   { text, url, etag }: { readonly text: string; readonly url: string; readonly etag?: string },
   address: string,
-  describe: (text: string) => { readonly name?: string; readonly description?: string } = () => ({}),
 ): FoundListing | undefined {
   if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
-  const { name: own = "", description = "" } = describe(text);
+  const { name: own = "", description = "" } = describeSkillText(text);
   const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
   const name = [own, parts.at(-2) ?? ""].find(isAgentSkillsName);
   if (name === undefined) return undefined;

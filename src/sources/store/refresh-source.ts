@@ -2,9 +2,7 @@ import { createHash } from "node:crypto";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { Source } from "../source.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";
-import type { SkillStore } from "./skill-store.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { CopiedSkill, SourceState } from "./source-state.ts";
 
@@ -18,14 +16,8 @@ export const sourceLimits = {
 } as const;
 
 export interface RefreshSourceOptions {
-  readonly source: Source;
   readonly copies: SourceCopies;
-  readonly store: SkillStore;
   readonly reader: SourceReader;
-  /** Bytes of the copies of all other sources. */
-  readonly otherBytes: () => number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
@@ -38,9 +30,10 @@ const copiesAtOnce = 100;
  * is no longer listed is removed. Throws if the source cannot be read: then the copies stay as they are.
  */
 export async function refreshSource(options: RefreshSourceOptions): Promise<SourceState> {
-  const { source, copies, reader, signal, now } = options;
-  const before = await withoutDamaged(copies.state(), options);
-  const index = await reader.read(source, seenBefore(before), signal);
+  const { copies, reader, signal } = options;
+  const { now } = copies;
+  const before = await withoutDamaged(copies, signal);
+  const index = await reader.read(copies.source, seenBefore(before), signal);
   if (index === undefined) {
     return await copies.change((state) => succeeded(state, { lastLook: now(), lastGood: now() }));
   }
@@ -76,7 +69,7 @@ class Round {
   constructor(index: RemoteIndex, before: SourceState, options: RefreshSourceOptions) {
     this.#options = options;
     this.#before = new Map(before.skills.map((skill) => [skill.name, skill]));
-    this.#bytes = options.otherBytes();
+    this.#bytes = options.copies.otherBytes();
     this.problems = [...index.problems];
     this.isComplete = index.isPartial !== true;
     const surplus = index.skills.length - sourceLimits.skills;
@@ -109,7 +102,7 @@ class Round {
 
   /** A sentence: why there is no new copy. Undefined: it is of no use to us, and that is no problem of its copy. */
   async #copyOne(skill: RemoteSkill): Promise<CopiedSkill | string | undefined> {
-    const { reader, store, signal } = this.#options;
+    const { reader, copies, signal } = this.#options;
     const { name, content } = skill;
     if (content.type === "unusable") {
       if (!this.problems.some((problem) => problem.includes(content.why)))
@@ -118,13 +111,13 @@ class Round {
     }
     const pin = pinOf(content);
     const before = this.#before.get(name);
-    if (before !== undefined && pin !== undefined && before.pin === pin && store.has(before))
+    if (before !== undefined && pin !== undefined && before.pin === pin && copies.store.has(before))
       return { ...before, ...this.#factsOf(skill, pin) };
     try {
       const room = sourceLimits.bytes - this.#bytes;
       if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
       const files = await reader.skillFiles(skill, signal);
-      const copy = await store.put(name, files, signal);
+      const copy = await copies.store.put(name, files, signal);
       return { name, ...copy, ...this.#factsOf(skill, pin) };
     } catch (error) {
       signal.throwIfAborted();
@@ -151,7 +144,7 @@ class Round {
   }
 
   #factsOf({ version, id, content }: RemoteSkill, pin: string | undefined): Partial<CopiedSkill> {
-    const { source } = this.#options;
+    const { source } = this.#options.copies;
     const isOfSource = content.type === "git" && isSameRepository(content.repository, source.url);
     return {
       ...(version !== undefined && { version }),
@@ -163,21 +156,19 @@ class Round {
 }
 
 /** Copies whose bytes are no longer those of their digest are downloaded again. */
-async function withoutDamaged(state: SourceState, { store, signal }: RefreshSourceOptions): Promise<SourceState> {
-  const damaged = await damagedIn(state, store, signal);
+async function withoutDamaged(copies: SourceCopies, signal: AbortSignal): Promise<SourceState> {
+  const state = copies.state();
+  const damaged = await damagedIn(copies, signal);
   if (damaged.length === 0) return state;
-  for (const skill of damaged) store.discard(skill);
-  return { ...withoutEtags(state), skills: state.skills.filter((skill) => !damaged.includes(skill)) };
+  for (const skill of damaged) copies.store.discard(skill);
+  const names = new Set(damaged.map(({ name }) => name));
+  return { ...withoutEtags(state), skills: state.skills.filter(({ name }) => !names.has(name)) };
 }
 
 /** The copies whose bytes are not those of their digest. */
-export async function damagedIn(
-  { skills }: Pick<SourceState, "skills">,
-  store: SkillStore,
-  signal: AbortSignal,
-): Promise<readonly CopiedSkill[]> {
+export async function damagedIn(copies: SourceCopies, signal: AbortSignal): Promise<readonly CopiedSkill[]> {
   const damaged: CopiedSkill[] = [];
-  for (const skill of skills) if (!(await store.isWhole(skill, signal))) damaged.push(skill);
+  for (const skill of copies.state().skills) if (!(await copies.store.isWhole(skill, signal))) damaged.push(skill);
   return damaged;
 }
 

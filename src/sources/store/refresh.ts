@@ -2,22 +2,16 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { unlessAborted } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { Source } from "../source.ts";
 import type { SourceReader } from "../reader.ts";
 import { damagedIn, refreshSource } from "./refresh-source.ts";
-import type { SkillStore } from "./skill-store.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { SourceState } from "./source-state.ts";
 
 export interface RefreshOptions {
-  readonly source: Source;
   readonly copies: SourceCopies;
-  readonly store: SkillStore;
+  /** For one look. */
   readonly openReader: () => Promise<SourceReader>;
-  readonly otherBytes: () => number;
   readonly clock: Clock;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
@@ -58,7 +52,7 @@ export class SourceRefresh {
 
   /** Corrects what a crash left, and looks whenever it is time. Never throws. */
   start(): void {
-    this.#background = this.#begin().catch((error: unknown) => this.#logOnce(sayUnusable(this.#options.source, error)));
+    this.#background = this.#begin().catch((error: unknown) => this.#logOnce(this.#sayUnusable(error)));
   }
 
   /** Looks now, whenever the next look was due; one look at a time. Rejects with the reason of the signal, or UNREADABLE. */
@@ -84,26 +78,26 @@ export class SourceRefresh {
   }
 
   async #begin(): Promise<void> {
-    const { copies, store, now } = this.#options;
+    const { copies } = this.#options;
     const { signal } = this.#ending;
     copies.open();
     await copies.reconcile();
-    const damaged = await damagedIn(copies.state(), store, signal).catch(() => []);
+    const damaged = await damagedIn(copies, signal).catch(() => []);
     if (signal.aborted) return;
-    if (damaged.length > 0) await copies.change((state) => ({ ...state, nextLook: now() }));
+    if (damaged.length > 0) await copies.change((state) => ({ ...state, nextLook: copies.now() }));
     this.#wait();
   }
 
   #wait(): void {
-    const { copies, clock, now } = this.#options;
+    const { copies, clock } = this.#options;
     if (this.#ending.signal.aborted) return;
-    const ms = Math.min(Math.max(copies.state().nextLook - now(), 0), longestRetryMs);
+    const ms = Math.min(Math.max(copies.state().nextLook - copies.now(), 0), longestRetryMs);
     this.#stopWaiting = clock.after(ms, () => {
       this.#background = this.#lookIfDue().then(
         () => this.#wait(),
         (error: unknown) => {
           if (this.#ending.signal.aborted) return;
-          this.#logOnce(sayUnusable(this.#options.source, error));
+          this.#logOnce(this.#sayUnusable(error));
           this.#stopWaiting = clock.after(firstRetryMs, () => this.#wait());
         },
       );
@@ -112,7 +106,8 @@ export class SourceRefresh {
 
   /** Another process may have looked meanwhile, or be looking. */
   async #lookIfDue(): Promise<void> {
-    const { copies, now } = this.#options;
+    const { copies } = this.#options;
+    const { now } = copies;
     if (this.#ending.signal.aborted) return;
     const claim = { isMine: false };
     await copies.change((state) => {
@@ -123,7 +118,8 @@ export class SourceRefresh {
   }
 
   async #look(): Promise<RefreshOutcome> {
-    const { source, copies, store, openReader, otherBytes, now, clock, onLook } = this.#options;
+    const { copies, openReader, clock, onLook } = this.#options;
+    const { now } = copies;
     const deadline = new AbortController();
     const stop = clock.after(longestLookMs, () =>
       deadline.abort(new Error(`it took longer than ${longestLookMs / 60_000} minutes`)),
@@ -132,7 +128,7 @@ export class SourceRefresh {
     try {
       const reader = await openReader();
       try {
-        await refreshSource({ source, copies, store, reader, otherBytes, now, signal });
+        await refreshSource({ copies, reader, signal });
       } finally {
         await reader.close();
       }
@@ -153,8 +149,9 @@ export class SourceRefresh {
   }
 
   async #keepCopies(error: unknown): Promise<RefreshOutcome> {
-    const { source, copies, now } = this.#options;
-    const failure = isSkillsError(error) || error instanceof Error ? error.message : String(error);
+    const { copies } = this.#options;
+    const { source, now } = copies;
+    const failure = error instanceof Error ? error.message : String(error);
     const state = await copies.change((found) => {
       const failures = found.failures + 1;
       const retryMs = Math.min(firstRetryMs * 2 ** Math.min(found.failures, 20), longestRetryMs);
@@ -167,6 +164,11 @@ export class SourceRefresh {
 
   #jittered(ms: number): number {
     return Math.round(ms * (0.9 + 0.2 * this.#options.random()));
+  }
+
+  #sayUnusable(error: unknown): string {
+    const why = error instanceof Error ? error.message : String(error);
+    return `The copies of the skills of ${this.#options.copies.source.label} cannot be changed: ${why}`;
   }
 
   /** The same message is not repeated at each look. */
@@ -189,10 +191,6 @@ function sayProblems({ label, problems }: SourceState): string {
   const more = problems.length - problemsLogged;
   const rest = more <= 0 ? "" : `; … and ${more} more`;
   return `Not all of ${label} can be used: ${problems.slice(0, problemsLogged).join("; ")}${rest}`;
-}
-
-function sayUnusable({ label }: Source, error: unknown): string {
-  return `The copies of the skills of ${label} cannot be changed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 function retryAfterMs(error: unknown): number {

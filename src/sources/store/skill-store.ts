@@ -10,16 +10,10 @@ import { type StorePlaces, copyPlace } from "./store-places.ts";
 import { syncDirectory } from "../../base/paths/replace-file.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
-
-/** What the store must know about skills, which is of another room. */
-export interface SkillReading {
-  /** `sha256:…` of the files that a skill's directory serves; undefined if it is too large. Throws if it cannot be read. */
-  readonly digestOf: (directory: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The slug of the skill in a directory, whose index names it so. */
-  readonly slugOf: (directory: string, name: string) => Promise<string | undefined>;
-  /** Whether files and directories of this name belong to no skill: they are neither served nor hashed. */
-  readonly isHidden: (name: string) => boolean;
-}
+import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
+import { type SkillHasher, isHiddenName } from "../../skills/hash.ts";
+import { toSlug } from "../../skills/skill.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
 
 /** A copy in the store. */
 export interface Copy {
@@ -33,11 +27,12 @@ const maxAttempts = 5;
 /** Versions of skills by their digest. What is stored never changes. */
 export class SkillStore {
   readonly #places: StorePlaces;
-  readonly #reading: SkillReading;
+  readonly #hasher: SkillHasher;
+  readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
 
-  constructor(places: StorePlaces, reading: SkillReading) {
+  constructor(places: StorePlaces, hasher: SkillHasher) {
     this.#places = places;
-    this.#reading = reading;
+    this.#hasher = hasher;
   }
 
   /**
@@ -51,9 +46,10 @@ export class SkillStore {
     try {
       const bytes = await this.#write(written, files, signal);
       const real = realpathSync.native(written);
-      const slug = await this.#reading.slugOf(real, name);
-      if (slug === undefined) throw noSlug(name);
-      const digest = await this.#reading.digestOf(real, signal);
+      const slug = await this.#slugOf(real, name);
+      if (slug === undefined)
+        throw unusable(`Neither the skill nor its index has a usable name: ${JSON.stringify(name)}`);
+      const { digest } = await this.#hasher.hash(this.#source, real, signal);
       if (digest === undefined) throw tooLarge();
       const copy: Copy = { slug, digest, bytes };
       await this.#enter(written, copy, signal);
@@ -68,7 +64,8 @@ export class SkillStore {
     const place = copyPlace(this.#places, copy);
     if (!this.has(copy)) return false;
     try {
-      return (await this.#reading.digestOf(realpathSync.native(place), signal)) === copy.digest;
+      const { digest } = await this.#hasher.hash(this.#source, realpathSync.native(place), signal);
+      return digest === copy.digest;
     } catch {
       signal.throwIfAborted();
       return false; // It cannot be read.
@@ -99,10 +96,22 @@ export class SkillStore {
     }
   }
 
+  /** The slug of the skill in a directory, whose index names it so. */
+  async #slugOf(directory: string, name: string): Promise<string | undefined> {
+    const expected = toSlug(name);
+    const read = () => readDirectory(directory, expected ?? name, { files: this.#source.files });
+    let record = read();
+    if (record === needsManifestReader) {
+      await loadManifestReader();
+      record = read();
+    }
+    return (record === needsManifestReader ? undefined : record?.skill?.slug) ?? expected;
+  }
+
   async #write(directory: string, files: readonly SkillFile[], signal: AbortSignal): Promise<number> {
     const shown = files.filter((file) => {
       if (file.path.split(/[/\\]/).some((name) => ["", ".", ".."].includes(name))) throw badPath(file.path);
-      return !file.path.split("/").some((name) => this.#reading.isHidden(name));
+      return !file.path.split("/").some((name) => isHiddenName(name));
     });
     if (shown.length > skillLimits.files) throw tooLarge();
     const made = new Set<string>([directory]);
@@ -162,18 +171,15 @@ async function makeAbove(file: string, made: Set<string>): Promise<void> {
   made.add(above);
 }
 
-function noSlug(name: string): SkillsError {
-  return new SkillsError(
-    "SOURCE_INVALID",
-    `Neither the skill nor its index has a usable name: ${JSON.stringify(name)}.`,
-  );
-}
-
 function tooLarge(): SkillsError {
   const limits = `${skillLimits.files} files and ${skillLimits.bytes / 1024 / 1024} MiB`;
   return new SkillsError("FILE_TOO_LARGE", `The skill is too large; the limits are ${limits}.`);
 }
 
 function badPath(file: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `The skill has a file that cannot be stored: ${JSON.stringify(file)}.`);
+  return unusable(`The skill has a file that cannot be stored: ${JSON.stringify(file)}`);
+}
+
+function unusable(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${why}.`);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { namesIn } from "../../base/paths/directories.ts";
 import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Source } from "../source.ts";
 import type { SkillStore } from "./skill-store.ts";
@@ -37,37 +38,50 @@ const linksInTurn = 256;
  * older versions, which the next one corrects.
  */
 export class SourceCopies {
-  readonly #options: SourceCopiesOptions;
+  readonly source: Source;
+  readonly store: SkillStore;
+  readonly now: () => number;
+  readonly #places: StorePlaces;
+  readonly #turns: TurnLock;
   readonly #own: SourcePlaces;
 
-  constructor(options: SourceCopiesOptions) {
-    this.#options = options;
-    this.#own = sourcePlaces(options.places, options.source);
+  constructor({ source, places, store, turns, now }: SourceCopiesOptions) {
+    this.source = source;
+    this.store = store;
+    this.now = now;
+    this.#places = places;
+    this.#turns = turns;
+    this.#own = sourcePlaces(places, source);
   }
 
   /** Creates the directories that are missing. Throws UNREADABLE if others could write there. */
   open(): void {
-    makeStorePlaces(this.#options.places);
+    makeStorePlaces(this.#places);
     makeSourcePlaces(this.#own);
   }
 
   /** As it is on disk. */
   state(): SourceState {
-    return readState(this.#own.state) ?? newState(this.#options.source, this.#options.now());
+    return readState(this.#own.state) ?? newState(this.source, this.now());
+  }
+
+  /** The bytes of the copies of all other sources. */
+  otherBytes(): number {
+    const others = statesIn(this.#places).filter(({ directory }) => directory !== this.#own.directory);
+    return others.flatMap(({ state }) => state?.skills ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Replaces the state, and then the links. `change` gets what is on disk, and may be called again; undefined: nothing changes. */
   async change(change: (before: SourceState) => SourceState | undefined): Promise<SourceState> {
-    const { turns, store, now } = this.#options;
-    const changed = await turns.exclusive(async (turn) => {
+    const changed = await this.#turns.exclusive(async (turn) => {
       const before = this.state();
       const wanted = change(before);
       if (wanted === undefined) return before;
       // A sweep of another process may have taken one of them.
-      const skills = wanted.skills.filter((skill) => store.has(skill));
+      const skills = wanted.skills.filter((skill) => this.store.has(skill));
       const next = { ...wanted, skills };
       const current = new Set(skills.map(({ digest }) => digest));
-      for (const skill of before.skills) if (!current.has(skill.digest)) store.touch(skill, now());
+      for (const skill of before.skills) if (!current.has(skill.digest)) this.store.touch(skill, this.now());
       await turn.write(this.#own.state, formatState(next));
       return next;
     });
@@ -79,7 +93,7 @@ export class SourceCopies {
   async reconcile(): Promise<void> {
     const turnsNeeded = Math.ceil(this.#differences().length / linksInTurn);
     for (let count = 0; count < turnsNeeded; count++) {
-      await this.#options.turns.exclusive(async (turn) => {
+      await this.#turns.exclusive(async (turn) => {
         for (const difference of this.#differences().slice(0, linksInTurn)) await this.#correct(turn, difference);
       });
     }
@@ -88,14 +102,13 @@ export class SourceCopies {
   async #correct(turn: Turn, { place, target }: Difference): Promise<void> {
     const found = lstatSync(place, { throwIfNoEntry: false });
     if (found?.isSymbolicLink() === false)
-      turn.move(place, path.join(this.#options.places.trash, randomBytes(8).toString("hex")));
+      turn.move(place, path.join(this.#places.trash, randomBytes(8).toString("hex")));
     else if (target === undefined) turn.remove(place);
     if (target !== undefined) await turn.link(place, target);
   }
 
   #differences(): readonly Difference[] {
-    const { store } = this.#options.places;
-    const real = realpathSync.native(store);
+    const real = realpathSync.native(this.#places.store);
     const wanted = new Map(this.state().skills.map((skill) => [skill.slug, copyPlace({ store: real }, skill)]));
     const links = new Set(readdirSync(this.#own.skills));
     return [
@@ -115,4 +128,14 @@ function leadsTo(link: string, target: string): boolean {
   } catch {
     return false; // It is none.
   }
+}
+
+/** The states of all sources that were ever read. */
+export function statesIn(
+  places: StorePlaces,
+): readonly { readonly directory: string; readonly state: SourceState | undefined }[] {
+  return namesIn(places.sources).map((key) => {
+    const { directory, state } = sourcePlaces(places, key);
+    return { directory, state: readState(state) };
+  });
 }

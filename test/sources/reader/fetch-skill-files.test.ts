@@ -8,12 +8,13 @@ import { type HostileServer, answers, openHostileServer, openWorld } from "../ho
 import type { RemoteContent, SkillFile } from "../../../src/sources/reader.ts";
 
 const signal = new AbortController().signal;
+const git = (): never => expect.unreachable("git is not needed");
 const digestOf = (bytes: Uint8Array | string): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 
 async function open(): Promise<{ server: HostileServer; read: (content: RemoteContent) => Promise<unknown> }> {
   const server = await openHostileServer();
   const { fetcher } = openWorld({ typed: [server.origin] });
-  return { server, read: (content) => contentsOf(content, { fetcher, signal }) };
+  return { server, read: (content) => contentsOf(content, { fetcher, git, signal }) };
 }
 
 async function contentsOf(content: RemoteContent, options: FetchSkillFilesOptions): Promise<Record<string, string>> {
@@ -136,21 +137,23 @@ test("a git repository is read as its reference says, by the same rules", async 
   const answer = (path: string): FetchSkillFilesOptions => ({
     fetcher,
     signal,
-    readGit(...question) {
-      asked.push(question.slice(0, 3));
-      const more = { path, bytes: Buffer.from("x"), executable: false };
-      return Promise.resolve([{ path: "SKILL.md", bytes: Buffer.from("a"), executable: false }, more]);
-    },
+    git: () =>
+      Promise.resolve({
+        readGit(...question) {
+          asked.push(question.slice(0, 3));
+          const more = { path, bytes: Buffer.from("x"), executable: false };
+          return Promise.resolve([{ path: "SKILL.md", bytes: Buffer.from("a"), executable: false }, more]);
+        },
+      }),
   });
   expect(await contentsOf(content, answer("x"))).toEqual({ "SKILL.md": "a", x: "x" });
   expect(asked).toEqual([["https://example.com/r", "c", "d"]]);
   await expect(fetchSkillFiles(content, answer("../x"))).rejects.toThrow("The skill has an unusable path");
-  await expect(fetchSkillFiles(content, { fetcher, signal })).rejects.toThrow("cannot be read here");
 });
 
 test("what is not downloaded is refused with the reason", async () => {
   const { fetcher } = openWorld({});
-  const read = (content: RemoteContent): Promise<unknown> => fetchSkillFiles(content, { fetcher, signal });
+  const read = (content: RemoteContent): Promise<unknown> => fetchSkillFiles(content, { fetcher, git, signal });
   await expect(read({ type: "unusable", why: "it is a plugin for another agent" })).rejects.toMatchObject({
     code: "SOURCE_INVALID",
     message: "The skill cannot be downloaded: it is a plugin for another agent.",

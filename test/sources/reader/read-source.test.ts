@@ -9,6 +9,7 @@ import { digest } from "./indexes/read-document.ts";
 import type { RemoteIndex } from "../../../src/sources/reader.ts";
 
 const { signal } = new AbortController();
+const git = (): never => expect.unreachable("git is not needed");
 const entry = (name: string, type = "api"): object => ({
   id: `com.example.${name}-v1`,
   name,
@@ -37,7 +38,7 @@ const unreachable = new SkillsError("ENDPOINT_UNREACHABLE", "No connection to ex
 
 type Web = Parameters<typeof fakeFetcher>[0];
 const read = (text: string, web: Web): Promise<RemoteIndex> =>
-  readSource(parseSource(text), { fetcher: fakeFetcher(web), signal });
+  readSource(parseSource(text), { fetcher: fakeFetcher(web), git, signal });
 const namesOf = ({ skills }: RemoteIndex): readonly string[] => skills.map(({ name }) => name);
 
 test("a domain is asked for both indexes; a skill in both has its files from Agent Skills unless it is invoked", async () => {
@@ -88,7 +89,7 @@ test.each([
 
 test("a document is asked before anything else", async () => {
   const fetcher = fakeFetcher({ [`${site}/x.json`]: { body: agentSkills("a") } });
-  await readSource(parseSource(`${site}/x.json`), { fetcher, signal });
+  await readSource(parseSource(`${site}/x.json`), { fetcher, git, signal });
   expect(fetcher.asked).toEqual([`${site}/x.json`]);
 });
 
@@ -117,7 +118,7 @@ test("pages without an end are read up to a limit", async () => {
     const body = Buffer.from(JSON.stringify({ protocol, skills: [entry(`s${asked}`)], next_cursor: String(asked) }));
     return Promise.resolve({ status: 200, headers: {}, url: request.url, body });
   };
-  const index = await readSource(parseSource("registry:example.com"), { fetcher: endless, signal });
+  const index = await readSource(parseSource("registry:example.com"), { fetcher: endless, git, signal });
   expect(asked).toBe(indexLimits.pages);
   expect(index.problems).toEqual([`${site}/skills: only the first ${indexLimits.pages} skills are read`]);
 });
@@ -174,7 +175,7 @@ test.each([unreachable, new SkillsError("EXECUTION_TIMEOUT", "example.com did no
 test("a host that cannot be asked is named once, and not asked for everything", async () => {
   const pages = ["skill-sharing", "agent-skills/index.json", "skills/index.json"].map((name) => `${known}/${name}`);
   const fetcher = fakeFetcher(Object.fromEntries(pages.map((page) => [page, unreachable])));
-  await expect(readSource(parseSource("example.com"), { fetcher, signal })).rejects.toMatchObject({
+  await expect(readSource(parseSource("example.com"), { fetcher, git, signal })).rejects.toMatchObject({
     code: "ENDPOINT_UNREACHABLE",
     message: `${site}/ cannot be read: No connection to example.com`,
   });
@@ -199,14 +200,10 @@ test("links are resolved against the address that answered", async () => {
 
 test("a SKILL.md and an archive are sources of one skill", async () => {
   const address = `${site}/skills/rows/SKILL.md`;
-  const web = { [address]: { body: "---\nname: x\n---\n" } };
-  expect((await read(address, web)).skills).toEqual([{ name: "rows", description: "", content: { type: "skill-md", url: address } }]); // prettier-ignore
-  const described = {
-    describe: () => ({ name: "other", description: "Says\u0007." }),
-    fetcher: fakeFetcher(web),
-    signal,
-  };
-  expect((await readSource(parseSource(address), described)).skills[0]).toMatchObject({ name: "other", description: "Says ." }); // prettier-ignore
+  const unnamed = { [address]: { body: "---\nlicense: MIT\n---\n" } };
+  expect((await read(address, unnamed)).skills).toEqual([{ name: "rows", description: "", content: { type: "skill-md", url: address } }]); // prettier-ignore
+  const named = { [address]: { body: '---\nname: other\ndescription: "Says\\u0007."\n---\n' } };
+  expect((await read(address, named)).skills[0]).toMatchObject({ name: "other", description: "Says ." });
   const archive = await read("https://example.com/dl/rows-clean-1.2.0.tar.gz", {});
   expect(archive.skills).toMatchObject([{ name: "rows-clean", content: { type: "archive" } }]);
   await expect(read("https://example.com/Rows%20Clean.zip", {})).rejects.toMatchObject({ code: "SOURCE_INVALID" });
@@ -215,14 +212,15 @@ test("a SKILL.md and an archive are sources of one skill", async () => {
 test("marketplaces and repositories are read by others", async () => {
   const index: RemoteIndex = { source: parseSource("example.com"), form: "marketplace", skills: [], problems: [] };
   const web = { [`${site}/.claude-plugin/marketplace.json`]: { body: { plugins: [1] } } };
-  await expect(read("example.com", web)).rejects.toThrow("a plugin marketplace, which is not read here");
-  await expect(read("acme/skills", {})).rejects.toThrow("git repositories are not read here");
   const seen: unknown[] = [];
   const reading = {
     fetcher: fakeFetcher(web),
     signal,
-    readMarketplace: (...given: readonly unknown[]) => (seen.push(given.slice(1, 3)), Promise.resolve(index)),
-    git: { readIndex: (...given: readonly unknown[]) => (seen.push(given[1]), Promise.resolve("unchanged" as const)) },
+    git: () =>
+      Promise.resolve({
+        readMarketplace: (...given: readonly unknown[]) => (seen.push(given.slice(1, 3)), Promise.resolve(index)),
+        readIndex: (...given: readonly unknown[]) => (seen.push(given[1]), Promise.resolve("unchanged" as const)),
+      }),
   };
   expect(await readSource(parseSource("example.com"), reading)).toBe(index);
   expect(await readSource(parseSource("acme/skills"), { ...reading, commit: "c" })).toBe("unchanged");
@@ -235,13 +233,13 @@ test("nothing is read again while no document has changed", async () => {
     [`${known}/agent-skills/index.json`]: { body: agentSkills("b"), headers: { etag: '"a"' } },
   };
   const source = parseSource("example.com");
-  const { etags = {} } = await readSource(source, { fetcher: fakeFetcher(web), signal });
+  const { etags = {} } = await readSource(source, { fetcher: fakeFetcher(web), git, signal });
   const again = fakeFetcher(web);
-  expect(await readSource(source, { fetcher: again, signal, etags })).toBe("unchanged");
+  expect(await readSource(source, { fetcher: again, git, signal, etags })).toBe("unchanged");
   expect(again.asked).toEqual(Object.keys(web));
   const changed = { ...web, [`${known}/skill-sharing`]: { body: sharing(entry("c")), headers: { etag: '"t"' } } };
   const other = fakeFetcher(changed);
-  const index = await readSource(source, { fetcher: other, signal, etags });
+  const index = await readSource(source, { fetcher: other, git, signal, etags });
   expect(index === "unchanged" ? [] : namesOf(index)).toEqual(["b", "c"]);
   expect(other.asked.filter((url) => url.endsWith("skill-sharing"))).toHaveLength(1);
 });
@@ -249,7 +247,7 @@ test("nothing is read again while no document has changed", async () => {
 test("a reading that is cancelled ends with the reason", async () => {
   const reason = new Error("enough");
   const fetcher = fakeFetcher({});
-  await expect(readSource(parseSource("example.com"), { fetcher, signal: AbortSignal.abort(reason) })).rejects.toBe(
-    reason,
-  );
+  await expect(
+    readSource(parseSource("example.com"), { fetcher, git, signal: AbortSignal.abort(reason) }),
+  ).rejects.toBe(reason);
 });

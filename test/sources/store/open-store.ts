@@ -1,11 +1,10 @@
 import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { Log } from "../../../src/base/log.ts";
 import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { skillReading } from "../../../src/sources/store.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile, SourceReader } from "../../../src/sources/reader.ts";
 import { parseSource } from "../../../src/sources/source.ts";
 import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
@@ -107,7 +106,7 @@ export interface OpenStore {
 export function openStore(dataDirectory = newDataDirectory(), now = (): number => 1_000): OpenStore {
   const places = storePlaces(dataDirectory);
   const turns = new TurnLock(places.turns, { pause: () => new Promise((resolve) => setImmediate(resolve)) });
-  const store = new SkillStore(places, skillReading(createSkillHasher()));
+  const store = new SkillStore(places, createSkillHasher());
   const copies = new SourceCopies({ source, places, store, turns, now });
   copies.open();
   const { skills } = sourcePlaces(places, source);
@@ -126,7 +125,8 @@ export function openStore(dataDirectory = newDataDirectory(), now = (): number =
       ),
     async look(fake, { otherBytes = 0, signal = new AbortController().signal } = {}) {
       const reader = await fake.openReader();
-      return await refreshSource({ source, copies, store, reader, otherBytes: () => otherBytes, now, signal });
+      vi.spyOn(copies, "otherBytes").mockReturnValue(otherBytes);
+      return await refreshSource({ copies, reader, signal });
     },
   };
 }
@@ -147,8 +147,7 @@ export function openRefresh(fake: FakeSource, { random = 0.5, dataDirectory = ne
   const told: string[] = [];
   const log: Log = (_level, message) => void told.push(message);
   const { openReader } = fake;
-  const common = { source, openReader, otherBytes: () => 0, clock, now, random: () => random, log };
-  const refresh = new SourceRefresh({ ...common, copies: opened.copies, store: opened.store });
+  const refresh = new SourceRefresh({ copies: opened.copies, openReader, clock, random: () => random, log });
   return {
     ...opened,
     refresh,

@@ -2,7 +2,6 @@ import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SourceDenial, SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
-import { describeSkillText } from "../../../skills/document.ts";
 
 /** Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. */
 export interface LimitedSourceReader {
@@ -46,7 +45,7 @@ export function createLimitedSourceReader(
         // What connects is loaded when something is read.
         const { openSourceReader } = await import("../../../sources/reader.ts");
         const urls = typed.map(({ url }) => url);
-        reader = openSourceReader({ allowPrivate, typed: urls, denied, describe: describeSkillText });
+        reader = openSourceReader({ allowPrivate, typed: urls, denied });
         return await work(limitBytes(reader), signal);
       } catch (error) {
         signal.throwIfAborted();

@@ -1,13 +1,13 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
-import { allowPrivate, json, tokensByOrigin, token } from "../../arguments/shared-options.ts";
+import { allowPrivate, json, token } from "../../arguments/shared-options.ts";
 import { defineCommand, choice } from "../../command.ts";
-import { parseSource } from "../../../sources/source.ts";
-import { deniedSources } from "../../arguments/policies.ts";
+import { type Source, parseSource } from "../../../sources/source.ts";
+import { withReader } from "./install/with-reader.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { type Terminal, onInterruption } from "../../report/terminal.ts";
-import type { SourceListings, RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import type { RemoteIndex, RemoteSkill, SourceLister } from "../../../sources/reader.ts";
 
 /** Skills whose descriptors are read to say what can be done with them. */
 const describedSkills = 200;
@@ -29,40 +29,33 @@ export const command = defineCommand({
     "Exits with 1 if nothing is found, or if an address could not be read.",
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
-    const { openListings } = await import("../../../sources/reader.ts");
-    const opened = openListings([text], options["allow-private"] ?? [], {
-      denied: deniedSources(terminal.cwd, terminal),
-      tokens: tokensByOrigin(options.token, [parseSource(text)]),
-    });
-    const { signal, stop } = onInterruption();
-    try {
-      const index = await read(opened, options.type, signal, terminal);
-      if (options.json === true) await terminal.printJson(toJson(index));
-      else await printTable(index, options.type, terminal);
-      return index.isPartial === true || index.skills.length === 0 ? 1 : 0;
-    } catch (error) {
-      if (signal.aborted) return 130;
-      throw error;
-    } finally {
-      stop();
-      await opened.close();
-    }
+    const source = parseSource(text);
+    const { "allow-private": allowPrivate, type, token, json } = options;
+    return await withReader(
+      { allowPrivate, typed: [source], token, directory: terminal.cwd, terminal },
+      async (reader, signal) => {
+        const index = await read(source, type, reader, signal, terminal);
+        if (json === true) await terminal.printJson(toJson(index));
+        else await printTable(index, type, terminal);
+        return index.isPartial === true || index.skills.length === 0 ? 1 : 0;
+      },
+    );
   },
 });
 
 /** What the source lists, of one type if one is asked for; the first skills with their descriptors. */
 async function read(
-  { sources: [source], readDescriptors, read }: SourceListings,
+  source: Source,
   type: string | undefined,
+  reader: SourceLister,
   signal: AbortSignal,
   { progress }: Pick<Terminal, "progress">,
 ): Promise<RemoteIndex> {
-  if (source === undefined) throw new TypeError("no source");
   progress.show(`reading ${source.label}`);
-  const index = await read(source, signal);
+  const index = await reader.list(source, signal);
   const skills = index.skills.filter(({ capabilityType }) => type === undefined || capabilityType === type);
   progress.show(`reading the descriptors of ${source.label}`);
-  const described = await readDescriptors(skills.slice(0, describedSkills), signal);
+  const described = await reader.readDescriptors(skills.slice(0, describedSkills), signal);
   progress.done();
   return {
     ...index,

@@ -1,17 +1,17 @@
 import { byCodePoint } from "../../../base/text/code-points.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
-import { allowPrivate, cwd, json, notes, roots, tokensByOrigin, token } from "../../arguments/shared-options.ts";
+import { allowPrivate, cwd, json, notes, roots, token } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, texts } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing.ts";
 import { parseSource } from "../../../sources/source.ts";
-import { deniedSources } from "../../arguments/policies.ts";
+import { withReader } from "./install/with-reader.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
-import { type Terminal, onInterruption } from "../../report/terminal.ts";
-import type { RemoteIndex } from "../../../sources/reader.ts";
+import type { Terminal } from "../../report/terminal.ts";
+import type { RemoteIndex, SourceLister } from "../../../sources/reader.ts";
 
 export const command = defineCommand({
   usage: "find WORD… [options]",
@@ -36,47 +36,35 @@ export const command = defineCommand({
     const words = toQueryWords(positionals.join(" "));
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
     // Sources are searched as they are now, not in the copies of them.
-    const { source: texts = [], "allow-private": allowed = [], token: tokens, ...here } = options;
-    const opened =
-      texts.length === 0
-        ? undefined
-        : (await import("../../../sources/reader.ts")).openListings(texts, allowed, {
-            denied: deniedSources(toAbsolute(options.cwd ?? "."), terminal),
-            tokens: tokensByOrigin(tokens, texts.map(parseSource)),
-          });
-    const { signal, stop } = onInterruption();
-    try {
+    const { source: texts = [], "allow-private": allowPrivate, token, ...here } = options;
+    const sources = texts.map(parseSource);
+    const search = async (reader?: SourceLister, signal?: AbortSignal): Promise<number> => {
       const { catalog, complete } = await createListing(here, terminal);
       const local = catalog.snapshot.skills.map(({ skill }): Candidate => ({
         ...skill,
         from: shownPath(skill.directory, terminal.cwd),
       }));
       const read = await Promise.all(
-        (opened?.sources ?? []).map(async (source) => {
+        sources.map(async (source) => {
           try {
-            return await opened?.read(source, signal);
+            return signal && (await reader?.list(source, signal));
           } catch (error) {
-            signal.throwIfAborted();
+            signal?.throwIfAborted();
             if (!isSkillsError(error)) throw error;
             terminal.note(error.message);
             return undefined;
           }
         }),
       );
-      const found = rank(
-        [...local, ...read.flatMap((index) => (index === undefined ? [] : candidatesOf(index)))],
-        words,
-      );
+      const theirs = read.flatMap((index) => (index === undefined ? [] : candidatesOf(index)));
+      const found = rank([...local, ...theirs], words);
       await print(found, { isJson: options.json === true }, terminal);
       const isComplete = complete && read.every((index) => index !== undefined && index.isPartial !== true);
       return isComplete && found.length > 0 ? 0 : 1;
-    } catch (error) {
-      if (signal.aborted) return 130;
-      throw error;
-    } finally {
-      stop();
-      await opened?.close();
-    }
+    };
+    if (sources.length === 0) return await search();
+    const directory = toAbsolute(options.cwd ?? ".");
+    return await withReader({ allowPrivate, typed: sources, token, directory, terminal }, search);
   },
 });
 

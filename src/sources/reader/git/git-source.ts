@@ -13,18 +13,17 @@ import {
 import { type PluginTree, type PluginsRead, readSinglePlugin } from "../marketplaces/plugin-tree.ts";
 import { type PluginReading, areUnmoved, readPlugins } from "../marketplaces/plugins-elsewhere.ts";
 import type { Source } from "../../source.ts";
-import { type DescribeSkill, describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
+import { describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
 import { joinTreePath, nameOf } from "../trees/file-tree.ts";
 import { findSkills, readSkillFrom } from "../trees/find-skills.ts";
 import { type GitLimits, type GitUrl, gitLimits } from "../git.ts";
 import { findGit } from "./program/run-git.ts";
 import type { GitProgram } from "./program/git-settings.ts";
 import { FetchedRepositories, type Repository } from "./repositories.ts";
-import type { RemoteContent, RemoteIndex, SkillFile } from "../../reader.ts";
+import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../../reader.ts";
 
 export interface GitSourceOptions {
   readonly fetcher: Fetcher;
-  readonly describe: DescribeSkill;
   /** These three as for the fetcher: the same rules hold for git. */
   readonly allowPrivate: readonly string[];
   readonly typed?: readonly string[];
@@ -41,14 +40,7 @@ export interface GitSourceOptions {
 /** Git repositories and marketplaces as sources. Repositories stay on disk until `close`, so that their skills are read from one fetch. */
 export interface GitSource {
   /** `commit` and `etags` of the index as it was read before: "unchanged" if it would be the same now. */
-  readIndex(
-    source: Source,
-    options: {
-      readonly signal: AbortSignal;
-      readonly commit?: string;
-      readonly etags?: Readonly<Record<string, string>>;
-    },
-  ): Promise<RemoteIndex | "unchanged">;
+  readIndex(source: Source, options: SeenBefore & { readonly signal: AbortSignal }): Promise<RemoteIndex | "unchanged">;
   /** The skills of a marketplace that is one JSON document. Its relative paths lead nowhere. */
   readMarketplace(source: Source, json: unknown, url: string, signal: AbortSignal): Promise<RemoteIndex>;
   /** The files of the skill in a directory of a repository, at a full commit id. */
@@ -61,7 +53,7 @@ const largestMarketplace = 5 * 1024 * 1024;
 
 /** Starts nothing and writes nothing before the first repository. */
 export function openGitSource(options: GitSourceOptions): GitSource {
-  const { fetcher, describe, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
+  const { fetcher, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
   const rules = addressRules({ ...options, ownAddresses: options.ownAddresses ?? systemAddresses });
   let program: Promise<GitProgram | undefined> | undefined;
   const repositories = new FetchedRepositories({
@@ -88,7 +80,7 @@ export function openGitSource(options: GitSourceOptions): GitSource {
           followed = {},
           isPartial,
         } = await readAll(source, repository, readingOf(signal));
-        const described = await describeSkills(found, describe);
+        const described = await describeSkills(found);
         return {
           source,
           form,
@@ -103,7 +95,7 @@ export function openGitSource(options: GitSourceOptions): GitSource {
     async readMarketplace(source, json, url, signal) {
       if (!isMarketplace(json)) return { source, form: "marketplace", skills: [], problems: [noMarketplace] };
       const read = await readPlugins(parseMarketplace(json, { url }), undefined, url, readingOf(signal));
-      const { skills, problems } = await describeSkills(read.found, describe);
+      const { skills, problems } = await describeSkills(read.found);
       const all = { source, form: "marketplace", skills, problems: [...read.problems, ...problems] } as const;
       return read.isPartial === true ? { ...all, isPartial: true } : all;
     },

@@ -8,14 +8,8 @@ import {
   readLinks,
   resolveSymlink,
 } from "./file-tree.ts";
+import { describeSkillText } from "../../../skills/document.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
-
-/** What the text of a SKILL.md says, or an empty object. Handed in, because this room does not know how a skill is written. */
-export type DescribeSkill = (text: string) => {
-  readonly name?: string;
-  readonly description?: string;
-  readonly version?: string;
-};
 
 /** A directory of a tree that is a skill. */
 export interface SkillPlace {
@@ -85,7 +79,6 @@ export async function readSkillTexts(
 /** Names and describes skills. Names are unique in the result, which is sorted; what is left out is reported. */
 export async function describeSkills(
   found: readonly TreeSkill[],
-  describe: DescribeSkill,
 ): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
   const problems: string[] = [];
   const skills = new Map<string, RemoteSkill>();
@@ -98,7 +91,7 @@ export async function describeSkills(
       problems.push(`${place} has a SKILL.md of more than ${largest} bytes; left out.`);
       continue;
     }
-    const said = describe(text);
+    const said = describeSkillText(text);
     const description = (said.description ?? "").trim().slice(0, longestDescription);
     if (description === "") {
       problems.push(`${place} has no description that can be read; left out.`);

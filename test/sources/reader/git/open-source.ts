@@ -19,7 +19,7 @@ export function openSource(typed: readonly string[], options: Partial<GitSourceO
     ...(options.resolve !== undefined && { resolve: options.resolve }),
   };
   const fetcher = openFetcher(network);
-  const git = openGitSource({ fetcher, describe, temporaryDirectory, ...network, ...options });
+  const git = openGitSource({ fetcher, temporaryDirectory, ...network, ...options });
   return {
     ...git,
     leftovers: () => readdirSync(temporaryDirectory),
@@ -29,12 +29,6 @@ export function openSource(typed: readonly string[], options: Partial<GitSourceO
       rmSync(temporaryDirectory, { recursive: true, force: true });
     },
   };
-}
-
-/** Enough of frontmatter for tests. */
-function describe(text: string): { name?: string; description?: string; version?: string } {
-  const fields = [...text.matchAll(/^(name|description|version): (.*)$/gm)];
-  return Object.fromEntries(fields.map(([, key = "", value = ""]) => [key, value] as const));
 }
 
 export function gitSourceOf(url: string, rest: Partial<Source> = {}): Source {

@@ -1,9 +1,8 @@
 import { tokensByOrigin } from "../../../arguments/shared-options.ts";
 import { deniedSources } from "../../../arguments/policies.ts";
-import { type SourceReader, openSourceReader } from "../../../../sources/reader.ts";
+import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { type Terminal, onInterruption } from "../../../report/terminal.ts";
-import { describeSkillText } from "../../../../skills/document.ts";
 
 interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
@@ -19,12 +18,13 @@ interface ReaderOptions {
 /** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
 export async function withReader(
   { allowPrivate = [], typed, token, directory, terminal }: ReaderOptions,
-  work: (reader: SourceReader, signal: AbortSignal) => Promise<number>,
+  work: (reader: SourceLister, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const urls = typed.map(({ url }) => url);
   const tokens = tokensByOrigin(token, typed);
   const denied = deniedSources(directory, terminal);
-  const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied, describe: describeSkillText });
+  const { openSourceReader } = await import("../../../../sources/reader.ts");
+  const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied });
   const { signal, stop } = onInterruption();
   try {
     return await work(reader, signal);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { sourcePlaces } from "../../../src/sources/store/store-places.ts";
-import { copyRetentionMs, sourceRetentionMs, sweepStore } from "../../../src/sources/store/open-copies.ts";
+import { copyRetentionMs, sourceRetentionMs, sweepStore } from "../../../src/sources/store/sweep-store.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 
 /** As the times of what is written. */

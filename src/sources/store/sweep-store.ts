@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { lstatSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { namesIn } from "../../base/paths/directories.ts";
+import type { TurnLock } from "../../base/processes/turn-lock.ts";
+import { statesIn } from "./source-copies.ts";
+import type { StorePlaces } from "./store-places.ts";
+
+const dayMs = 24 * 60 * 60 * 1_000;
+/** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */
+export const copyRetentionMs = dayMs;
+/** A process that uses a source looks at it at least once a day. */
+export const sourceRetentionMs = 30 * dayMs;
+/** An older one is of a process that died: no download takes so long. */
+const incomingKeptMs = dayMs;
+
+/** Removes the copies that no source has referred to for a day, and sources that nobody has looked at for 30 days. */
+export async function sweepStore(places: StorePlaces, turns: TurnLock, now: number): Promise<void> {
+  await turns.exclusive((turn) => {
+    const away = (place: string): void => turn.move(place, path.join(places.trash, randomBytes(8).toString("hex")));
+    for (const { directory, state } of statesIn(places)) {
+      if (now - (state?.lastLook ?? modifiedAt(directory)) > sourceRetentionMs) away(directory);
+    }
+    const used = new Set(
+      statesIn(places).flatMap(({ state }) =>
+        (state?.skills ?? []).map(({ digest }) => digest.replace(/^sha256:/, "")),
+      ),
+    );
+    for (const name of namesIn(places.store)) {
+      const place = path.join(places.store, name);
+      if (!used.has(name) && now - modifiedAt(place) > copyRetentionMs) away(place);
+    }
+    for (const name of namesIn(places.incoming)) {
+      const place = path.join(places.incoming, name);
+      if (now - modifiedAt(place) > incomingKeptMs) away(place);
+    }
+    return Promise.resolve();
+  });
+  // Nobody else moves something there and still needs it.
+  for (const name of namesIn(places.trash)) await rm(path.join(places.trash, name), { recursive: true, force: true });
+}
+
+/** Infinity for what is gone. */
+function modifiedAt(place: string): number {
+  return lstatSync(place, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+}
