@@ -9,7 +9,7 @@ import {
 } from "../wire/methods.ts";
 import { isAvailableSkill } from "./skill-fault.ts";
 import { fieldsOf, isStrings, type JsonObject } from "./json.ts";
-import { addAvailableSkill, Entries, type EntryContext } from "./forms/entries.ts";
+import { Entries, type EntryContext } from "./forms/entries.ts";
 import type { ParsedNotification, SkillForm } from "./forms/notification.ts";
 
 /** The whole list of skills of one session at one moment; it replaces the one before. */
@@ -41,18 +41,16 @@ export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
 /** Reads a change from the same params; undefined if they contain none. */
 export function readSkillsDelta(params: unknown): SkillsDelta | undefined {
   const found = readParams(params);
-  if (found === undefined || !isSkillsKind(found.kind)) return undefined;
-  const { revision, added, changed, removed } = found.update;
-  if (typeof revision !== "number" || !Array.isArray(added) || !Array.isArray(changed) || !isStrings(removed))
-    return undefined;
-  const { sessionId } = found;
-  return {
-    sessionId,
-    revision,
-    added: added.filter(isAvailableSkill),
-    changed: changed.filter(isAvailableSkill),
-    removed,
-  };
+  const delta = found && isSkillsKind(found.kind) ? deltaIn(found.update) : undefined;
+  if (found === undefined || delta === undefined) return undefined;
+  const [added, changed] = [delta.added.filter(isAvailableSkill), delta.changed.filter(isAvailableSkill)];
+  return { sessionId: found.sessionId, ...delta, added, changed };
+}
+
+function deltaIn({ revision, added, changed, removed }: JsonObject) {
+  return typeof revision === "number" && Array.isArray(added) && Array.isArray(changed) && isStrings(removed)
+    ? { revision, added: added as unknown[], changed: changed as unknown[], removed }
+    : undefined;
 }
 
 /** The flat form is read by the store only: no agent is known to send it. */
@@ -95,35 +93,30 @@ export function readSkillsList(
   source: EntryContext,
 ): ParsedNotification {
   const { sessionId, update, isFlat } = params;
-  const { availableSkills, revision, added, changed, removed } = update;
+  const { availableSkills, revision } = update;
   const form = formOf(params, isNotification);
   const entries = new Entries(source, sessionId);
-  const root = isFlat ? "" : "/update";
-  const isDelta = Array.isArray(added) && Array.isArray(changed) && isStrings(removed) && typeof revision === "number";
-  if (isDelta) {
-    addAll(entries, changed, `${root}/changed`, form);
-    addAll(entries, added, `${root}/added`, form);
-    return { kind: "delta", sessionId, revision, removed, skills: entries.skills, faults: entries.faults };
+  const addAll = (field: string, values: readonly unknown[]): void => {
+    const place = `${isFlat ? "" : "/update"}/${field}`;
+    for (const [index, value] of values.entries()) {
+      if (entries.isFull(index, place)) return;
+      entries.addAvailable(value, `${place}/${index}`, { form });
+    }
+  };
+  const delta = deltaIn(update);
+  if (delta !== undefined) {
+    addAll("changed", delta.changed);
+    addAll("added", delta.added);
+    const { skills, faults } = entries;
+    return { kind: "delta", sessionId, revision: delta.revision, removed: delta.removed, skills, faults };
   }
   if (!Array.isArray(availableSkills)) {
-    entries.report("INVALID_UPDATE", `${root}/availableSkills`, "is not a list");
+    entries.report("INVALID_UPDATE", `${isFlat ? "" : "/update"}/availableSkills`, "is not a list");
     return { kind: "nothing", sessionId, faults: entries.faults };
   }
-  addAll(entries, availableSkills, `${root}/availableSkills`, form);
-  return {
-    kind: "list",
-    sessionId,
-    revision: typeof revision === "number" ? revision : undefined,
-    skills: entries.skills,
-    faults: entries.faults,
-  };
-}
-
-function addAll(entries: Entries, values: readonly unknown[], place: string, form: SkillForm): void {
-  for (const [index, value] of values.entries()) {
-    if (entries.isFull(index, place)) return;
-    addAvailableSkill(entries, value, `${place}/${index}`, { form });
-  }
+  addAll("availableSkills", availableSkills);
+  const known = typeof revision === "number" ? revision : undefined;
+  return { kind: "list", sessionId, revision: known, skills: entries.skills, faults: entries.faults };
 }
 
 function formOf({ kind, isFlat }: UpdateParams, isNotification: boolean): SkillForm {

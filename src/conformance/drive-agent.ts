@@ -6,7 +6,8 @@ import { initialize, sessionClose, sessionNew, sessionPrompt, metaKey } from "..
 import { quote } from "./rule.ts";
 import { commandUpdates, skillUpdates, readExchange } from "./exchange.ts";
 import { type TranscriptEntry, createRecording, type Recorder } from "./transcript.ts";
-import { type AgentConnection, type AgentResponse, connectToAgent } from "./drive-agent/agent-connection.ts";
+import { type AgentConnection, connectToAgent } from "./drive-agent/agent-connection.ts";
+import type { PeerResponse } from "./peer.ts";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -81,8 +82,7 @@ async function driveOnce(
   const { name, about } = variant;
   const faults: string[] = [];
   const notes: string[] = [];
-  const agent = await startAgent(options.agent);
-  const connection = connectToAgent(agent, recorder, options);
+  const connection = connectToAgent(await startAgent(options.agent), recorder, options);
   try {
     const { timeout } = options;
     const initialized = await connection.request(initialize, toInitializeParams(variant, version), timeout);
@@ -92,19 +92,11 @@ async function driveOnce(
     else {
       const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeout);
       const sessionId = resultOf(opened)?.["sessionId"];
-      if (typeof sessionId === "string")
-        await driveSession({
-          connection,
-          recorder,
-          sessionId,
-          fixture,
-          options,
-          variant,
-          initialized: result,
-          faults,
-          notes,
-        });
-      else faults.push(`session/new: ${"result" in opened ? "the response has no sessionId" : reasonOf(opened)}`);
+      if (typeof sessionId === "string") {
+        await watchSkills({ connection, recorder, fixture, patience: options.patience, notes });
+        const prompt = variant === variants[0] ? options.prompt : undefined;
+        await endSession(connection, sessionId, { prompt, timeout, closes: canClose(result), faults });
+      } else faults.push(`session/new: ${"result" in opened ? "the response has no sessionId" : reasonOf(opened)}`);
     }
   } finally {
     await connection.close();
@@ -112,36 +104,43 @@ async function driveOnce(
   return { name, about, entries: recorder.entries, faults, notes };
 }
 
-interface OpenSession {
-  readonly connection: AgentConnection;
-  readonly recorder: Recorder;
-  readonly sessionId: string;
-  readonly fixture: Fixture | undefined;
-  readonly options: DriveOptions;
-  readonly variant: Variant;
-  readonly initialized: Readonly<Record<string, unknown>>;
-  readonly faults: string[];
-  readonly notes: string[];
-}
-
-async function driveSession(session: OpenSession): Promise<void> {
-  const { connection, sessionId, options, variant, faults } = session;
-  await watchSkills(session);
-  if (options.prompt !== undefined && variant === variants[0]) {
-    const params = { sessionId, prompt: [{ type: "text", text: options.prompt }] };
-    const answer = await connection.request(sessionPrompt, params, options.timeout * 10);
-    if (!("result" in answer)) faults.push(`session/prompt: ${reasonOf(answer)}`);
+/** Prompts the agent, if at all, and closes the session, if it can be closed. */
+async function endSession(
+  connection: AgentConnection,
+  sessionId: string,
+  {
+    prompt,
+    timeout,
+    closes,
+    faults,
+  }: Pick<DriveOptions, "timeout"> & {
+    readonly prompt: string | undefined;
+    readonly closes: boolean;
+    readonly faults: string[];
+  },
+): Promise<void> {
+  const send = async (method: string, params: object, ms: number): Promise<void> => {
+    const answer = await connection.request(method, { sessionId, ...params }, ms);
+    if (!("result" in answer)) faults.push(`${method}: ${reasonOf(answer)}`);
     await connection.quiet(silence);
-  }
-  if (!canClose(session)) return;
-  const closed = await connection.request(sessionClose, { sessionId }, options.timeout);
-  if (!("result" in closed)) faults.push(`session/close: ${reasonOf(closed)}`);
-  await connection.quiet(silence);
+  };
+  if (prompt !== undefined) await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeout * 10);
+  if (closes) await send(sessionClose, {}, timeout);
 }
 
 /** Waits for the list of skills, and for its changes. */
-async function watchSkills({ connection, recorder, fixture, options, notes }: OpenSession): Promise<void> {
-  const { patience } = options;
+async function watchSkills({
+  connection,
+  recorder,
+  fixture,
+  patience,
+  notes,
+}: Pick<DriveOptions, "patience"> & {
+  readonly connection: AgentConnection;
+  readonly recorder: Recorder;
+  readonly fixture: Fixture | undefined;
+  readonly notes: string[];
+}): Promise<void> {
   const lastList = openLastList(recorder);
   if (fixture === undefined) {
     await connection.until(() => lastList() !== "{}", patience);
@@ -179,17 +178,17 @@ function openLastList(recorder: Recorder): () => string {
   };
 }
 
-function canClose({ initialized }: OpenSession): boolean {
+function canClose(initialized: Readonly<Record<string, unknown>>): boolean {
   if (initialized["protocolVersion"] === 2) return fieldsOf(initialized["capabilities"])?.["session"] !== undefined;
   const capabilities = fieldsOf(initialized["agentCapabilities"]);
   return fieldsOf(fieldsOf(capabilities?.["sessionCapabilities"])?.["close"]) !== undefined;
 }
 
-function resultOf(answer: AgentResponse): Readonly<Record<string, unknown>> | undefined {
+function resultOf(answer: PeerResponse): Readonly<Record<string, unknown>> | undefined {
   return "result" in answer ? fieldsOf(answer.result) : undefined;
 }
 
-function reasonOf(answer: AgentResponse): string {
+function reasonOf(answer: PeerResponse): string {
   if ("failed" in answer) return answer.failed;
   if ("result" in answer) return `the result is ${quote(answer.result)}; it must be an object`;
   const { code, message } = fieldsOf(answer.error) ?? {};
@@ -228,15 +227,11 @@ async function makeFixture(): Promise<Fixture> {
   return {
     directory,
     descriptions,
-    edit: async () => {
-      await write(second);
-    },
+    edit: () => write(second),
     async remove() {
       for (const place of places) await rm(place, { recursive: true, force: true });
     },
-    close: async () => {
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-    },
+    close: () => rm(directory, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

@@ -1,9 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
-import { createDeferred } from "../base/promises.ts";
-import { fieldsOf } from "../client/json.ts";
 import { type TranscriptEntry, createRecording } from "./transcript.ts";
-import { readLines } from "./read-lines.ts";
+import { connectPeer } from "./peer.ts";
 import { answerClient, initialState } from "./play-agent/answer-client.ts";
 import { scenario, type ScenarioStep } from "./play-agent/scenario.ts";
 
@@ -40,10 +38,6 @@ const probe = "_acp-skills/conformance_probe";
 export async function playAgent({ input, output, clock, timeout, onProgress }: PlayOptions): Promise<PlayedClient> {
   const recorder = createRecording().open("client");
   const state = initialState();
-  const open = new Map<unknown, (isAnswered: boolean) => void>();
-  const gone = createDeferred<string>();
-  let goneBecause: string | undefined;
-  let probes = 0;
   let acting: Promise<void> | undefined;
   const survived: string[] = [];
   const faults: string[] = [];
@@ -56,85 +50,46 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     notes,
     ...(unfinished !== undefined && { unfinished }),
   });
+  const peer = connectPeer({
+    side: "client",
+    ...{ input, output, recorder, clock },
+    toId: (n) => `acp-skills:${n}`,
+    requested(id, method, params) {
+      const { reply, messages, opened } = answerClient(method, params, state);
+      const response = { jsonrpc: "2.0", id, ...reply };
+      for (const one of state.protocol === 2 ? [response, ...messages] : [...messages, response]) peer.send(one);
+      if (opened !== undefined) acting ??= act(opened);
+    },
+    refused: (reason) => void faults.push(reason),
+  });
 
-  function send(message: object | string): void {
-    const written = typeof message === "string" ? message : JSON.stringify(message);
-    recorder.add("agent", written);
-    if (!output.destroyed && !output.writableEnded) output.write(`${written}\n`);
-  }
-  function leave(reason: string): void {
-    if (goneBecause !== undefined) return;
-    goneBecause = reason;
-    for (const resolve of open.values()) resolve(false);
-    gone.resolve(reason);
-  }
-  function receive(message: unknown): void {
-    const { id, method, params } = fieldsOf(message) ?? {};
-    if (typeof method !== "string") {
-      open.get(id)?.(true);
-      open.delete(id);
-      return;
-    }
-    if (id === undefined) return;
-    const { reply, messages, opened } = answerClient(method, params, state);
-    const response = { jsonrpc: "2.0", id, ...reply };
-    for (const one of state.protocol === 2 ? [response, ...messages] : [...messages, response]) send(one);
-    if (opened !== undefined) acting ??= act(opened);
-  }
-  /** Whether the client answers a request within the time limit. */
   async function answers(step: string): Promise<boolean> {
-    const id = `acp-skills:${++probes}`;
-    const { promise, resolve } = createDeferred<boolean>();
-    open.set(id, resolve);
-    send({ jsonrpc: "2.0", id, method: probe, params: { after: step } });
-    const isAnswered = await withinTime(promise, clock, timeout);
-    open.delete(id);
-    return isAnswered === true;
-  }
-  async function wait(ms: number): Promise<void> {
-    await withinTime(gone.promise, clock, ms);
+    return !("failed" in (await peer.request(probe, { after: step }, timeout)));
   }
   async function act(sessionId: string): Promise<void> {
-    await wait(delay);
+    await withinTime(peer.gone, clock, delay);
     const isAnswering = await answers("session/new");
-    if (!isAnswering && goneBecause === undefined)
+    if (!isAnswering && peer.goneBecause === undefined)
       faults.push("the client does not answer a request of an extension; from here only its end is noticed");
     for (const step of scenario({ sessionId, protocol: state.protocol, forms: state.forms })) {
-      if (goneBecause !== undefined) break;
+      if (peer.goneBecause !== undefined) break;
       unfinished = `it ended before ${step.name}`;
       await take(step, isAnswering);
       onProgress?.(played());
     }
-    if (goneBecause === undefined) unfinished = undefined;
+    if (peer.goneBecause === undefined) unfinished = undefined;
   }
   async function take({ name, messages }: ScenarioStep, isAnswering: boolean): Promise<void> {
-    for (const message of messages) send(message);
-    const isWell = isAnswering ? await answers(name) : (await wait(pause), goneBecause === undefined);
+    for (const message of messages) peer.send(message);
+    if (!isAnswering) await withinTime(peer.gone, clock, pause);
+    const isWell = isAnswering ? await answers(name) : peer.goneBecause === undefined;
     if (isWell) survived.push(name);
-    else if (goneBecause === undefined) faults.push(`after ${name}, the client did not answer a request`);
-    else unfinished = `after ${name}, ${goneBecause}`;
+    else if (peer.goneBecause === undefined) faults.push(`after ${name}, the client did not answer a request`);
+    else unfinished = `after ${name}, ${peer.goneBecause}`;
   }
 
-  output.on("error", () => {
-    leave("the client closed our stdout");
-  });
-  readLines(input, {
-    line(written) {
-      const fault = recorder.add("client", written);
-      if (fault !== undefined) {
-        faults.push(fault);
-        leave(fault);
-        return;
-      }
-      const { message } = recorder.last() ?? {};
-      for (const one of Array.isArray(message) ? (message as unknown[]) : [message]) receive(one);
-    },
-    ended(reason) {
-      if (reason !== undefined) faults.push(reason);
-      leave("the client closed our stdin");
-    },
-  });
-  await gone.promise;
+  output.on("error", () => peer.leave("the client closed our stdout"));
+  await peer.gone;
   await acting;
   if (acting === undefined) faults.push("the client opened no session");
   onProgress?.(played());

@@ -32,25 +32,37 @@ export interface ConformanceRule {
   readonly check: (exchange: Exchange) => Iterable<RuleViolation>;
 }
 
-export function defineRules(rules: readonly ConformanceRule[]): readonly ConformanceRule[] {
-  return rules;
+type RuleDefinition = Omit<ConformanceRule, "severity" | "appliesTo"> &
+  Partial<Pick<ConformanceRule, "severity" | "appliesTo">>;
+
+/** Rules; one that says nothing else is an error, of agents. */
+export function defineRules(rules: readonly RuleDefinition[]): readonly ConformanceRule[] {
+  return rules.map((rule) => ({ severity: "error", appliesTo: "agent", ...rule }));
 }
 
-const acp = "acp";
+type ToSource = (sentence: string, section?: string) => Source;
+
+function documentOf(origin: RuleOrigin, document: string, usual?: string): ToSource {
+  return (sentence, section = usual) => ({ origin, document, ...(section !== undefined && { section }), sentence });
+}
 
 /** The documents that sentences come from. */
 export const documents = {
-  rfdTable: { origin: "rfd", document: "RFD Agent Skills List", section: "AvailableSkill Schema" },
-  rfdPlan: { origin: "rfd", document: "RFD Agent Skills List", section: "Phase 1: Schema Updates" },
-  extensibility: { origin: acp, document: "ACP, Extensibility" },
-  extensibilityV2: { origin: acp, document: "ACP v2, Extensibility" },
-  transports: { origin: acp, document: "ACP, Transports" },
-  slashCommands: { origin: acp, document: "ACP, Slash Commands" },
-  schema: { origin: acp, document: "ACP, Schema" },
-  schemaV2: { origin: acp, document: "ACP v2, Schema" },
-  jsonRpc: { origin: "json-rpc", document: "JSON-RPC 2.0" },
-  own: { origin: "acp-skills", document: "schema/conformance/README.md", section: "What acp-skills asks for" },
-} as const satisfies Readonly<Record<string, Omit<Source, "sentence">>>;
+  rfdTable: documentOf("rfd", "RFD Agent Skills List", "AvailableSkill Schema"),
+  rfdPlan: documentOf("rfd", "RFD Agent Skills List", "Phase 1: Schema Updates"),
+  extensibility: documentOf("acp", "ACP, Extensibility"),
+  extensibilityV2: documentOf("acp", "ACP v2, Extensibility"),
+  transports: documentOf("acp", "ACP, Transports"),
+  slashCommands: documentOf("acp", "ACP, Slash Commands"),
+  schema: documentOf("acp", "ACP, Schema"),
+  schemaV2: documentOf("acp", "ACP v2, Schema"),
+  jsonRpc: documentOf("json-rpc", "JSON-RPC 2.0"),
+  own: documentOf("acp-skills", "schema/conformance/README.md", "What acp-skills asks for"),
+};
+
+/** What ACP says of fields beside those that it defines. */
+export const noCustomFields =
+  "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification. All possible names are reserved for future protocol versions.";
 
 /** A value as part of a sentence: short, whatever it is. */
 export function quote(value: unknown): string {

@@ -1,5 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
 import { SkillsError } from "../base/errors.ts";
+import { parseIfJson } from "../base/json/json-value.ts";
 
 /** Who wrote a line. */
 export type Side = "client" | "agent";
@@ -51,43 +52,24 @@ export function formatTranscriptEntry({ connection, from, message, text }: Omit<
  */
 export function readTranscript(text: string, name: string): readonly TranscriptEntry[] {
   const entries: TranscriptEntry[] = [];
-  let line = 0;
-  for (const written of linesOf(text)) {
-    line++;
+  for (const [index, written] of text.split("\n").entries()) {
     if (written.trim() === "") continue;
-    if (entries.length >= limits.entries) throw invalid(name, line, `more than ${limits.entries} messages`);
-    entries.push(readEntry(written, line, name));
+    if (entries.length >= limits.entries) throw invalid(name, index + 1, `more than ${limits.entries} messages`);
+    entries.push(readEntry(written, index + 1, name));
   }
   if (entries.length === 0) throw invalid(name, 1, "no messages");
   return entries;
 }
 
-function* linesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length;) {
-    const end = text.indexOf("\n", start);
-    yield text.slice(start, end < 0 ? undefined : end);
-    start = end < 0 ? text.length : end + 1;
-  }
-}
-
 function readEntry(written: string, line: number, name: string): TranscriptEntry {
-  let value: unknown;
-  try {
-    value = JSON.parse(written);
-  } catch {
-    throw invalid(name, line, "not JSON");
-  }
-  const fields = fieldsOf(value);
-  const { from, text, connection } = fields ?? {};
+  const fields = fieldsOf(parseIfJson(written));
+  if (fields === undefined) throw invalid(name, line, "not a JSON object");
+  const { from, text, message, connection } = fields;
   if (from !== "client" && from !== "agent") throw invalid(name, line, '"from" must be "client" or "agent"');
-  const about: Pick<TranscriptEntry, "line" | "from" | "connection"> = {
-    line,
-    from,
-    ...(typeof connection === "string" && { connection }),
-  };
+  const about = { line, from, ...(typeof connection === "string" && { connection }) } as const;
   if (typeof text === "string") return { ...about, text: text.slice(0, limits.textLength) };
-  if (fields?.["message"] === undefined) throw invalid(name, line, '"message" is missing');
-  return { ...about, message: fields["message"] };
+  if (message === undefined) throw invalid(name, line, '"message" is missing');
+  return { ...about, message };
 }
 
 function invalid(name: string, line: number, reason: string): SkillsError {

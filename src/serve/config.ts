@@ -1,13 +1,16 @@
 import type { AccessPolicy, CapabilityType } from "../wire/skill-sharing.ts";
 import { newToken, toTokenDigest } from "../wire/http/admission.ts";
 import type { ToolName } from "../wire/tools.ts";
+import type { WrittenConfig } from "./config/config-schema.ts";
 
 /** Limits on one caller. */
-export interface CallerLimits {
-  readonly requestsPerMinute: number;
-  /** Requests at a time; of anonymous callers, of one address. */
-  readonly concurrentRequests: number;
-}
+export type CallerLimits = Defaulted<NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>>;
+
+/** Limits on the whole server, by name; the schema says what they mean. */
+export type ServerLimits = Defaulted<NonNullable<WrittenConfig["limits"]>>;
+
+/** What is written, with defaults for what is not. */
+type Defaulted<Written> = { readonly [Key in keyof Written]-?: Exclude<Written[Key], undefined> };
 
 /** A caller of the configuration. Lists of skills are patterns over canonical names; `*` stands for any characters. */
 export interface CallerConfig {
@@ -33,23 +36,6 @@ export interface ShareConfig {
   readonly tokenDigest: Buffer;
   /** Default: all. */
   readonly skills: readonly string[];
-}
-
-/** Limits on the whole server, by name. */
-export interface ServerLimits {
-  readonly connections: number;
-  readonly requestBytes: number;
-  readonly headerBytes: number;
-  /** Calls in one JSON-RPC batch. */
-  readonly batch: number;
-  /** Until the head of a request, and until all of it has arrived. */
-  readonly headerSeconds: number;
-  readonly requestSeconds: number;
-  /** How long runs may go on after the server was asked to stop. */
-  readonly shutdownSeconds: number;
-  readonly eventStreams: number;
-  /** Unread bytes of answers to clients without token; of one address or caller, half of it. */
-  readonly unreadBytes: number;
 }
 
 /** The configuration of `serve`: the file of `--config` with defaults filled in. */

@@ -10,10 +10,10 @@ import {
   nodeAt,
   repeatedKeys,
 } from "../base/json/json-text.ts";
-import { type KnownKeys, toSchemaFaults } from "../base/json/schema-faults.ts";
 import { readGuardedFile } from "../base/paths/read-guarded-file.ts";
 import { type WrittenConfig, configLimits, configSchema } from "./config/config-schema.ts";
-import { type ServeConfig, type CallerLimits, defaultCallerLimits, defaultConfig } from "./config.ts";
+import { type KnownKeys, type SchemaFault, toSchemaFaults } from "./config/schema-faults.ts";
+import { type ServeConfig, defaultCallerLimits, defaultConfig } from "./config.ts";
 import { toTokenDigest } from "../wire/http/admission.ts";
 
 type ConfigProblem = FileProblem<
@@ -39,12 +39,8 @@ export interface ReadConfig {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-type Report = (
-  code: ConfigProblem["code"],
-  place: { readonly offset: number; readonly end: number },
-  message: string,
-  fix: string,
-) => void;
+type Report = (code: ConfigProblem["code"], place: SchemaFault["place"], message: string, fix: string) => void;
+type ReportAt = (path: JsonPath, message: string, fix: string) => void;
 
 /** Problems after these are not reported. */
 const maxProblems = 50;
@@ -76,13 +72,10 @@ export function readServeConfig(file: string, content: string, env: Environment)
     report("config-key-duplicate", entry, `the key ${JSON.stringify(entry.key.slice(0, 128))} occurs twice`, "Keep one of them."); // prettier-ignore
   const written = checkForm(root, report);
   if (written === undefined || problems.length > 0) return { skills: [], problems, sourceLine };
-  const at = (place: JsonPath): JsonNode => nodeAt(root, place);
-  checkNames(written, (place, message, fix) => {
-    report("config-value-invalid", at(place), message, fix);
-  });
-  const tokens = readTokens(written, env, (place, message, fix) => {
-    report("config-token-invalid", at(place), message, fix);
-  });
+  checkNames(written, (path, ...what) => report("config-value-invalid", nodeAt(root, path), ...what));
+  const tokens = readTokens(written, env, (path, ...what) =>
+    report("config-token-invalid", nodeAt(root, path), ...what),
+  );
   if (problems.length > 0) return { skills: [], problems, sourceLine };
   const skills = (written.skills ?? []).map((directory) => path.resolve(path.dirname(file), directory));
   return { config: toServeConfig(written, tokens), skills, problems, sourceLine };
@@ -98,24 +91,12 @@ function checkForm(root: JsonNode, report: Report): WrittenConfig | undefined {
 }
 
 /** What a schema does not see: names that occur twice or are taken, and limits that contradict each other. */
-function checkNames(
-  { callers = [], shares = [], limits = {} }: WrittenConfig,
-  report: (place: JsonPath, message: string, fix: string) => void,
-): void {
-  for (const [list, named] of [
-    ["callers", callers],
-    ["shares", shares],
-  ] as const) {
-    // prettier-ignore
+function checkNames({ callers = [], shares = [], limits = {} }: WrittenConfig, report: ReportAt): void {
+  for (const [list, named] of Object.entries({ callers, shares })) {
     const seen = new Set(["anonymous", "local"]);
     for (const [index, { name }] of named.entries()) {
-      const isFirst = named.findIndex((one) => one.name === name) === index;
       if (seen.has(name))
-        report(
-          [list, index, "name"],
-          `the name ${name} is ${isFirst ? "reserved" : "used twice"}`,
-          "Use another name.",
-        );
+        report([list, index, "name"], `the name ${name} is used twice, or reserved`, "Use another name.");
       seen.add(name);
     }
   }
@@ -147,11 +128,7 @@ interface ConfigTokens {
 const remedy = "Use the one that acp-skills serve --new-token prints.";
 
 /** Hashes what the environment holds. Refuses tokens that are missing, could be guessed or are used twice; messages never contain one. */
-function readTokens(
-  { callers = [], shares = [] }: WrittenConfig,
-  env: Readonly<Record<string, string | undefined>>,
-  report: (place: JsonPath, message: string, fix: string) => void,
-): ConfigTokens {
+function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environment, report: ReportAt): ConfigTokens {
   const seen = new Map<string, string>();
   const read = (list: "callers" | "shares", index: number, written: string, owner: string): Buffer => {
     const place = [list, index, "token"];
@@ -175,7 +152,7 @@ function readTokens(
 function toDigest(
   written: string,
   form: "header" | "path",
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Buffer | { readonly message: string; readonly fix: string } {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(written) ?? [];
   if (hex !== undefined) return Buffer.from(hex, "hex");
@@ -189,9 +166,7 @@ function toDigest(
 
 /** What a token needs at least, so that nobody can guess it. */
 const leastTokenBits = 128;
-
 const fewestCharacters = 8;
-
 const longest = 512;
 
 /**
@@ -213,8 +188,6 @@ function alphabetOf(token: string): number {
   // Random text of this alphabet may lack its digits by chance.
   return hasBothCases ? 64 : 26 + (/\d/.test(token) ? 10 : 0);
 }
-
-type WrittenLimits = NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>;
 
 const allSkills: readonly string[] = ["*"];
 
@@ -238,11 +211,11 @@ function toServeConfig(written: WrittenConfig, tokens: ConfigTokens): ServeConfi
       tools,
       grants,
       secrets,
-      limits: withDefaults(limits, defaultCallerLimits),
+      limits: { ...defaultCallerLimits, ...defined(limits ?? {}) },
     })),
     anonymous: {
       tools: anonymous.tools ?? base.anonymous.tools,
-      limits: withDefaults(anonymous.limits, base.anonymous.limits),
+      limits: { ...base.anonymous.limits, ...defined(anonymous.limits ?? {}) },
     },
     shares: shares.map(({ name, skills = allSkills }, index) => ({
       name,
@@ -259,10 +232,6 @@ function toReverseDomain(url: string | undefined): string | undefined {
   const host = url === undefined ? "" : new URL(url).hostname.replace(/^www\./, "").replace(/\.$/, "");
   if (!host.includes(".") || isIP(host) !== 0) return undefined;
   return host.split(".").reverse().join(".");
-}
-
-function withDefaults(written: WrittenLimits | undefined, defaults: CallerLimits): CallerLimits {
-  return { ...defaults, ...defined(written ?? {}) };
 }
 
 type Defined<Value> = { [Key in keyof Value]: Exclude<Value[Key], undefined> };

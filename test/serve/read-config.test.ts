@@ -108,40 +108,37 @@ test.each([
   [`{ "callers": [{ "name": "a", "token": "${digest}", "limit": {} }] }`, '1:114 config-key-unknown: unknown key "limit" in callers[0]. Did you mean "limits"?'], // prettier-ignore
   ['{ "zzzzzzzz": 1 }', '1:3 config-key-unknown: unknown key "zzzzzzzz". Use one of provider, url, access, capabilityTypes, callers, anonymous, shares, sources, skills, limits.'], // prettier-ignore
   ['{ "skills": [], "skills": [] }', '1:17 config-key-duplicate: the key "skills" occurs twice. Keep one of them.'],
-  ['{\n  "access": { "default": "publc" }\n}', '2:26 config-value-invalid: access.default is "public" or "restricted" or "private". Did you mean "public"?'], // prettier-ignore
-  ['{ "access": { "default": 5 } }', '1:26 config-value-invalid: access.default is "public" or "restricted" or "private". Write "public" or "restricted" or "private".'], // prettier-ignore
-  [
-    '{ "access": [] }',
-    '1:13 config-value-invalid: access is an object, { "key": value }. Write an object, { "key": value }.',
-  ],
-  ['{ "skills": "./skills" }', "1:13 config-value-invalid: skills is a list, [ … ]. Write a list, [ … ]."],
+  ['{\n  "access": { "default": "publc" }\n}', '2:26 config-value-invalid: invalid value of access.default. Did you mean "public"?'], // prettier-ignore
+  ['{ "access": { "default": 5 } }', '1:26 config-value-invalid: invalid value of access.default. Write "public" or "restricted" or "private".'], // prettier-ignore
+  ['{ "access": [] }', '1:13 config-value-invalid: invalid value of access. Write an object, { "key": value }.'],
+  ['{ "skills": "./skills" }', "1:13 config-value-invalid: invalid value of skills. Write a list, [ … ]."],
   ['{ "access": { "public": ["Rows"] } }', "1:26 config-value-invalid: invalid value of access.public[0]. Write a name of a skill such as rows.clean or rows.*."], // prettier-ignore
   ['{ "access": { "public": ["a*b*c*d*e*f"] } }', "1:26 config-value-invalid: invalid value of access.public[0]. Write a pattern with at most 4 wildcards."], // prettier-ignore
-  ['{ "limits": { "batch": 21 } }', "1:24 config-value-invalid: limits.batch is at most 20. Write a whole number of at most 20."], // prettier-ignore
-  ['{ "limits": { "batch": 0 } }', "1:24 config-value-invalid: limits.batch is at least 1. Write a whole number of at least 1."], // prettier-ignore
-  [
-    '{ "limits": { "batch": 1.5 } }',
-    "1:24 config-value-invalid: limits.batch is a whole number. Write a whole number.",
-  ],
+  ['{ "limits": { "batch": 21 } }', "1:24 config-value-invalid: invalid value of limits.batch. Write at most 20."], // prettier-ignore
+  ['{ "limits": { "batch": 0 } }', "1:24 config-value-invalid: invalid value of limits.batch. Write 1 or more."], // prettier-ignore
+  ['{ "limits": { "batch": 1.5 } }', "1:24 config-value-invalid: invalid value of limits.batch. Write a whole number."],
   ['{ "limits": { "headerSeconds": 50, "requestSeconds": 20 } }', "1:32 config-value-invalid: headerSeconds is longer than requestSeconds. Make it at most as long."], // prettier-ignore
-  ['{ "provider": {} }', '1:15 config-key-missing: provider.name is missing. Add "name", a text in quotes.'],
-  ['{ "provider": { "name": "" } }', "1:25 config-value-invalid: provider.name is empty. Write a text, or remove it."],
+  ['{ "provider": {} }', '1:15 config-key-missing: provider.name is missing. Add "name": a text in quotes.'],
+  [
+    '{ "provider": { "name": "" } }',
+    "1:25 config-value-invalid: invalid value of provider.name. Write 1 or more characters.",
+  ],
   ['{ "url": "ftp://example.com" }', "1:10 config-value-invalid: invalid value of url. Write an http or https URL such as https://skills.example, without user, query and fragment."], // prettier-ignore
-  ['{ "anonymous": { "tools": ["list_skill"] } }', expect.stringMatching(/^1:28 config-value-invalid: anonymous\.tools\[0\] is .* Did you mean "list_skills"\?$/)], // prettier-ignore
+  ['{ "anonymous": { "tools": ["list_skill"] } }', expect.stringMatching(/^1:28 config-value-invalid: invalid value of anonymous\.tools\[0\]\. Did you mean "list_skills"\?$/)], // prettier-ignore
   ['{ "sources": ["rows"] }', "1:15 config-value-invalid: not a source: it has neither a dot nor a slash, nor a prefix. Write a domain, a URL, OWNER/REPO of GitHub, git:URL or registry:URL, for example example.com."], // prettier-ignore
   [`{ "callers": [{ "name": "a", "token": "${digest}", "grants": ["rows.clean"] }] }`, "1:125 config-value-invalid: invalid value of callers[0].grants[0]. Write NAME@DIGEST or NAME@DIGEST:PERMISSION,… with the digest that acp-skills show prints."], // prettier-ignore
-  [`{ "callers": [{ "name": "a", "token": "${digest}" }, { "name": "a", "token": "${other}" }] }`, "1:126 config-value-invalid: the name a is used twice. Use another name."], // prettier-ignore
-  [`{ "callers": [{ "name": "anonymous", "token": "${digest}" }] }`, "1:25 config-value-invalid: the name anonymous is reserved. Use another name."], // prettier-ignore
+  [`{ "callers": [{ "name": "a", "token": "${digest}" }, { "name": "a", "token": "${other}" }] }`, "1:126 config-value-invalid: the name a is used twice, or reserved. Use another name."], // prettier-ignore
+  [`{ "callers": [{ "name": "anonymous", "token": "${digest}" }] }`, "1:25 config-value-invalid: the name anonymous is used twice, or reserved. Use another name."], // prettier-ignore
   [`{ "callers": [{ "name": "a", "token": "${digest}" }], "shares": [{ "name": "b", "token": "${digest}" }] }`, "1:152 config-token-invalid: the token of share b is also that of caller a. Give each a token of its own."], // prettier-ignore
   [
     '{ "callers": [{ "name": "a" }] }',
-    '1:15 config-key-missing: callers[0].token is missing. Add "token", a text in quotes.',
+    '1:15 config-key-missing: callers[0].token is missing. Add "token": a text in quotes.',
   ],
   [
     "{",
     "1:2 config-syntax: expected a key in quotes, got the end of the file. Write JSON: keys and texts in double quotes, commas only between items, no comments.",
   ],
-  ["[]", '1:1 config-value-invalid: the file is an object, { "key": value }. Write an object, { "key": value }.'],
+  ["[]", '1:1 config-value-invalid: invalid value of the file. Write an object, { "key": value }.'],
 ])("%s is refused at its place", (text, problem) => {
   expect(said(text)).toEqual([problem]);
   expect(read(text).config).toBeUndefined();

@@ -1,7 +1,7 @@
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { fieldsOf } from "../json.ts";
-import { addAvailableSkill, Entries, type EntryContext } from "./entries.ts";
+import { Entries, type EntryContext } from "./entries.ts";
 import {
   type AdvertisedCommand,
   type CommandForm,
@@ -45,19 +45,17 @@ export function readCommandList(
   const ofQwen = new Set(qwen.map(({ command }) => command));
   const plain: PlainCommand[] = [];
   for (const [name, command] of commands) {
-    if (isOwnCommand(command)) addOurs(entries, command);
-    else if (!ofQwen.has(name)) {
+    const { description, meta, place } = command;
+    if (isOwnCommand(command)) {
+      const skill = fromCommandFacts({ name, description }, fieldsOf(meta[metaKey]) ?? {});
+      entries.addAvailable(skill, place, { form: "acp-skills-command", command: name, file: airFile(meta) });
+    } else if (!ofQwen.has(name)) {
       const skill = forms.map((form) => form(command)).find(Boolean);
-      if (skill === undefined) plain.push({ name, description: command.description });
-      else entries.add(skill, command.place);
+      if (skill === undefined) plain.push({ name, description });
+      else entries.add(skill, place);
     }
   }
   for (const skill of qwen.filter((skill) => !entries.has(skill.name)))
     entries.add(skill, `${isFlat ? "" : "/update"}/_meta/availableSkills`);
   return { kind: "commands", sessionId, skills: entries.skills, commands: plain, faults: entries.faults };
-}
-
-function addOurs(entries: Entries, { name, description, meta, place }: AdvertisedCommand): void {
-  const skill = fromCommandFacts({ name, description }, fieldsOf(meta[metaKey]) ?? {});
-  addAvailableSkill(entries, skill, place, { form: "acp-skills-command", command: name, file: airFile(meta) });
 }

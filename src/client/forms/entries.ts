@@ -1,5 +1,5 @@
 import type { NotificationFault, FaultCode, SkillOfForm, StoredSkill } from "./notification.ts";
-import { type SkillFault, skillFault } from "../skill-fault.ts";
+import { skillFault } from "../skill-fault.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
 
@@ -23,24 +23,18 @@ const maxFaults = 100;
 
 /** Gathers the skills of one message, without those that are invalid, too long, too many or duplicated. */
 export class Entries {
-  readonly #limits: EntryLimits;
-  readonly #agent: string;
+  readonly #context: EntryContext;
   readonly #sessionId: string;
   readonly #skills = new Map<string, StoredSkill>();
-  readonly #faults: NotificationFault[] = [];
+  readonly faults: NotificationFault[] = [];
 
-  constructor({ agent, limits }: EntryContext, sessionId: string) {
-    this.#limits = limits;
-    this.#agent = agent;
+  constructor(context: EntryContext, sessionId: string) {
+    this.#context = context;
     this.#sessionId = sessionId;
   }
 
   get skills(): readonly StoredSkill[] {
     return [...this.#skills.values()];
-  }
-
-  get faults(): readonly NotificationFault[] {
-    return this.#faults;
   }
 
   has(name: string): boolean {
@@ -49,27 +43,32 @@ export class Entries {
 
   /** Whether entries beyond `index` are ignored. */
   isFull(index: number, place: string): boolean {
-    if (index < this.#limits.skills) return false;
-    this.report("TOO_MANY_SKILLS", place, `lists more than ${this.#limits.skills} entries; others are ignored`);
+    const { skills } = this.#context.limits;
+    if (index < skills) return false;
+    this.report("TOO_MANY_SKILLS", place, `lists more than ${skills} entries; others are ignored`);
     return true;
   }
 
   /** `parsed` must be a new object: it becomes the stored skill. */
   add(parsed: SkillOfForm, place: string): void {
-    const skill: StoredSkill = Object.assign(parsed, { agent: this.#agent, sessionId: this.#sessionId });
+    const { agent, limits } = this.#context;
+    const skill: StoredSkill = Object.assign(parsed, { agent, sessionId: this.#sessionId });
     const { name } = skill;
     if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `lists the skill "${name}" again`);
-    else if (lengthOf(skill) > this.#limits.text)
-      this.report("SKILL_TOO_LONG", place, `is longer than ${this.#limits.text} characters`);
+    else if (lengthOf(skill) > limits.text)
+      this.report("SKILL_TOO_LONG", place, `is longer than ${limits.text} characters`);
     else this.#skills.set(name, skill);
   }
 
-  addFault(code: FaultCode, place: string, [at, message]: SkillFault): void {
-    this.report(code, `${place}${at}`, message);
+  /** Takes one AvailableSkill, of whatever form, with what the form says besides. */
+  addAvailable(value: unknown, place: string, more: Pick<SkillOfForm, "form" | "command" | "file">): void {
+    const [at, message] = skillFault(value) ?? [];
+    if (message === undefined) this.add(toFacts(value as AvailableSkill, more), place);
+    else this.report("INVALID_SKILL", `${place}${at ?? ""}`, message);
   }
 
   report(code: FaultCode, place: string, message: string): void {
-    if (this.#faults.length < maxFaults) this.#faults.push({ code, place, message });
+    if (this.faults.length < maxFaults) this.faults.push({ code, place, message });
   }
 }
 
@@ -85,35 +84,14 @@ export function lengthOf(skill: StoredSkill): number {
   return length;
 }
 
-/** Takes one AvailableSkill, of whatever form, with what the form says besides. */
-export function addAvailableSkill(
-  entries: Entries,
-  value: unknown,
-  place: string,
-  more: Pick<SkillOfForm, "form" | "command" | "file">,
-): void {
-  const fault = skillFault(value);
-  if (fault === undefined) entries.add(toFacts(value as AvailableSkill, more), place);
-  else entries.addFault("INVALID_SKILL", place, fault);
-}
-
 function toFacts(
   skill: AvailableSkill,
   { form, command, file }: Pick<SkillOfForm, "form" | "command" | "file">,
 ): SkillOfForm {
   const { name, description, license, compatibility, allowedTools, _meta } = skill;
-  const {
-    name: canonicalName,
-    version,
-    kind,
-    namespace,
-    source,
-    state,
-    digest,
-    environment,
-    userInvocable,
-  } = _meta?.[metaKey] ?? {};
-  const isInvocable = version !== undefined && (userInvocable ?? state !== "denied");
+  const ours = _meta?.[metaKey];
+  const { version, state, environment } = ours ?? {};
+  const isInvocable = version !== undefined && (ours?.userInvocable ?? state !== "denied");
   // One literal: spreading costs ten times as much, and lists are long.
   return {
     form,
@@ -124,13 +102,13 @@ function toFacts(
     license,
     compatibility,
     allowedTools,
-    canonicalName,
+    canonicalName: ours?.name,
     version,
-    kind,
-    namespace,
-    source,
+    kind: ours?.kind,
+    namespace: ours?.namespace,
+    source: ours?.source,
     state,
-    digest,
+    digest: ours?.digest,
     environment: environment && { status: environment.status, missing: environment.missing },
   };
 }

@@ -1,18 +1,12 @@
-import type { Readable, Writable } from "node:stream";
 import type { AgentProcess } from "../../acp/wrap-command.ts";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises.ts";
-import { fieldsOf } from "../../client/json.ts";
 import { requestPermission } from "../../wire/methods.ts";
-import { readLines } from "../read-lines.ts";
+import { type Peer, connectPeer } from "../peer.ts";
 import type { Recorder } from "../transcript.ts";
 
-/** How a request ended: with a result, an error, or not at all. */
-export type AgentResponse = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };
-
 /** A connection to an agent, as its editor. Whatever the agent sends is recorded, and never throws. */
-export interface AgentConnection {
-  request(method: string, params: object, ms: number): Promise<AgentResponse>;
+export interface AgentConnection extends Pick<Peer, "request"> {
   /** Whether `condition` holds at some message that arrives within `ms`, or holds already. */
   until(condition: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when nothing has arrived for `ms`, or the agent is gone. */
@@ -32,68 +26,31 @@ export function connectToAgent(
   recorder: Recorder,
   { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal | undefined },
 ): AgentConnection {
-  const open = new Map<unknown, (answer: AgentResponse) => void>();
   const watchers = new Set<() => void>();
-  const gone = createDeferred<string>();
-  let lastId = 0;
-  let goneBecause: string | undefined;
-
-  function leave(reason: string): void {
-    goneBecause ??= reason;
-    gone.resolve(reason);
-    for (const respond of open.values()) respond({ failed: reason });
-    open.clear();
-    notifyWatchers();
-  }
-  function notifyWatchers(): void {
-    for (const watcher of [...watchers]) watcher();
-  }
-  function send(message: object): void {
-    const written = JSON.stringify(message);
-    recorder.add("client", written);
-    write(agent.stdin, `${written}\n`);
-  }
-  function receive(message: unknown): void {
-    const { id, method, result, error } = fieldsOf(message) ?? {};
-    if (typeof method === "string") {
-      if (id !== undefined) send({ jsonrpc: "2.0", id, ...replyTo(method) });
-      return;
-    }
-    const respond = open.get(id);
-    open.delete(id);
-    respond?.(error === undefined ? { result } : { error });
-  }
-
-  agent.stdin.on("error", () => undefined);
-  const interrupt = (): void => {
-    leave("interrupted");
-  };
-  signal?.addEventListener("abort", interrupt, { once: true });
-  if (signal?.aborted === true) interrupt();
-  readLines(agent.stdout, {
-    line(written) {
-      const fault = recorder.add("agent", written);
-      if (fault !== undefined) {
-        leave(fault);
-        return;
-      }
-      const { message } = recorder.last() ?? {};
-      for (const one of Array.isArray(message) ? (message as unknown[]) : [message]) receive(one);
-      notifyWatchers();
-    },
-    ended: (reason) => {
-      leave(reason ?? "the agent closed its stdout");
+  const peer = connectPeer({
+    side: "agent",
+    ...{ input: agent.stdout, output: agent.stdin, recorder, clock },
+    toId: (n) => n,
+    requested: (id, method) => peer.send({ jsonrpc: "2.0", id, ...replyTo(method) }),
+    changed() {
+      for (const watcher of [...watchers]) watcher();
     },
   });
+  agent.stdin.on("error", () => undefined);
+  const interrupt = (): void => peer.leave("interrupted");
+  signal?.addEventListener("abort", interrupt, { once: true });
+  if (signal?.aborted === true) interrupt();
   void agent.exited.then(({ exitCode, signal }) => {
-    leave(signal === undefined ? `the agent exited with code ${exitCode}` : `the agent was terminated by ${signal}`);
+    peer.leave(
+      signal === undefined ? `the agent exited with code ${exitCode}` : `the agent was terminated by ${signal}`,
+    );
   });
 
   async function until(condition: () => boolean, ms: number): Promise<boolean> {
     const { promise, resolve } = createDeferred<boolean>();
     const watcher = (): void => {
       if (condition()) resolve(true);
-      else if (goneBecause !== undefined) resolve(false);
+      else if (peer.goneBecause !== undefined) resolve(false);
     };
     watchers.add(watcher);
     watcher();
@@ -103,16 +60,7 @@ export function connectToAgent(
   }
 
   return {
-    async request(method, params, ms) {
-      if (goneBecause !== undefined) return { failed: goneBecause };
-      const id = ++lastId;
-      const { promise, resolve } = createDeferred<AgentResponse>();
-      open.set(id, resolve);
-      send({ jsonrpc: "2.0", id, method, params });
-      const answer = await withinTime(promise, clock, ms);
-      open.delete(id);
-      return answer ?? { failed: `it was not answered within ${Math.round(ms / 1_000)} s` };
-    },
+    request: (...given) => peer.request(...given),
     until,
     async quiet(ms) {
       for (let round = 0; round < quietRounds; round++) {
@@ -130,7 +78,7 @@ export function connectToAgent(
       await withinTime(agent.exited, clock, gracePeriod);
       await agent.endRest(clock, Promise.resolve());
       signal?.removeEventListener("abort", interrupt);
-      destroy(agent.stdout);
+      agent.stdout.on("error", () => undefined).destroy();
     },
   };
 }
@@ -140,12 +88,4 @@ function replyTo(method: string): object {
   return method === requestPermission
     ? { result: { outcome: { outcome: "cancelled" } } }
     : { error: { code: -32601, message: "Method not found" } };
-}
-
-function write(sink: Writable, text: string): void {
-  if (!sink.destroyed && !sink.writableEnded) sink.write(text);
-}
-
-function destroy(source: Readable): void {
-  source.on("error", () => undefined).destroy();
 }

@@ -45,52 +45,35 @@ export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Gene
   const first = [skill("code-review", "Reviews staged changes."), skill("test-generator", "Generates unit tests.")];
   const [review] = first;
 
-  yield { name: "a list of two skills", messages: announce(first) };
-  yield {
-    name: "an edited skill",
-    messages: announce(first.map((one) => ({ ...one, description: `${one.description} Edited.` }))),
-  };
-  yield {
-    name: "an added and a removed skill",
-    messages: announce([...before.slice(1), skill("release-notes", "Writes release notes.")]),
-  };
-  yield {
-    name: "texts in several scripts and directions",
-    messages: announce([...before, skill("texts", strangeText)]),
-  };
-  yield {
-    name: "a list of 1,000 skills",
-    messages: announce(Array.from({ length: 1000 }, (_, n) => skill(`skill-${n}`, `Does ${n}.`))),
-  };
-  yield { name: "the same list again", messages: announce(before) };
-  yield { name: "entries that are no valid skills", messages: badLists(forms, update, review) };
-  yield { name: "a list that is no array", messages: nonsenseLists(forms, update) };
-  yield { name: "an update without its kind", messages: [update({ availableSkills: [] })] };
-  yield {
-    name: "an update of an unknown kind",
-    messages: [update({ sessionUpdate: "_acp-skills_conformance", anything: [1] })],
-  };
-  yield {
-    name: "the RFD's flat sample",
-    messages: [
-      {
-        jsonrpc: "2.0",
-        method: sessionUpdate,
-        params: { sessionId, sessionUpdate: availableSkillsUpdate, availableSkills: first },
-      },
-    ],
-  };
-  yield {
-    name: "an update of an unknown session",
-    messages: [commandsNotification("no-such-session", toCommands(first, protocol), first.length)],
-  };
-  yield {
-    name: "an unknown notification",
-    messages: [{ jsonrpc: "2.0", method: "_acp-skills/conformance", params: { sessionId } }],
-  };
-  yield { name: "a line that is not JSON", messages: ["This line is not JSON."] };
-  yield { name: "a list of one skill", messages: announce(first.slice(0, 1)) };
-  yield { name: "an empty list", messages: announce([]) };
+  const step = (name: string, messages: ScenarioStep["messages"]): ScenarioStep => ({ name, messages });
+  const many = Array.from({ length: 1000 }, (_, n) => skill(`skill-${n}`, `Does ${n}.`));
+  const flat = { sessionId, sessionUpdate: availableSkillsUpdate, availableSkills: first };
+  const edited = first.map((one) => ({ ...one, description: `${one.description} Edited.` }));
+
+  yield step("a list of two skills", announce(first));
+  yield step("an edited skill", announce(edited));
+  yield step(
+    "an added and a removed skill",
+    announce([...edited.slice(1), skill("release-notes", "Writes release notes.")]),
+  );
+  yield step("texts in several scripts and directions", announce([...before, skill("texts", strangeText)]));
+  yield step("a list of 1,000 skills", announce(many));
+  yield step("the same list again", announce(many));
+  yield step("entries that are no valid skills", inForms(forms, update, badEntries(review)));
+  yield step(
+    "a list that is no array",
+    [null, {}, "skills", 7].flatMap((list) => inForms(forms, update, list)),
+  );
+  yield step("an update without its kind", [update({ availableSkills: [] })]);
+  yield step("an update of an unknown kind", [update({ sessionUpdate: "_acp-skills_conformance", anything: [1] })]);
+  yield step("the RFD's flat sample", [{ jsonrpc: "2.0", method: sessionUpdate, params: flat }]);
+  yield step("an update of an unknown session", [
+    commandsNotification("no-such-session", toCommands(first, protocol), first.length),
+  ]);
+  yield step("an unknown notification", [{ jsonrpc: "2.0", method: "_acp-skills/conformance", params: { sessionId } }]);
+  yield step("a line that is not JSON", ["This line is not JSON."]);
+  yield step("a list of one skill", announce(first.slice(0, 1)));
+  yield step("an empty list", announce([]));
 }
 
 function skill(name: string, description: string): AvailableSkill {
@@ -121,9 +104,9 @@ function toCommands(skills: readonly AvailableSkill[], protocol: 1 | 2): readonl
 }
 
 /** One good skill among entries that break the RFD's table. */
-function badLists(forms: Forms, update: (fields: object) => object, good: AvailableSkill | undefined): object[] {
+function badEntries(good: AvailableSkill | undefined): readonly unknown[] {
   const description = "Valid.";
-  const entries: unknown[] = [
+  return [
     good,
     ...[null, 7, "code-review", [], {}],
     ...["", "-a", "a--b", "UPPER", "ünïcode", "x".repeat(65), 7].map((name) => ({ name, description })),
@@ -131,11 +114,6 @@ function badLists(forms: Forms, update: (fields: object) => object, good: Availa
     { name: "typed", description, license: 1, compatibility: "c".repeat(501), allowedTools: "Read", _meta: [] },
     good,
   ];
-  return inForms(forms, update, entries);
-}
-
-function nonsenseLists(forms: Forms, update: (fields: object) => object): object[] {
-  return [null, {}, "skills", 7].flatMap((list) => inForms(forms, update, list));
 }
 
 function inForms({ skills, commands }: Forms, update: (fields: object) => object, list: unknown): object[] {

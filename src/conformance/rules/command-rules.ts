@@ -10,13 +10,9 @@ export const commandRules = defineRules([
   {
     id: "command-fields",
     title: "A command has a name and a description",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.slashCommands,
-      sentence:
-        "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
-    },
+    source: documents.slashCommands(
+      "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
+    ),
     check: function* (exchange) {
       for (const { line, update } of commandUpdates(exchange)) {
         const list = update["availableCommands"];
@@ -37,13 +33,10 @@ export const commandRules = defineRules([
   {
     id: "v2-command-type",
     title: "A v2 command has a type",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.schemaV2,
-      section: "AvailableCommand",
-      sentence: "The type field acts as the discriminator in the serialized JSON form.",
-    },
+    source: documents.schemaV2(
+      "The type field acts as the discriminator in the serialized JSON form.",
+      "AvailableCommand",
+    ),
     check: function* (exchange) {
       if (exchange.negotiation?.protocol !== 2) return;
       for (const update of commandUpdates(exchange))
@@ -58,13 +51,9 @@ export const commandRules = defineRules([
   {
     id: "v2-command-names",
     title: "Names of v2 commands are unique and without whitespace",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.schemaV2,
-      sentence:
-        "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
-    },
+    source: documents.schemaV2(
+      "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
+    ),
     check: function* (exchange) {
       if (exchange.negotiation?.protocol !== 2) return;
       for (const update of commandUpdates(exchange)) {
@@ -83,12 +72,7 @@ export const commandRules = defineRules([
   {
     id: "skill-listed-once",
     title: "A skill is one command of a list",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence: "A skill is one command of a list, whatever it is called there: name, $name or skill:name.",
-    },
+    source: documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
     check: function* (exchange) {
       for (const update of commandUpdates(exchange)) {
         const commands = commandsIn(update).map(({ command }) => command);
@@ -105,12 +89,7 @@ export const commandRules = defineRules([
   {
     id: "command-facts",
     title: "A command that is marked as a skill describes a valid one",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence: 'A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.',
-    },
+    source: documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
     check: function* (exchange) {
       for (const update of commandUpdates(exchange))
         for (const { command } of commandsIn(update)) {
@@ -127,11 +106,9 @@ export const commandRules = defineRules([
     id: "command-count",
     title: "A marked list says how many of its commands it added as skills",
     severity: "warning",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence: '_meta["acp-skills"].skills of a list of commands is the number of commands that are skills.',
-    },
+    source: documents.own(
+      '_meta["acp-skills"].skills of a list of commands is the number of commands that are skills.',
+    ),
     check: function* (exchange) {
       for (const update of commandUpdates(exchange)) {
         const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
@@ -148,12 +125,9 @@ export const commandRules = defineRules([
     id: "commands-kept",
     title: "A list with skills keeps the agent's own commands",
     severity: "warning",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "A list of commands replaces the one before it, so a list with skills also has the agent's own commands.",
-    },
+    source: documents.own(
+      "A list of commands replaces the one before it, so a list with skills also has the agent's own commands.",
+    ),
     check: function* (exchange) {
       const own = new Map<string, number>();
       for (const update of commandUpdates(exchange)) {

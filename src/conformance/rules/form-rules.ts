@@ -26,13 +26,7 @@ export const formRules = defineRules([
   {
     id: "v1-kinds",
     title: "A v1 client gets no update of an unknown kind",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.schema,
-      section: "SessionUpdate",
-      sentence: "Different types of updates that can be sent during session processing.",
-    },
+    source: documents.schema("Different types of updates that can be sent during session processing.", "SessionUpdate"),
     check: function* ({ negotiation, updates }) {
       if (negotiation?.protocol !== 1) return;
       for (const { line, method, kind } of updates) {
@@ -44,12 +38,7 @@ export const formRules = defineRules([
   {
     id: "v2-kinds",
     title: "In v2, kinds of extensions begin with _",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.extensibilityV2,
-      sentence: "Extensions MUST NOT define custom non-underscore values.",
-    },
+    source: documents.extensibilityV2("Extensions MUST NOT define custom non-underscore values."),
     check: function* ({ negotiation, updates }) {
       if (negotiation?.protocol !== 2) return;
       for (const { line, method, kind } of updates) {
@@ -61,13 +50,9 @@ export const formRules = defineRules([
   {
     id: "skills-asked-for",
     title: "The RFD's update is sent after opt-in only",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "The RFD's update is sent only to clients that opted in, because v1 SDKs drop kinds that they do not know; in v2 others get _available_skills_update.",
-    },
+    source: documents.own(
+      "The RFD's update is sent only to clients that opted in, because v1 SDKs drop kinds that they do not know; in v2 others get _available_skills_update.",
+    ),
     check: function* ({ negotiation, updates }) {
       if (negotiation === undefined || negotiation.optIn !== undefined) return;
       for (const { line, method, kind } of updates)
@@ -78,13 +63,9 @@ export const formRules = defineRules([
   {
     id: "notifications-asked-for",
     title: "Notifications of the extension are sent after opt-in only",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "Notifications with the prefix _acp-skills/ are sent only to clients that opted in, because some editors warn people of unknown ones.",
-    },
+    source: documents.own(
+      "Notifications with the prefix _acp-skills/ are sent only to clients that opted in, because some editors warn people of unknown ones.",
+    ),
     check: function* ({ negotiation, notifications }) {
       for (const { from, line, method } of notifications) {
         if (from !== "agent" || !method.startsWith(toolMethodPrefix) || negotiation?.optIn !== undefined) continue;
@@ -95,9 +76,7 @@ export const formRules = defineRules([
   {
     id: "commands-declined",
     title: "A client that declined skills as commands gets none",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "A client that opted in with commands: false gets no skills as commands." },
+    source: documents.own("A client that opted in with commands: false gets no skills as commands."),
     check: function* (exchange) {
       if (exchange.negotiation?.optIn?.commands !== false) return;
       for (const update of commandUpdates(exchange)) {
@@ -113,32 +92,26 @@ export const formRules = defineRules([
   {
     id: "advertisement-form",
     title: "An advertisement names its version, tools and updates",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        'An agent that advertises agentCapabilities._meta["acp-skills"] names there its version, tools and update forms: {version, tools, update}.',
-    },
+    source: documents.own(
+      'An agent that advertises agentCapabilities._meta["acp-skills"] names there its version, tools and update forms: {version, tools, update}.',
+    ),
     check: function* (exchange) {
       const given = advertisedIn(exchange);
       const line = exchange.initialize?.response?.line;
       if (given === undefined || line === undefined) return;
-      const { version, tools, update } = fieldsOf(given) ?? {};
-      if (typeof version !== "string")
-        yield { line, message: `_meta["acp-skills"].version is ${quote(version)}; it must be a string` };
-      if (!isStrings(tools))
-        yield { line, message: `_meta["acp-skills"].tools is ${quote(tools)}; it must be an array of strings` };
-      if (!isStrings(update))
-        yield { line, message: `_meta["acp-skills"].update is ${quote(update)}; it must be an array of strings` };
+      const fields = fieldsOf(given) ?? {};
+      const isRight = { version: isString, tools: isStrings, update: isStrings };
+      for (const [field, isExpected] of Object.entries(isRight))
+        if (!isExpected(fields[field])) {
+          const expected = field === "version" ? "a string" : "an array of strings";
+          yield { line, message: `_meta["acp-skills"].${field} is ${quote(fields[field])}; it must be ${expected}` };
+        }
     },
   },
   {
     id: "advertised-is-sent",
     title: "What is advertised is what is sent",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "The forms that an advertisement names are those in which skills are sent." },
+    source: documents.own("The forms that an advertisement names are those in which skills are sent."),
     check: function* (exchange) {
       const advertised = fieldsOf(advertisedIn(exchange))?.["update"];
       if (!isStrings(advertised)) return;
@@ -149,6 +122,10 @@ export const formRules = defineRules([
     },
   },
 ]);
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
 
 /** The line of the first skills in each form. */
 function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {

@@ -11,20 +11,16 @@ import {
   skillUpdates,
   type Exchange,
 } from "../exchange.ts";
-import { documents, quote, defineRules, type RuleViolation, type ConformanceRule } from "../rule.ts";
+import { documents, noCustomFields, quote, defineRules, type RuleViolation, type ConformanceRule } from "../rule.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */
 export const listRules = defineRules([
   {
     id: "session-known-first",
     title: "No list is sent before the client knows the session",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "A list names a session only after the response that created it, because editors drop what comes earlier.",
-    },
+    source: documents.own(
+      "A list names a session only after the response that created it, because editors drop what comes earlier.",
+    ),
     check: function* ({ updates, sessions }) {
       for (const { line, sessionId, kind } of updates) {
         if (!isSkillsKind(kind) && kind !== availableCommandsUpdate) continue;
@@ -39,13 +35,9 @@ export const listRules = defineRules([
   {
     id: "update-nested",
     title: "The update is nested in params.update",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "The update is nested in params.update, as every update of ACP is: clients refuse the flat sample of the RFD.",
-    },
+    source: documents.own(
+      "The update is nested in params.update, as every update of ACP is: clients refuse the flat sample of the RFD.",
+    ),
     check: function* ({ updates }) {
       for (const { line, kind, isFlat } of updates)
         if (isFlat)
@@ -55,9 +47,7 @@ export const listRules = defineRules([
   {
     id: "list-present",
     title: "An update has an array of skills",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.rfdPlan, sentence: "availableSkills: Required array of AvailableSkill" },
+    source: documents.rfdPlan("availableSkills: Required array of AvailableSkill"),
     check: function* (exchange) {
       for (const update of skillUpdates(exchange)) {
         const { line, kind, update: fields } = update;
@@ -74,9 +64,7 @@ export const listRules = defineRules([
   {
     id: "skill-names-unique",
     title: "Names are unique in a list",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "Names are unique in a list, because people invoke skills by name." },
+    source: documents.own("Names are unique in a list, because people invoke skills by name."),
     check: function* (exchange) {
       for (const { line, update } of skillUpdates(exchange)) {
         const seen = new Set<unknown>();
@@ -92,9 +80,7 @@ export const listRules = defineRules([
   {
     id: "deltas-asked-for",
     title: "Changes are sent only to a client that asked for them",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "Changes alone are sent only to a client that opted in with deltas: true." },
+    source: documents.own("Changes alone are sent only to a client that opted in with deltas: true."),
     check: function* (exchange) {
       if (exchange.negotiation?.optIn?.deltas === true) return;
       for (const update of skillUpdates(exchange))
@@ -108,13 +94,9 @@ export const listRules = defineRules([
   {
     id: "deltas-apply",
     title: "Changes apply to the list before them",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.own,
-      sentence:
-        "Changes {revision, added, changed, removed} follow a whole list of the session, apply to it, and count revisions up by one; removed holds names.",
-    },
+    source: documents.own(
+      "Changes {revision, added, changed, removed} follow a whole list of the session, apply to it, and count revisions up by one; removed holds names.",
+    ),
     check: function* (exchange) {
       const lists = new Map<string, { names: Set<unknown>; revision: unknown }>();
       for (const update of skillUpdates(exchange)) {
@@ -161,21 +143,15 @@ function* faultsOfDelta(
     if (!before.names.has(name)) yield `${quote(name)} is removed, but is not in the list`;
 }
 
-/** The length in characters, as the RFD counts: code points. */
-function lengthOf(text: string): number {
-  return Array.from(text).length;
-}
-
-interface FieldRule extends Pick<ConformanceRule, "id" | "title"> {
-  readonly sentence: string;
-  /** What is wrong with a skill; undefined if nothing. */
-  readonly fault: (skill: JsonObject) => string | undefined;
-}
-
-function defineFieldRule({ id, title, sentence, fault }: FieldRule): ConformanceRule {
+/** A rule about the fields of each skill; `fault` says what is wrong with one, or nothing. */
+function fieldRule(
+  id: string,
+  title: string,
+  source: ConformanceRule["source"],
+  fault: (skill: JsonObject) => string | undefined,
+): Omit<ConformanceRule, "severity" | "appliesTo"> {
   return {
-    ...{ id, title, severity: "error", appliesTo: "agent" },
-    source: { ...documents.rfdTable, sentence },
+    ...{ id, title, source },
     check: function* (exchange: Exchange): Iterable<RuleViolation> {
       for (const { line, skill, where } of sentSkills(exchange)) {
         const fields = fieldsOf(skill);
@@ -186,99 +162,101 @@ function defineFieldRule({ id, title, sentence, fault }: FieldRule): Conformance
   };
 }
 
+/** A fault of a field that may be absent. */
+function optional(name: string, isRight: (value: unknown) => boolean, expected: string) {
+  return ({ [name]: value }: JsonObject): string | undefined =>
+    value === undefined || value === null || isRight(value)
+      ? undefined
+      : `${name} is ${quote(value)}; it must be ${expected}`;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function tooLong(name: string, text: string, limit: number, shown = String(limit)): string | undefined {
+  // In characters, as the RFD counts: code points.
+  const { length } = Array.from(text);
+  return length > limit ? `${name} is ${length} characters long; the limit is ${shown}` : undefined;
+}
+
 const known = new Set(["name", "description", "license", "compatibility", "metadata", "allowedTools", "_meta"]);
 
 /** What the RFD's table says of each field. */
-export const skillFieldRules: readonly ConformanceRule[] = [
-  defineFieldRule({
-    id: "skill-name",
-    title: "A skill's name has the RFD's form",
-    sentence:
+export const skillFieldRules = defineRules([
+  fieldRule(
+    "skill-name",
+    "A skill's name has the RFD's form",
+    documents.rfdTable(
       "name: Max 64 characters. Lowercase letters, numbers, and hyphens only. Must not start or end with a hyphen. No consecutive hyphens.",
-    fault({ name }) {
-      if (typeof name !== "string") return `name is ${quote(name)}; it must be a string`;
-      if (name.length > 64) return `name is ${lengthOf(name)} characters long; the limit is 64`;
-      if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return undefined;
-      return `name ${quote(name)} must consist of lowercase letters, digits and single hyphens between them`;
+    ),
+    ({ name }) => {
+      if (!isString(name)) return `name is ${quote(name)}; it must be a string`;
+      const form = `name ${quote(name)} must consist of lowercase letters, digits and single hyphens between them`;
+      return tooLong("name", name, 64) ?? (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ? undefined : form);
     },
-  }),
-  defineFieldRule({
-    id: "skill-description",
-    title: "A skill has a description of at most 1,024 characters",
-    sentence: "description: Max 1024 characters. Non-empty. Describes what the skill does and when to use it.",
-    fault({ description }) {
-      if (typeof description !== "string") return `description is ${quote(description)}; it must be a string`;
-      if (description.trim() === "") return "description is empty";
-      const length = lengthOf(description);
-      return length > 1024 ? `description is ${length} characters long; the limit is 1,024` : undefined;
+  ),
+  fieldRule(
+    "skill-description",
+    "A skill has a description of at most 1,024 characters",
+    documents.rfdTable(
+      "description: Max 1024 characters. Non-empty. Describes what the skill does and when to use it.",
+    ),
+    ({ description }) => {
+      if (!isString(description)) return `description is ${quote(description)}; it must be a string`;
+      return description.trim() === "" ? "description is empty" : tooLong("description", description, 1024, "1,024");
     },
-  }),
-  defineFieldRule({
-    id: "skill-license",
-    title: "A license is a string",
-    sentence:
+  ),
+  fieldRule(
+    "skill-license",
+    "A license is a string",
+    documents.rfdTable(
       "license: License name or reference to a bundled license file (e.g., MIT, Apache-2.0, ./licenses/my-license.txt).",
-    fault: ({ license }) =>
-      license === undefined || license === null || typeof license === "string"
-        ? undefined
-        : `license is ${quote(license)}; it must be a string`,
-  }),
-  defineFieldRule({
-    id: "skill-compatibility",
-    title: "Compatibility is a string of at most 500 characters",
-    sentence:
+    ),
+    optional("license", isString, "a string"),
+  ),
+  fieldRule(
+    "skill-compatibility",
+    "Compatibility is a string of at most 500 characters",
+    documents.rfdTable(
       "compatibility: Max 500 characters. Indicates environment requirements (intended product, system packages, network access, etc.).",
-    fault({ compatibility }) {
-      if (compatibility === undefined || compatibility === null) return undefined;
-      if (typeof compatibility !== "string") return `compatibility is ${quote(compatibility)}; it must be a string`;
-      const length = lengthOf(compatibility);
-      return length > 500 ? `compatibility is ${length} characters long; the limit is 500` : undefined;
+    ),
+    (skill) => {
+      const { compatibility } = skill;
+      if (isString(compatibility)) return tooLong("compatibility", compatibility, 500);
+      return optional("compatibility", isString, "a string")(skill);
     },
-  }),
-  defineFieldRule({
-    id: "skill-allowed-tools",
-    title: "allowedTools is an array of strings",
-    sentence: "allowedTools: Array of pre-approved tools the skill may use (Experimental).",
-    fault: ({ allowedTools }) =>
-      allowedTools === undefined || allowedTools === null || isStrings(allowedTools)
-        ? undefined
-        : `allowedTools is ${quote(allowedTools)}; it must be an array of strings`,
-  }),
-  defineFieldRule({
-    id: "skill-metadata",
-    title: "Metadata maps strings to strings",
-    sentence: "metadata: Arbitrary string key-value mapping for additional properties.",
-    fault({ metadata }) {
-      if (metadata === undefined || metadata === null) return undefined;
-      const fields = fieldsOf(metadata);
-      if (fields === undefined) return `metadata is ${quote(metadata)}; it must be an object`;
-      const [key, value] = Object.entries(fields).find(([, one]) => typeof one !== "string") ?? [];
+  ),
+  fieldRule(
+    "skill-allowed-tools",
+    "allowedTools is an array of strings",
+    documents.rfdTable("allowedTools: Array of pre-approved tools the skill may use (Experimental)."),
+    optional("allowedTools", isStrings, "an array of strings"),
+  ),
+  fieldRule(
+    "skill-metadata",
+    "Metadata maps strings to strings",
+    documents.rfdTable("metadata: Arbitrary string key-value mapping for additional properties."),
+    (skill) => {
+      const fields = fieldsOf(skill["metadata"]);
+      if (fields === undefined) return optional("metadata", () => false, "an object")(skill);
+      const [key, value] = Object.entries(fields).find(([, one]) => !isString(one)) ?? [];
       return key === undefined ? undefined : `metadata.${key} is ${quote(value)}; it must be a string`;
     },
-  }),
-  defineFieldRule({
-    id: "skill-meta",
-    title: "_meta is an object",
-    sentence: "_meta: Standard extensibility field, we can put metadata from the skills spec",
-    fault: ({ _meta }) =>
-      _meta === undefined || _meta === null || fieldsOf(_meta) !== undefined
-        ? undefined
-        : `_meta is ${quote(_meta)}; it must be an object`,
-  }),
-  {
-    ...defineFieldRule({
-      id: "skill-custom-fields",
-      title: "Custom fields of a skill stand in _meta",
-      sentence: "",
-      fault(skill) {
-        const custom = Object.keys(skill).find((key) => !known.has(key));
-        return custom === undefined ? undefined : `${quote(custom)} is no field of a skill; put it into _meta`;
-      },
-    }),
-    source: {
-      ...documents.extensibility,
-      sentence:
-        "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification. All possible names are reserved for future protocol versions.",
+  ),
+  fieldRule(
+    "skill-meta",
+    "_meta is an object",
+    documents.rfdTable("_meta: Standard extensibility field, we can put metadata from the skills spec"),
+    optional("_meta", (value) => fieldsOf(value) !== undefined, "an object"),
+  ),
+  fieldRule(
+    "skill-custom-fields",
+    "Custom fields of a skill stand in _meta",
+    documents.extensibility(noCustomFields),
+    (skill) => {
+      const custom = Object.keys(skill).find((key) => !known.has(key));
+      return custom === undefined ? undefined : `${quote(custom)} is no field of a skill; put it into _meta`;
     },
-  },
-];
+  ),
+]);

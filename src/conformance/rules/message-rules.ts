@@ -13,7 +13,7 @@ import {
   type UnexpectedMessage,
 } from "../exchange.ts";
 import type { Side } from "../transcript.ts";
-import { documents, type RuleViolation, quote, defineRules } from "../rule.ts";
+import { documents, noCustomFields, type RuleViolation, quote, defineRules } from "../rule.ts";
 
 /** Methods of ACP, stable and drafted, in both directions; `session/set_model` is of earlier drafts. */
 const methodsOfAcp: ReadonlySet<string> = new Set([
@@ -23,24 +23,17 @@ const methodsOfAcp: ReadonlySet<string> = new Set([
   "session/set_model",
 ]);
 
-const customMethods = {
-  ...documents.extensibility,
-  section: "Extension Methods",
-  sentence: "The protocol reserves any method name starting with an underscore (_) for custom extensions.",
-};
+const customMethods = documents.extensibility(
+  "The protocol reserves any method name starting with an underscore (_) for custom extensions.",
+  "Extension Methods",
+);
 
 /** Where extensions of messages may stand. */
 export const messageRules = defineRules([
   {
     id: "update-is-notification",
     title: "session/update is a notification",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.schema,
-      section: "SessionNotification",
-      sentence: "Notification containing a session update from the agent.",
-    },
+    source: documents.schema("Notification containing a session update from the agent.", "SessionNotification"),
     check: function* ({ requests }) {
       for (const { from, line, id, method } of requests)
         if (from === "agent" && method === sessionUpdate)
@@ -50,15 +43,12 @@ export const messageRules = defineRules([
   {
     id: "agent-custom-methods",
     title: "Custom methods of an agent begin with _",
-    severity: "error",
-    appliesTo: "agent",
     source: customMethods,
     check: (exchange) => customMethodsOf("agent", exchange),
   },
   {
     id: "client-custom-methods",
     title: "Custom methods of a client begin with _",
-    severity: "error",
     appliesTo: "client",
     source: customMethods,
     check: (exchange) => customMethodsOf("client", exchange),
@@ -66,13 +56,10 @@ export const messageRules = defineRules([
   {
     id: "meta-is-object",
     title: "_meta of an update, its params and its commands is an object",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.extensibility,
-      section: "The _meta Field",
-      sentence: "All types in the protocol include a _meta field with type { [key: string]: unknown }.",
-    },
+    source: documents.extensibility(
+      "All types in the protocol include a _meta field with type { [key: string]: unknown }.",
+      "The _meta Field",
+    ),
     check: function* (exchange) {
       for (const { line, params, update } of exchange.updates)
         for (const [where, value] of [
@@ -88,14 +75,7 @@ export const messageRules = defineRules([
   {
     id: "update-custom-fields",
     title: "Custom fields of an update stand in _meta",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.extensibility,
-      section: "The _meta Field",
-      sentence:
-        "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification. All possible names are reserved for future protocol versions.",
-    },
+    source: documents.extensibility(noCustomFields, "The _meta Field"),
     check: function* (exchange) {
       const hasDeltas = exchange.negotiation?.optIn?.deltas === true;
       const known = new Set(["sessionUpdate", "availableSkills", "_meta", ...(hasDeltas ? ["revision"] : [])]);
@@ -129,24 +109,15 @@ export const turnRules = defineRules([
   {
     id: "agent-messages",
     title: "An agent writes only JSON-RPC messages to stdout",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.transports,
-      sentence: "The agent MUST NOT write anything to its stdout that is not a valid ACP message.",
-    },
+    source: documents.transports("The agent MUST NOT write anything to its stdout that is not a valid ACP message."),
     check: ({ unreadable }) => lines("agent", unreadable),
   },
   {
     id: "agent-answers",
     title: "An agent answers each request once",
-    severity: "error",
-    appliesTo: "agent",
-    source: {
-      ...documents.jsonRpc,
-      sentence:
-        "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
-    },
+    source: documents.jsonRpc(
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    ),
     check: function* (exchange) {
       yield* lines("agent", exchange.unasked);
       yield* unanswered(exchange, "client", () => true);
@@ -155,9 +126,7 @@ export const turnRules = defineRules([
   {
     id: "turn-order",
     title: "Updates of a turn come before its response",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "In ACP v1 the updates of a turn come before the response that ends it." },
+    source: documents.own("In ACP v1 the updates of a turn come before the response that ends it."),
     check: function* ({ negotiation, updates, requests }) {
       if (negotiation?.protocol !== 1) return;
       const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
@@ -174,9 +143,7 @@ export const turnRules = defineRules([
   {
     id: "closed-session-silent",
     title: "A closed session gets no updates",
-    severity: "error",
-    appliesTo: "agent",
-    source: { ...documents.own, sentence: "A session that was closed or deleted gets no updates." },
+    source: documents.own("A session that was closed or deleted gets no updates."),
     check: function* ({ updates, sessions }) {
       for (const { line, sessionId, kind } of updates) {
         const closed = sessions.get(sessionId)?.closed;
@@ -191,23 +158,19 @@ export const turnRules = defineRules([
   {
     id: "client-messages",
     title: "A client writes only JSON-RPC messages to the agent's stdin",
-    severity: "error",
     appliesTo: "client",
-    source: {
-      ...documents.transports,
-      sentence: "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
-    },
+    source: documents.transports(
+      "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
+    ),
     check: ({ unreadable }) => lines("client", unreadable),
   },
   {
     id: "client-answers",
     title: "A client answers each request, whatever it received before",
-    severity: "error",
     appliesTo: "client",
-    source: {
-      ...documents.extensibility,
-      sentence: "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
-    },
+    source: documents.extensibility(
+      "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
+    ),
     // A person answers requests for permission, perhaps never; and a client may leave.
     check: (exchange) =>
       unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
@@ -217,11 +180,9 @@ export const turnRules = defineRules([
     title: "A client refuses unknown requests with “Method not found”",
     severity: "warning",
     appliesTo: "client",
-    source: {
-      ...documents.extensibility,
-      sentence:
-        'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
-    },
+    source: documents.extensibility(
+      'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
+    ),
     check: function* ({ requests }) {
       for (const { from, method, response } of requests) {
         if (from !== "agent" || !method.startsWith("_") || response?.error === undefined) continue;
@@ -236,22 +197,18 @@ export const turnRules = defineRules([
     title: "A client does not answer notifications",
     severity: "warning",
     appliesTo: "client",
-    source: {
-      ...documents.extensibility,
-      sentence: "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
-    },
+    source: documents.extensibility(
+      "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
+    ),
     check: ({ unasked }) => lines("client", unasked),
   },
   {
     id: "client-opt-in",
     title: "An opt-in has a known form",
-    severity: "error",
     appliesTo: "client",
-    source: {
-      ...documents.own,
-      sentence:
-        'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
-    },
+    source: documents.own(
+      'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
+    ),
     check: function* ({ requests }) {
       const given = requests.find(({ from, method }) => from === "client" && method === initialize);
       if (given !== undefined) for (const message of faultsOfOptIn(given.params)) yield { line: given.line, message };

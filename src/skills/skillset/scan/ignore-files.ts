@@ -13,8 +13,8 @@ interface IgnorePattern {
   readonly negated: boolean;
   /** Whether it matches the path relative to the ignore file, rather than a name at any depth. */
   readonly anchored: boolean;
-  /** One per path segment; a string matches itself, `anyNames` any number of segments. */
-  readonly names: readonly (string | Glob | typeof anyNames)[];
+  /** One per path segment. */
+  readonly names: readonly (string | readonly CharacterPattern[] | typeof anyNumber)[];
 }
 
 export interface IgnoreRule extends IgnorePattern {
@@ -22,14 +22,11 @@ export interface IgnoreRule extends IgnorePattern {
   readonly ofGit: boolean;
 }
 
-/** Parts separated by `*`: each has a fixed length, so matching never backtracks. */
-interface Glob {
-  readonly first: RegExp;
-  readonly middle: readonly RegExp[];
-  readonly last: RegExp;
-}
+/** A string matches itself. */
+type CharacterPattern = string | RegExp | typeof anyNumber;
 
-const anyNames: unique symbol = Symbol("**");
+/** Any number of segments, or of characters. */
+const anyNumber: unique symbol = Symbol("**");
 
 const maxBytes = 64 * 1024;
 const mostPatterns = 2000;
@@ -113,7 +110,7 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
   const names = segments.flatMap((segment, index): (IgnorePattern["names"][number] | undefined)[] => {
     if (segment !== "**" || !anchored) return [toName(collapsed[index] ?? "")];
     // At the end it matches everything inside, but not the directory itself.
-    return index === segments.length - 1 ? [toName("*"), anyNames] : [anyNames];
+    return index === segments.length - 1 ? [toName("*"), anyNumber] : [anyNumber];
   });
   return names.includes(undefined)
     ? undefined
@@ -122,16 +119,20 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
 
 /** Whether a pattern matches a directory, given as path segments relative to the ignore file. */
 export function matchesIgnorePattern({ anchored, names }: IgnorePattern, path: readonly string[]): boolean {
-  return anchored ? matchesPath(names, path) : matchesName(names[0], path.at(-1) ?? "");
+  return anchored ? matchesAll(names, path, matchesName) : matchesName(names[0], path.at(-1) ?? "");
 }
 
-/** Like a glob with `anyNames` as `*`: only the last one is retried, so nothing is tried twice. */
-function matchesPath(names: IgnorePattern["names"], path: readonly string[]): boolean {
+/** Only the last wildcard is retried, so nothing is tried twice. */
+function matchesAll<Part>(
+  parts: readonly Part[],
+  items: readonly string[],
+  matchesOne: (part: Part | undefined, item: string) => boolean,
+): boolean {
   let [at, place] = [0, 0];
   let retry: { readonly at: number; place: number } | undefined;
-  while (place < path.length) {
-    if (names[at] === anyNames) retry = { at: ++at, place };
-    else if (at < names.length && matchesName(names[at], path[place] ?? "")) {
+  while (place < items.length) {
+    if (parts[at] === anyNumber) retry = { at: ++at, place };
+    else if (at < parts.length && matchesOne(parts[at], items[place] ?? "")) {
       at++;
       place++;
     } else if (retry !== undefined) {
@@ -139,64 +140,48 @@ function matchesPath(names: IgnorePattern["names"], path: readonly string[]): bo
       place = ++retry.place;
     } else return false;
   }
-  while (names[at] === anyNames) at++;
-  return at === names.length;
+  while (parts[at] === anyNumber) at++;
+  return at === parts.length;
 }
 
 function matchesName(name: IgnorePattern["names"][number] | undefined, text: string): boolean {
   if (typeof name !== "object") return name === text;
-  const { first, middle, last } = name;
-  first.lastIndex = 0;
-  if (!first.test(text)) return false;
-  let from = first.lastIndex;
-  for (const part of [...middle, last]) {
-    part.lastIndex = from;
-    if (!part.test(text)) return false;
-    from = part.lastIndex;
-  }
-  return from === text.length;
+  const [first, last] = [name[0], name.at(-1)];
+  // Most names differ at one of their ends.
+  if (typeof first === "string" && !text.startsWith(first)) return false;
+  if (typeof last === "string" && !text.endsWith(last)) return false;
+  return matchesAll(name, Array.from(text), matchesCharacter);
+}
+
+function matchesCharacter(pattern: CharacterPattern | undefined, character: string): boolean {
+  return typeof pattern === "object" ? pattern.test(character) : pattern === character;
 }
 
 /** Undefined if the pattern cannot match, as with an unclosed bracket. */
-function toName(segment: string): string | Glob | undefined {
-  const parts = [""];
-  let literal = "";
-  let isLiteral = true;
+function toName(segment: string): IgnorePattern["names"][number] | undefined {
+  const parts: CharacterPattern[] = [];
   for (let index = 0; index < segment.length;) {
-    const character = String.fromCodePoint(segment.codePointAt(index) ?? 0);
+    const character = characterAt(segment, index);
     index += character.length;
-    if (character === "*") {
-      isLiteral = false;
-      parts.push("");
-      continue;
-    }
-    let source: string | undefined;
-    if (character === "?") source = ".";
+    if (character === "*") parts.push(anyNumber);
+    else if (character === "?") parts.push(/./su);
     else if (character === "[") {
       const set = readSet(segment, index);
       if (set === undefined) return undefined;
-      ({ source, end: index } = set);
+      parts.push(set.pattern);
+      index = set.end;
     } else if (character === "\\") {
-      if (index === segment.length) return undefined;
-      const escaped = String.fromCodePoint(segment.codePointAt(index) ?? 0);
+      const escaped = characterAt(segment, index);
+      if (escaped === "") return undefined;
+      parts.push(escaped);
       index += escaped.length;
-      source = escapeCharacter(escaped);
-      literal += escaped;
-    } else {
-      source = escapeCharacter(character);
-      literal += character;
-    }
-    isLiteral &&= character !== "?" && character !== "[";
-    parts.push((parts.pop() ?? "") + source);
+    } else parts.push(character);
   }
-  if (isLiteral) return literal;
-  const [first = "", ...others] = parts;
-  const last = others.pop();
-  return {
-    first: new RegExp(last === undefined ? `${first}$` : first, "suy"),
-    middle: others.map((part) => new RegExp(part, "sug")),
-    last: new RegExp(`${last ?? ""}$`, "sug"),
-  };
+  return parts.every((part) => typeof part === "string") ? parts.join("") : parts;
+}
+
+function characterAt(text: string, index: number): string {
+  return index < text.length ? String.fromCodePoint(text.codePointAt(index) ?? 0) : "";
 }
 
 const characterClasses: Readonly<Record<string, string>> = {
@@ -211,46 +196,28 @@ const characterClasses: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
-/** Parses a bracket expression that opens before `start`. */
-function readSet(segment: string, start: number): { source: string; end: number } | undefined {
-  let index = start;
-  const inverted = segment[index] === "!" || segment[index] === "^";
-  if (inverted) index++;
-  let source = "";
-  for (let isFirst = true; isFirst || segment[index] !== "]"; isFirst = false) {
-    const named = /^\[:(\w+):\]/.exec(segment.slice(index, index + 12));
-    if (named !== null) {
-      const characters = characterClasses[named[1] ?? ""];
-      if (characters === undefined) return undefined;
-      source += characters;
-      index += named[0].length;
-      continue;
-    }
-    const low = readMember(segment, index);
-    if (low === undefined) return undefined;
-    index = low.end;
-    const isRange = segment[index] === "-" && segment[index + 1] !== "]";
-    const high = isRange ? readMember(segment, index + 1) : low;
-    if (high === undefined) return undefined;
-    index = high.end;
-    // Like in git, a reversed range is its first character.
-    source += `${escapePoint(low.point)}-${escapePoint(Math.max(low.point, high.point))}`;
-  }
-  return { source: `[${inverted ? "^" : ""}${source}]`, end: index + 1 };
-}
+const member = /\[:(\w+):\]|\\?([^])(?:-(?!\])\\?([^]))?/uy;
 
-function readMember(segment: string, index: number): { readonly point: number; readonly end: number } | undefined {
-  const at = segment[index] === "\\" ? index + 1 : index;
-  const point = segment.codePointAt(at);
-  return point === undefined ? undefined : { point, end: at + (point > 0xffff ? 2 : 1) };
+/** Parses a bracket expression that opens before `start`. */
+function readSet(segment: string, start: number): { readonly pattern: RegExp; readonly end: number } | undefined {
+  const inverted = segment[start] === "!" || segment[start] === "^";
+  let source = "";
+  let end = start + (inverted ? 1 : 0);
+  for (let isFirst = true; isFirst || segment[end] !== "]"; isFirst = false) {
+    member.lastIndex = end;
+    const [whole, name, low, high] = member.exec(segment) ?? [];
+    const named = name === undefined ? undefined : characterClasses[name];
+    if (whole === undefined || (name !== undefined && named === undefined)) return undefined;
+    // Like in git, a reversed range is its first character.
+    const [from, to] = [low, high].map((character) => character?.codePointAt(0) ?? 0) as [number, number];
+    source += named ?? `${escapePoint(from)}-${escapePoint(Math.max(from, to))}`;
+    end += whole.length;
+  }
+  return { pattern: new RegExp(`[${inverted ? "^" : ""}${source}]`, "su"), end: end + 1 };
 }
 
 function escapePoint(point: number): string {
   return `\\u{${point.toString(16)}}`;
-}
-
-function escapeCharacter(character: string): string {
-  return /[\w]/.test(character) ? character : escapePoint(character.codePointAt(0) ?? 0);
 }
 
 /** Repeated `**` are equivalent to one. */
