@@ -7,10 +7,10 @@ export interface RunRequest {
   readonly digest: string;
   readonly nonce: string;
   /** The arguments, as in `execute_skill`. */
-  readonly args?: Readonly<Record<string, unknown>>;
-  readonly script?: string;
-  readonly input_blobs?: readonly string[];
-  readonly timeout_ms?: number;
+  readonly args?: Readonly<Record<string, unknown>> | undefined;
+  readonly script?: string | undefined;
+  readonly input_blobs?: readonly string[] | undefined;
+  readonly timeout_ms?: number | undefined;
 }
 
 export interface RunStarted {
@@ -32,14 +32,14 @@ export interface OutputBlob {
   readonly id: string;
   readonly kind: string;
   readonly sizeBytes: number;
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** `GET /api/runs/RUN`, of runs started in this page or by anyone on this machine. `DELETE` cancels one of this page's. */
 export interface ShownRun {
   readonly run: string;
-  readonly skill?: string;
-  readonly digest?: string;
+  readonly skill?: string | undefined;
+  readonly digest?: string | undefined;
   readonly at: number;
   readonly status: RunState;
   /** Its blobs can be downloaded here: the person at this machine started it. */
@@ -48,8 +48,8 @@ export interface ShownRun {
   readonly printed: { readonly at: number; readonly text: string };
   readonly blobs: readonly OutputBlob[];
   /** The result, as `execute_skill` returns it. */
-  readonly result?: ShownResult;
-  readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
+  readonly result?: ShownResult | undefined;
+  readonly error?: { readonly code: string; readonly message: string; readonly hint?: string | undefined } | undefined;
 }
 
 /** `POST /api/blobs`, body: the bytes, `content-type`: their kind. `GET /api/blobs/ID` downloads them. */
@@ -63,7 +63,7 @@ interface By {
   /** The door that the call came through: `mcp`, `cli`, … */
   readonly door: string;
   /** The ACP session. */
-  readonly session?: string;
+  readonly session?: string | undefined;
 }
 
 /** `GET /api/skills/ID/history`: newest first, at most 200 of each. Runs are stored for 24 hours. */
@@ -71,7 +71,7 @@ export interface SkillHistory {
   readonly runs: readonly (Pick<ShownRun, "run" | "at" | "status" | "digest"> &
     By & {
       /** The name of the agent. */
-      readonly agent?: string;
+      readonly agent?: string | undefined;
     })[];
   readonly events: readonly LedgerEvent[];
 }
@@ -83,17 +83,17 @@ export interface LedgerEvent extends By {
   readonly what: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`. */
   readonly tool: string;
-  readonly version?: string;
-  readonly digest?: string;
-  readonly run?: string;
-  readonly outcome?: string;
-  readonly code?: string;
+  readonly version?: string | undefined;
+  readonly digest?: string | undefined;
+  readonly run?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly code?: string | undefined;
   /** The question; why it was denied; what the agent wanted to do. */
-  readonly about?: string;
+  readonly about?: string | undefined;
   /** What was answered, or why there was no answer. */
-  readonly answer?: string;
+  readonly answer?: string | undefined;
   /** What it is allowed by: `once`, `session`, or the id of a grant. */
-  readonly grant?: string;
+  readonly grant?: string | undefined;
 }
 
 /** The parts of the result of `execute_skill` that are shown. */
@@ -101,9 +101,9 @@ export interface ShownResult {
   readonly status: "completed" | "failed";
   readonly summary: string;
   readonly output?: unknown;
-  readonly error?: { readonly type: string; readonly message: string; readonly code?: string };
+  readonly error?: { readonly type: string; readonly message: string; readonly code?: string | undefined } | undefined;
   readonly output_blobs: readonly string[];
   readonly logs_preview: string;
-  readonly logs_blob?: string;
+  readonly logs_blob?: string | undefined;
   readonly duration_ms: number;
 }

@@ -3,22 +3,22 @@ export interface ShownSession {
   readonly id: string;
   readonly agent: string;
   readonly editor: string;
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   readonly openedAt: number;
   /** Absent while it is open. */
-  readonly closedAt?: number;
+  readonly closedAt?: number | undefined;
   /** How skills are announced to its editor: `available_skills_update`, `available_commands_update`, … */
   readonly forms: readonly string[];
   /** The last announcement: how many skills, when. */
-  readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] };
+  readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] } | undefined;
   /** Whether its model has the tools. */
   readonly tools: boolean;
   /** Newest first. */
   readonly used: readonly {
     readonly at: number;
     readonly tool: string;
-    readonly skill?: string;
-    readonly outcome?: string;
+    readonly skill?: string | undefined;
+    readonly outcome?: string | undefined;
   }[];
 }
 

@@ -13,12 +13,12 @@ export interface SkillRow {
   /** The slug. */
   readonly name: string;
   /** Only if it is another one. */
-  readonly canonicalName?: string;
+  readonly canonicalName?: string | undefined;
   /** The name of its directory, only if it is another one: what people who have seen its files look for. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** The agent that announced a skill of a store, and what invokes it in a prompt. */
-  readonly agent?: string;
-  readonly command?: string;
+  readonly agent?: string | undefined;
+  readonly command?: string | undefined;
   readonly description: string;
   readonly kind: "instruction" | "action";
   readonly version: string;
@@ -26,11 +26,12 @@ export interface SkillRow {
   /** What people call the place where it was found, such as `~/.agents/skills` or the address of a source. */
   readonly source: string;
   readonly state: SkillState;
-  readonly license?: string;
-  readonly compatibility?: string;
+  readonly license?: string | undefined;
+  readonly compatibility?: string | undefined;
   /** What its frontmatter asks of this machine; absent if nothing, or not known yet. */
-  readonly environment?: { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] };
-  readonly allowedTools?: readonly string[];
+  readonly environment?:
+    { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] | undefined } | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
   /** An estimate: what the entry costs in a list that models read, and its instructions when they are read. */
   readonly tokens: { readonly listed: number; readonly instructions: number };
   readonly errors: number;
@@ -77,7 +78,7 @@ export interface About {
   readonly directory: string;
   /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent where it was not asked for. */
   readonly sandbox?:
-    | { readonly tier: string; readonly lacks?: readonly string[]; readonly remedy?: string }
+    | { readonly tier: string; readonly lacks?: readonly string[] | undefined; readonly remedy?: string | undefined }
     | { readonly unavailable: string };
 }
 
@@ -93,7 +94,7 @@ interface EnvironmentMatch {
   readonly requirement: string;
   readonly status: "met" | "missing" | "unknown";
   readonly evidence: string;
-  readonly advice?: string;
+  readonly advice?: string | undefined;
 }
 
 /** What something may do beyond its sandbox, and the same in words. */
@@ -101,7 +102,7 @@ export interface Wants {
   readonly network: readonly string[];
   readonly secrets: readonly string[];
   readonly project: "none" | "read" | "write";
-  readonly isolation?: "none";
+  readonly isolation?: "none" | undefined;
   readonly words: readonly string[];
 }
 
@@ -111,12 +112,12 @@ export interface SkillGrant {
   readonly digest: string;
   readonly words: readonly string[];
   /** Absent: everywhere. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   readonly when: string;
   readonly who: string;
-  readonly expires?: string;
+  readonly expires?: string | undefined;
   /** It counts until this page's server ends. */
-  readonly isForSession?: true;
+  readonly isForSession?: true | undefined;
   /** Whether it is for the bytes that are installed now. */
   readonly isCurrent: boolean;
 }
@@ -127,17 +128,17 @@ export interface SkillPermissions {
   readonly grants: readonly SkillGrant[];
   readonly isBlocked: boolean;
   /** Why a policy denies it. */
-  readonly denied?: { readonly why: string; readonly hint: string };
+  readonly denied?: { readonly why: string; readonly hint: string } | undefined;
   /** Runs need no approval: it wants nothing beyond its sandbox. */
   readonly isFree: boolean;
   /** Where an approval holds, if nothing else is chosen. */
-  readonly reach?: "once" | "session" | "project" | "everywhere";
+  readonly reach?: "once" | "session" | "project" | "everywhere" | undefined;
   /** Where a block holds. */
-  readonly blockReach?: "project" | "everywhere";
+  readonly blockReach?: "project" | "everywhere" | undefined;
   /** What it wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
   /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */
-  readonly changedFiles: readonly { readonly path: string; readonly diff?: string }[];
+  readonly changedFiles: readonly { readonly path: string; readonly diff?: string | undefined }[];
 }
 
 /** What can be asked for about a skill, besides what every answer has. */
@@ -150,9 +151,9 @@ export type SkillPart = "overview" | "manifest" | "problems" | "permissions" | "
 export interface SkillDetail {
   readonly row: SkillRow;
   /** `sha256:…` of all files; absent if they cannot all be read. What is approved and run is exactly this. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   /** Must come with what is decided about, or run with, this digest: of the parts `permissions` and `run`. Absent if the server is read-only. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
   /** The body of SKILL.md, at most 1 MiB of it. */
   readonly instructions: { readonly markdown: string; readonly isWhole: boolean };
   /** What people do not see in the rendered text. Offsets are of UTF-16 units in `markdown`. */
@@ -164,7 +165,7 @@ export interface SkillDetail {
   }[];
   readonly frontmatter: Readonly<Record<string, unknown>>;
   /** `skill.toml` as an object. */
-  readonly manifest?: Readonly<Record<string, unknown>>;
+  readonly manifest?: Readonly<Record<string, unknown>> | undefined;
   /** What it requests, for the part `manifest`. */
   readonly wants: Wants;
   /** What its files use without declaring it, as far as it can be seen: hosts, names of environment variables. */
@@ -179,12 +180,12 @@ export interface SkillDetail {
   readonly environment: readonly EnvironmentMatch[];
   readonly license: {
     readonly status: "declared" | "unknown" | "unspecified";
-    readonly license?: string;
-    readonly declared?: string;
+    readonly license?: string | undefined;
+    readonly declared?: string | undefined;
     readonly files: readonly string[];
   };
   /** Present if it was installed from elsewhere. */
-  readonly installed?: { readonly source: string; readonly isModified: boolean };
+  readonly installed?: { readonly source: string; readonly isModified: boolean } | undefined;
 }
 
 export interface SkillInput {
@@ -216,12 +217,12 @@ export interface FileContent {
 export interface DecisionRequest {
   readonly decision: "approve" | "once" | "block" | "unblock" | "revoke";
   /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   readonly nonce: string;
   /** For `approve`. Default: as wide as the policy lets a person approve. */
-  readonly reach?: "session" | "project" | "everywhere";
+  readonly reach?: "session" | "project" | "everywhere" | undefined;
   /** For `revoke`. */
-  readonly grant?: string;
+  readonly grant?: string | undefined;
 }
 
 /** What a decision is answered with: a sentence that says what holds now. */
@@ -232,11 +233,11 @@ export interface DecisionResponse {
 /** `POST /api/skills/ID/open`: opens the file in the person's editor. */
 export interface OpenFile {
   readonly path: string;
-  readonly line?: number;
-  readonly column?: number;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
 }
 
 /** The body of every answer that is not a success. The codes are those of JSON-RPC errors, and `STALE`: read it again. */
 export interface BrowseError {
-  readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string | undefined };
 }

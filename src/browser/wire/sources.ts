@@ -8,7 +8,7 @@ export interface SourceList {
     /** The directory of its skills, as people see it. */
     readonly directory: string;
     /** Why what is there cannot be read. */
-    readonly fault?: string;
+    readonly fault?: string | undefined;
     readonly skills: readonly InstalledSkill[];
     /** How many more the lock has. */
     readonly more: number;
@@ -19,12 +19,12 @@ export interface InstalledSkill {
   /** The name in the lock. */
   readonly name: string;
   readonly source: string;
-  readonly version?: string;
-  readonly digest?: string;
+  readonly version?: string | undefined;
+  readonly digest?: string | undefined;
   /** Whether the files are those of the lock. `unknown`: the lock does not say which they are. */
   readonly state: "verified" | "modified" | "missing" | "unknown";
   /** How they differ, in words. */
-  readonly changes?: readonly string[];
+  readonly changes?: readonly string[] | undefined;
 }
 
 /** `POST /api/sources/discover` `{source}`. */
@@ -33,11 +33,11 @@ export interface Discovered {
   readonly skills: readonly {
     readonly name: string;
     readonly description: string;
-    readonly version?: string;
+    readonly version?: string | undefined;
     /** Where it is installed from this source. */
     readonly installed: readonly InstallPlace[];
     /** Why it cannot be installed. */
-    readonly unusable?: string;
+    readonly unusable?: string | undefined;
   }[];
   /** How many more it offers. */
   readonly more: number;
@@ -69,10 +69,10 @@ export interface PlannedChange {
   readonly action: "install" | "update" | "note";
   readonly description: string;
   /** The version that is installed. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   readonly to: string;
   /** Other bytes with the same version. */
-  readonly isSameVersion?: true;
+  readonly isSameVersion?: true | undefined;
   /** What it requests beyond the installed one, in words; of a new one, all that it requests. */
   readonly widened: readonly string[];
   /** What it requests, in words. */
@@ -82,14 +82,14 @@ export interface PlannedChange {
   readonly files: readonly PlannedFile[];
   readonly moreFiles: number;
   /** Why it is not done. */
-  readonly refused?: string;
+  readonly refused?: string | undefined;
 }
 
 export interface PlannedFile {
   readonly path: string;
   readonly change: "added" | "removed" | "changed";
   /** Unified; absent for a file that is not text, or too long. */
-  readonly diff?: string;
+  readonly diff?: string | undefined;
 }
 
 /** The answer of `POST /api/sources/apply`. */

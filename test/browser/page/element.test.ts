@@ -119,7 +119,7 @@ describeInBrowser("<acp-skill-browser>", () => {
       };
       document.querySelector("#host")?.append(element);
     });
-    await page.getByText("This connection did not ask for them with").waitFor();
+    await page.getByText("did not ask for them with").waitFor();
     expect(await page.locator(".unread").textContent()).toMatch(/gemini$/);
     await page.getByRole("option", { name: "pdf" }).click();
     for (const fact of ["MIT", "Needs poppler", "Read, Bash", "/$pdf"])

@@ -2,9 +2,10 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
+import type { SkillState } from "../../wire/skills.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { stateDisplays, type MarkDisplay } from "../parts/state-mark.tsx";
+import { stateDisplays } from "../parts/state-mark.tsx";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const debounceMilliseconds = 150;
@@ -19,9 +20,7 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
     const timer = setTimeout(() => {
       counted.value = shown.facets.peek();
     }, debounceMilliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [shown.rows.value]);
   // A facet whose every value occurs once narrows nothing.
   const useful = facetTitles.filter(
@@ -46,17 +45,14 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
 const few = 7;
 const most = 200;
 
-function Facet({
-  facet,
-  title,
-  values,
-  chosen,
-}: {
+interface FacetProps {
   readonly facet: FacetName;
   readonly title: string;
   readonly values: readonly FacetValue[];
   readonly chosen: readonly string[];
-}): JSX.Element {
+}
+
+function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
   const { places } = useBrowser();
   const isWhole = useSignal(false);
   const toggle = (value: string): void => {
@@ -116,7 +112,7 @@ const compatibility: Readonly<Record<string, string>> = {
 
 /** A value of a facet as people read it. */
 function facetValueLabel(facet: FacetName, value: string): string {
-  if (facet === "state") return new Map<string, MarkDisplay>(Object.entries(stateDisplays)).get(value)?.words ?? value;
+  if (facet === "state" && Object.hasOwn(stateDisplays, value)) return stateDisplays[value as SkillState].words;
   if (facet === "compatibility") return compatibility[value] ?? value;
   return value === "" ? "none" : value;
 }

@@ -11,14 +11,13 @@ import { StateMark } from "../parts/state-mark.tsx";
 import { toShortNumber } from "../parts/formats.tsx";
 import { useEffect, useRef } from "preact/hooks";
 
-/** Search, filters, and the skills that are left. */
-export function ListPane({
-  list,
-  opened,
-}: {
+interface ListPaneProps {
   readonly list: RefObject<HTMLDivElement | null>;
   readonly opened: string | undefined;
-}): JSX.Element {
+}
+
+/** Search, filters, and the skills that are left. */
+export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
   const { source, shown, places } = useBrowser();
   const hasFacets = useSignal(false);
   const isFacetless = useSignal(false);
@@ -26,8 +25,10 @@ export function ListPane({
   const { filter } = places.current.value;
   const total = source.list.value?.skills.length ?? 0;
   const choices = Object.values(filter.facets).flat().length;
-  const open = (id: string): void => {
-    places.open({ view: "skills", skill: id });
+  const open = (skill: string): void => places.open({ view: "skills", skill });
+  const openFirst = (): void => {
+    const first = rows.find(({ id }) => id === shown.active.value) ?? rows[0];
+    if (first !== undefined) open(first.id);
   };
 
   return (
@@ -36,13 +37,7 @@ export function ListPane({
       aria-label="List of skills"
     >
       <div class="list-tools">
-        <SearchBox
-          list={list}
-          onOpenFirst={() => {
-            const first = rows.find(({ id }) => id === shown.active.value) ?? rows[0];
-            if (first !== undefined) open(first.id);
-          }}
-        />
+        <SearchBox list={list} onOpenFirst={openFirst} />
         <button
           type="button"
           class="button filters"
@@ -69,50 +64,31 @@ export function ListPane({
           </button>
         )}
       </div>
-      <UnreadPlaces />
-      <NotAsked />
-      {rows.length === 0 ? (
-        <EmptyList />
-      ) : (
-        <VirtualList
-          box={list}
-          rows={rows}
-          narrowing={filter}
-          active={shown.active}
-          opened={opened}
-          place={shown}
-          onOpen={({ id }) => {
-            open(id);
-          }}
-          Row={SkillLine}
-        />
-      )}
+      <MayBeMissing />
+      {rows.length === 0 ? <EmptyList /> : <VirtualList box={list} opened={opened} onOpen={open} Row={SkillLine} />}
     </section>
   );
 }
 
-function UnreadPlaces(): JSX.Element | null {
-  const { list } = useBrowser().source;
+/** What could not be read, and connections that did not request skills: their agents announce none, or only commands. */
+function MayBeMissing(): JSX.Element | null {
+  const { list, notAsked } = useBrowser().source;
   const unread = list.value?.unread ?? [];
-  if (unread.length === 0) return null;
-  return (
-    <p class="unread warning">
-      <Icon name="alert" />
-      <span>Skills may be missing. These places could not be read whole: {unread.slice(0, 5).join(", ")}</span>
-    </p>
-  );
-}
-
-/** Names connections that did not request skills: their agents announce none, or only commands. */
-function NotAsked(): JSX.Element | null {
-  const agents = useBrowser().source.notAsked?.value ?? [];
-  if (agents.length === 0) return null;
+  const agents = notAsked?.value ?? [];
+  if (unread.length + agents.length === 0) return null;
   return (
     <p class="unread warning">
       <Icon name="alert" />
       <span>
-        Skills may be missing. {agents.length === 1 ? "This connection" : "These connections"} did not ask for them with{" "}
-        <code>optIn()</code> of <code>acp-skills/client</code>: <ForeignText text={agents.slice(0, 5).join(", ")} />
+        Skills may be missing.
+        {unread.length > 0 && ` These places could not be read whole: ${unread.slice(0, 5).join(", ")}`}
+        {agents.length > 0 && (
+          <>
+            {" "}
+            These connections did not ask for them with <code>optIn()</code> of <code>acp-skills/client</code>:{" "}
+            <ForeignText text={agents.slice(0, 5).join(", ")} />
+          </>
+        )}
       </span>
     </p>
   );
@@ -146,14 +122,12 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
   );
 }
 
-/** Narrows the list at every key. Arrow down goes into the list, Enter opens its first skill, Escape clears. */
-function SearchBox({
-  list,
-  onOpenFirst,
-}: {
-  readonly list: RefObject<HTMLDivElement | null>;
+interface SearchBoxProps extends Pick<ListPaneProps, "list"> {
   readonly onOpenFirst: () => void;
-}): JSX.Element {
+}
+
+/** Narrows the list at every key. Arrow down goes into the list, Enter opens its first skill, Escape clears. */
+function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
   const { places, isPage } = useBrowser();
   const { filter, route } = places.current.value;
   const input = useRef<HTMLInputElement>(null);
@@ -182,9 +156,7 @@ function SearchBox({
         spellcheck={false}
         maxLength={500}
         value={filter.query}
-        onInput={(event) => {
-          places.narrow({ ...filter, query: event.currentTarget.value });
-        }}
+        onInput={({ currentTarget }) => places.narrow({ ...filter, query: currentTarget.value })}
         onKeyDown={press}
       />
       <kbd aria-hidden="true">/</kbd>
@@ -196,7 +168,16 @@ function SearchBox({
 function EmptyList(): JSX.Element {
   const { source, places } = useBrowser();
   const list = source.list.value;
-  if (list === undefined) return <Unread />;
+  const { status } = source.connection.value;
+  if (list === undefined && status === "refused")
+    return <Empty icon="ban" title="This page has no access to the server" />;
+  if (list === undefined && status === "lost") return <Empty icon="plug" title="The server does not answer" />;
+  if (list === undefined)
+    return (
+      <div class="late">
+        <Empty icon="book" title="Reading skills…" />
+      </div>
+    );
   if (list.skills.length > 0)
     return (
       <Empty icon="search" title="No skill matches">
@@ -214,20 +195,4 @@ function EmptyList(): JSX.Element {
       </p>
     </Empty>
   );
-}
-
-function Unread(): JSX.Element {
-  switch (useBrowser().source.connection.value.status) {
-    case "refused":
-      return <Empty icon="ban" title="This page has no access to the server" />;
-    case "lost":
-      return <Empty icon="plug" title="The server does not answer" />;
-    case "connecting":
-    case "live":
-      return (
-        <div class="late">
-          <Empty icon="book" title="Reading skills…" />
-        </div>
-      );
-  }
 }

@@ -29,13 +29,7 @@ export function SkillsView(): JSX.Element {
       <ListPane list={list} opened={skill} />
       {route.view === "skills" && skill !== undefined && (
         <section class="detail-pane" aria-label="Skill" tabIndex={-1} ref={detail}>
-          <button
-            type="button"
-            class="button plain back"
-            onClick={() => {
-              places.back();
-            }}
-          >
+          <button type="button" class="button plain back" onClick={() => places.back()}>
             <Icon name="left" />
             All skills
           </button>

@@ -1,17 +1,13 @@
-import { useSignal, type Signal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SkillRow } from "../../wire/skills.ts";
+import { useBrowser } from "../state/browser.ts";
 
 interface VirtualListProps {
   readonly box: RefObject<HTMLDivElement | null>;
-  readonly rows: readonly SkillRow[];
-  /** Equal while only the skills change: the list then stays where it is. Otherwise it begins at its start. */
-  readonly narrowing: unknown;
-  readonly active: Signal<string | undefined>;
   readonly opened: string | undefined;
-  readonly place: { scrollTop: number };
-  readonly onOpen: (row: SkillRow) => void;
+  readonly onOpen: (id: string) => void;
   readonly Row: (props: { readonly row: SkillRow }) => JSX.Element;
 }
 
@@ -19,16 +15,17 @@ interface VirtualListProps {
 const rowHeight = 58;
 
 /** A listbox that renders only the rows in view. Screen readers hear each row's number and the length of the whole list. */
-export function VirtualList(props: VirtualListProps): JSX.Element {
-  const { box, rows, active, opened, onOpen, Row } = props;
-  const view = useView(props);
-  const activeNumber = active.value === undefined ? -1 : rows.findIndex(({ id }) => id === active.value);
+export function VirtualList({ box, opened, onOpen, Row }: VirtualListProps): JSX.Element {
+  const { active, rows: list } = useBrowser().shown;
+  const rows = list.value;
+  const view = useView(box);
+  const activeNumber = rows.findIndex(({ id }) => id === active.value);
 
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[activeNumber];
     const next = moveBy(event.key, activeNumber, rows.length, Math.max(1, view.inView - 1));
-    if ((event.key === "Enter" || event.key === " ") && row !== undefined) onOpen(row);
+    if ((event.key === "Enter" || event.key === " ") && row !== undefined) onOpen(row.id);
     else if (next !== undefined) {
       active.value = rows[next]?.id;
       view.reveal(next);
@@ -66,7 +63,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
                 style={{ transform: `translateY(${number * rowHeight}px)` }}
                 onClick={() => {
                   active.value = row.id;
-                  onOpen(row);
+                  onOpen(row.id);
                 }}
               >
                 <Row row={row} />
@@ -86,23 +83,29 @@ interface View {
   readonly onScroll: () => void;
 }
 
-/** What is in view; keeps it there while rows come and go above it. */
-function useView({ box, rows, narrowing, active, place }: VirtualListProps): View {
-  const first = useSignal(Math.floor(place.scrollTop / rowHeight));
+/** What is in view; keeps it there while rows come and go above it. A list that is narrowed begins at its start. */
+function useView(box: VirtualListProps["box"]): View {
+  const { shown, places } = useBrowser();
+  const rows = shown.rows.value;
+  const { filter } = places.current.value;
+  const first = useSignal(Math.floor(shown.scrollTop / rowHeight));
   const inView = useSignal(Math.ceil(window.innerHeight / rowHeight));
-  const before = useRef({ rows, narrowing });
+  const before = useRef({ rows, filter });
 
+  const onScroll = (): void => {
+    shown.scrollTop = box.current?.scrollTop ?? 0;
+    first.value = Math.floor(shown.scrollTop / rowHeight);
+  };
   const scrollTo = (top: number): void => {
     if (box.current === null) return;
     box.current.scrollTop = top;
-    place.scrollTop = box.current.scrollTop;
-    first.value = Math.floor(place.scrollTop / rowHeight);
+    onScroll();
   };
   const reveal = (number: number): void => {
     const height = box.current?.clientHeight ?? 0;
     const top = number * rowHeight;
-    if (top < place.scrollTop) scrollTo(top);
-    else if (top + rowHeight > place.scrollTop + height) scrollTo(top + rowHeight - height);
+    if (top < shown.scrollTop) scrollTo(top);
+    else if (top + rowHeight > shown.scrollTop + height) scrollTo(top + rowHeight - height);
   };
 
   useLayoutEffect(() => {
@@ -112,35 +115,25 @@ function useView({ box, rows, narrowing, active, place }: VirtualListProps): Vie
       inView.value = Math.ceil(element.clientHeight / rowHeight) + 1;
     };
     measure();
-    scrollTo(place.scrollTop);
-    const number = rows.findIndex(({ id }) => id === active.value);
+    scrollTo(shown.scrollTop);
+    const number = rows.findIndex(({ id }) => id === shown.active.value);
     if (number !== -1) reveal(number);
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    return () => {
-      observer.disconnect();
-    };
+    return () => observer.disconnect();
   }, []);
 
   useLayoutEffect(() => {
     const last = before.current;
-    before.current = { rows, narrowing };
-    if (last.narrowing !== narrowing) scrollTo(0);
-    else if (last.rows !== rows && place.scrollTop > 0) {
-      const top = Math.floor(place.scrollTop / rowHeight);
-      scrollTo(anchorAfter(last.rows, rows, top) * rowHeight + (place.scrollTop % rowHeight));
+    before.current = { rows, filter };
+    if (last.filter !== filter) scrollTo(0);
+    else if (last.rows !== rows && shown.scrollTop > 0) {
+      const top = Math.floor(shown.scrollTop / rowHeight);
+      scrollTo(anchorAfter(last.rows, rows, top) * rowHeight + (shown.scrollTop % rowHeight));
     }
-  }, [rows, narrowing]);
+  }, [rows, filter]);
 
-  return {
-    first: first.value,
-    inView: inView.value,
-    reveal,
-    onScroll: () => {
-      place.scrollTop = box.current?.scrollTop ?? 0;
-      first.value = Math.floor(place.scrollTop / rowHeight);
-    },
-  };
+  return { first: first.value, inView: inView.value, reveal, onScroll };
 }
 
 /** The numbers of the rows that are rendered: those in view, some beyond, and the active one wherever it is. */
@@ -148,48 +141,29 @@ function visibleRows(total: number, first: number, inView: number, active: numbe
   const from = Math.max(0, Math.min(first, total) - beyond);
   const to = Math.min(total, first + inView + beyond);
   const numbers = Array.from({ length: Math.max(0, to - from) }, (_, offset) => from + offset);
-  if (active >= 0 && active < from) return [active, ...numbers];
-  return active >= to && active < total ? [...numbers, active] : numbers;
+  return active === -1 || (active >= from && active < to) ? numbers : [...numbers, active];
 }
 
 /** Rows rendered above and below the view, so that scrolling does not show gaps. */
 const beyond = 6;
 
-interface Identified {
-  readonly id: string;
-}
-
 /** Where the row at `first` is after a change; if it is gone, the nearest one below it that is still there, then above it. */
-function anchorAfter(before: readonly Identified[], after: readonly Identified[], first: number): number {
+function anchorAfter(before: readonly SkillRow[], after: readonly SkillRow[], first: number): number {
   const places = new Map(after.map(({ id }, place) => [id, place]));
-  for (const { id } of before.slice(first)) {
-    const place = places.get(id);
-    if (place !== undefined) return place;
-  }
-  for (const { id } of before.slice(0, first).reverse()) {
-    const place = places.get(id);
-    if (place !== undefined) return place;
-  }
-  return 0;
+  const nearest = [...before.slice(first), ...before.slice(0, first).reverse()].find(({ id }) => places.has(id));
+  return (nearest && places.get(nearest.id)) ?? 0;
 }
 
 /** Where a key moves from the row at `active` (-1: none); undefined if it is not a key of lists. */
 function moveBy(key: string, active: number, total: number, screenful: number): number | undefined {
   const last = total - 1;
-  switch (key) {
-    case "ArrowDown":
-      return Math.min(last, active + 1);
-    case "ArrowUp":
-      return active < 0 ? last : Math.max(0, active - 1);
-    case "Home":
-      return 0;
-    case "End":
-      return last;
-    case "PageDown":
-      return Math.min(last, Math.max(0, active) + screenful);
-    case "PageUp":
-      return Math.max(0, active - screenful);
-    default:
-      return undefined;
-  }
+  const moves: Readonly<Record<string, number>> = {
+    ArrowDown: Math.min(last, active + 1),
+    ArrowUp: active < 0 ? last : Math.max(0, active - 1),
+    Home: 0,
+    End: last,
+    PageDown: Math.min(last, Math.max(0, active) + screenful),
+    PageUp: Math.max(0, active - screenful),
+  };
+  return moves[key];
 }

@@ -4,8 +4,9 @@ import { visibleText } from "./foreign-text.tsx";
 const mostLines = 1_000;
 const longestLine = 1_000;
 
-/** A unified diff. Each line keeps its sign, so that colour only repeats it. */
-export function DiffText({ diff, label }: { readonly diff: string; readonly label: string }): JSX.Element {
+/** A unified diff. Each line keeps its sign, so that colour only repeats it. Absent: the file cannot be compared. */
+export function DiffText({ diff, label }: { readonly diff: string | undefined; readonly label: string }): JSX.Element {
+  if (diff === undefined) return <p class="muted">It is not text, or too large to be compared here.</p>;
   const lines = diff.replace(/\n$/, "").split("\n");
   return (
     <div class="diff" role="group" aria-label={label} tabIndex={0}>

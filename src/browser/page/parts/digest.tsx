@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useBrowser } from "../state/browser.ts";
-import { Icon } from "./icon.tsx";
+import { useBrowser, type Browser } from "../state/browser.ts";
+import { IconButton } from "./icon.tsx";
 
 /** A SHA-256, short until it is asked for. */
 export function Digest({ digest, what }: { readonly digest: string; readonly what: string }): JSX.Element {
@@ -26,23 +26,17 @@ export function Digest({ digest, what }: { readonly digest: string; readonly wha
 /** Copies a text, exactly as it is, and says so. `what`: as in “Copy the digest”. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): JSX.Element {
   const { announcement } = useBrowser();
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      announcement.value = `Copied ${what}.`;
-    } catch {
-      announcement.value = `This browser does not let the page copy ${what}.`;
-    }
-  };
   return (
-    <button
-      type="button"
-      class="button plain small"
-      aria-label={`Copy ${what}`}
-      title={`Copy ${what}`}
-      onClick={() => void copy()}
-    >
-      <Icon name="copy" />
-    </button>
+    <IconButton icon="copy" class="small" label={`Copy ${what}`} onClick={() => void copy(text, what, announcement)} />
   );
+}
+
+/** Resolves with whether the browser lets the page copy. */
+export async function copy(text: string, what: string, announcement: Browser["announcement"]): Promise<boolean> {
+  const isCopied = await navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  announcement.value = isCopied ? `Copied ${what}.` : `This browser does not let the page copy ${what}.`;
+  return isCopied;
 }

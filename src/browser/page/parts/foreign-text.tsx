@@ -5,6 +5,26 @@ export function ForeignText({ text, limit }: { readonly text: string; readonly l
   return <bdi>{toVisible(text, limit)}</bdi>;
 }
 
+interface ForeignListProps {
+  readonly texts: readonly string[];
+  readonly limit?: number;
+  readonly class?: string;
+}
+
+/** Texts that skills or agents wrote, as a list; nothing if there are none. */
+export function ForeignList({ texts, limit = Infinity, class: className }: ForeignListProps): JSX.Element | null {
+  if (texts.length === 0) return null;
+  return (
+    <ul class={className}>
+      {texts.map((text) => (
+        <li key={text}>
+          <ForeignText text={text} limit={limit} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** A name that skills or agents wrote, with a warning where it mixes scripts whose letters look alike. */
 export function ForeignName({ name }: { readonly name: string }): JSX.Element {
   return (

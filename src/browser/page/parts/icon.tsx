@@ -40,16 +40,30 @@ export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   );
 }
 
-/** What stands where there is nothing to show: one sentence why, and what to do. */
-export function Empty({
-  icon,
-  title,
-  children,
-}: {
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly class?: string;
+  readonly onClick: () => void;
+}
+
+/** A button that shows a picture only. */
+export function IconButton({ icon, label, class: size = "", onClick }: IconButtonProps): JSX.Element {
+  return (
+    <button type="button" class={`button plain ${size}`} aria-label={label} title={label} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+export interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
   readonly children?: ComponentChildren;
-}): JSX.Element {
+}
+
+/** What stands where there is nothing to show: one sentence why, and what to do. */
+export function Empty({ icon, title, children }: EmptyProps): JSX.Element {
   return (
     <div class="empty">
       <Icon name={icon} />

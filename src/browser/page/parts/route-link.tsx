@@ -1,19 +1,17 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useBrowser } from "../state/browser.ts";
+import { ForeignText } from "./foreign-text.tsx";
 import { formatRoute, type Route } from "../state/location.ts";
 
-/** A link inside the browser. It works where the URL is not ours, too; a modified click opens a tab where it is. */
-export function RouteLink({
-  to,
-  isCurrent = false,
-  class: className,
-  children,
-}: {
+interface RouteLinkProps {
   readonly to: Route;
   readonly isCurrent?: boolean;
   readonly class?: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A link inside the browser. It works where the URL is not ours, too; a modified click opens a tab where it is. */
+export function RouteLink({ to, isCurrent = false, class: className, children }: RouteLinkProps): JSX.Element {
   const { places } = useBrowser();
   const open = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -24,5 +22,42 @@ export function RouteLink({
     <a class={className} href={formatRoute(to)} aria-current={isCurrent ? "page" : undefined} onClick={open}>
       {children}
     </a>
+  );
+}
+
+/** A link to a skill. Names of the ledger are canonical; ids are slugs. */
+export function SkillLink({ name, id = name.replaceAll(".", "-") }: SkillLinkProps): JSX.Element {
+  return (
+    <RouteLink to={{ view: "skills", skill: id }}>
+      <ForeignText text={name} limit={128} />
+    </RouteLink>
+  );
+}
+
+interface SkillLinkProps {
+  readonly name: string;
+  readonly id?: string;
+}
+
+interface SkillNamesProps {
+  readonly title: string;
+  readonly names: readonly string[];
+  /** How many there are in all. */
+  readonly total: number;
+}
+
+/** Names of skills, shown when they are asked for. */
+export function SkillNames({ title, names, total }: SkillNamesProps): JSX.Element | null {
+  if (names.length === 0) return null;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <p class="names">
+        {names.map((name) => (
+          <SkillLink key={name} name={name} />
+        ))}
+        {total > names.length && <span class="muted">and {total - names.length} more</span>}
+      </p>
+    </details>
   );
 }

@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
-import { Icon } from "../parts/icon.tsx";
+import { Icon, IconButton } from "../parts/icon.tsx";
 import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser, themes } from "../state/browser.ts";
 import { otherViews } from "../views.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
+
+const links = [{ view: "skills", icon: "search", title: "Browse" } as const, ...otherViews];
 
 /** The name, the views, and what concerns all of them. */
 export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }): JSX.Element {
@@ -31,17 +33,11 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
       {source.server !== undefined && (
         <nav aria-label="Views">
           <ul>
-            <li>
-              <RouteLink to={{ view: "skills" }} isCurrent={view === "skills"}>
-                <Icon name="search" />
-                Browse
-              </RouteLink>
-            </li>
-            {otherViews.map((other) => (
-              <li key={other.view}>
-                <RouteLink to={{ view: other.view }} isCurrent={view === other.view}>
-                  <Icon name={other.icon} />
-                  {other.title}
+            {links.map((link) => (
+              <li key={link.view}>
+                <RouteLink to={{ view: link.view }} isCurrent={view === link.view}>
+                  <Icon name={link.icon} />
+                  {link.title}
                 </RouteLink>
               </li>
             ))}
@@ -50,25 +46,13 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
       )}
       <div class="tools">
         {isPage && (
-          <button
-            type="button"
-            class="button plain"
-            title={`Theme: ${current}`}
-            aria-label={`Theme: ${current}. Change to ${nextTheme}`}
+          <IconButton
+            icon={themeIcons[current]}
+            label={`Theme: ${current}. Change to ${nextTheme}`}
             onClick={() => (theme.value = nextTheme)}
-          >
-            <Icon name={themeIcons[current]} />
-          </button>
+          />
         )}
-        <button
-          type="button"
-          class="button plain"
-          title="Keyboard shortcuts"
-          aria-label="Keyboard shortcuts"
-          onClick={onShortcuts}
-        >
-          <Icon name="keyboard" />
-        </button>
+        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
       </div>
     </Bar>
   );

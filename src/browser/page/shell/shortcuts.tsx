@@ -1,7 +1,7 @@
 import type { RefObject, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useBrowser, type Browser } from "../state/browser.ts";
-import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon.tsx";
 
 /** Keys that work everywhere: in the browser's own page wherever the focus is, elsewhere only while the focus is in the browser. */
 export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObject<HTMLDialogElement | null>): void {
@@ -70,9 +70,7 @@ export function ShortcutSheet({ dialog }: { readonly dialog: RefObject<HTMLDialo
     <dialog class="sheet" ref={dialog} aria-labelledby="shortcut-title">
       <header>
         <h2 id="shortcut-title">Keyboard shortcuts</h2>
-        <button type="button" class="button plain" aria-label="Close" onClick={() => dialog.current?.close()}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={() => dialog.current?.close()} />
       </header>
       <dl class="keys">
         {shortcuts.map(([keys, words]) => (

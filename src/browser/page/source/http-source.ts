@@ -1,7 +1,7 @@
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { About, SkillDetail, SkillList, SkillListChange, SkillRow } from "../../wire/skills.ts";
 import { readEvents, type ServerSentEvent } from "./event-stream.ts";
-import { createServerFetch, jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
+import { createServerFetch, jsonBody, type ServerFetchInit } from "./http-request.ts";
 import {
   type ServerEvents,
   type ConnectionState,
@@ -39,10 +39,12 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   const emit = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
     for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
   };
-  const read = async (path: string, aborted: AbortSignal): Promise<unknown> =>
-    (await exchange(path, { signal: aborted })).json();
+  const read = async <Answer>(path: string, aborted?: AbortSignal, init: ServerFetchInit = {}): Promise<Answer> =>
+    (await (await exchange(path, { ...init, signal: aborted ?? null })).json()) as Answer;
+  const send = <Answer>(path: string, value: unknown, aborted?: AbortSignal): Promise<Answer> =>
+    read(path, aborted, jsonBody(value));
   const readList = async (): Promise<void> => {
-    list.value = (await read("/api/skills", closing.signal)) as SkillList;
+    list.value = await read("/api/skills", closing.signal);
   };
   let lastEvent = "";
   const receive = async ({ id, kind, data }: ServerSentEvent, isFirst: boolean): Promise<void> => {
@@ -51,8 +53,7 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       if (changed === undefined) await readList();
       else list.value = changed;
       emit("skills", undefined);
-    } else if (kind === "run") emit("run", JSON.parse(data) as ServerEvents["run"]);
-    else if (kind === "skill") emit("skill", JSON.parse(data) as ServerEvents["skill"]);
+    } else if (kind === "run" || kind === "skill") emit(kind, JSON.parse(data) as never);
     else if (kind === "sessions") emit("sessions", undefined);
     else if (kind === "reset") {
       // Revisions of a server that was started again say nothing about the list of the one before.
@@ -74,18 +75,14 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
       await early;
       onLive();
       connection.value = { status: "live" };
-      void readAbout(either);
+      read<About>("/api/about", either).then(
+        (newer) => (about.value = { ...about.value, ...newer }),
+        () => undefined, // The connection ended; it is read again with the next one.
+      );
       if (!isFirst) emit("reconnected", undefined);
       if (body !== null) for await (const event of readEvents(body)) await receive(event, isFirst);
     } finally {
       ending.abort();
-    }
-  };
-  const readAbout = async (aborted: AbortSignal): Promise<void> => {
-    try {
-      about.value = { ...about.value, ...((await read("/api/about", aborted)) as About) };
-    } catch {
-      // The connection ended; it is read again with the next one.
     }
   };
 
@@ -104,28 +101,48 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   };
   void keepConnected();
 
-  return {
-    list,
-    connection,
-    detail: async (id, parts, aborted) => {
-      try {
-        return (await read(
-          `${skillPath(id)}?${parts.map((part) => `part=${part}`).join("&")}`,
-          AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]),
-        )) as SkillDetail;
-      } catch (error) {
-        if (error instanceof SourceError && error.code === "SKILL_NOT_FOUND") return undefined;
-        throw error;
-      }
+  const server: SkillServer = {
+    about,
+    inspectSandbox: async () => {
+      about.value = await read("/api/about?sandbox");
     },
-    server: createHttpServer(exchange, about, (kind, listener) => {
+    on: (kind, listener) => {
       const those = listeners.get(kind) ?? new Set();
       listeners.set(kind, those.add(listener));
       return () => those.delete(listener);
-    }),
-    close: () => {
-      closing.abort();
     },
+    file: (skill, path, aborted) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, aborted),
+    history: (skill, aborted) => read(`${skillPath(skill)}/history`, aborted),
+    decide: (skill, decision) => send(`${skillPath(skill)}/decision`, decision),
+    open: (skill, file) => send(`${skillPath(skill)}/open`, file),
+    startRun: (request) => send("/api/runs", request),
+    run: (run, aborted) => read(`/api/runs/${encodeURIComponent(run)}`, aborted),
+    cancelRun: (run) => read(`/api/runs/${encodeURIComponent(run)}`, undefined, { method: "DELETE" }),
+    storeBlob: (body) => {
+      const headers = { "content-type": body.type === "" ? "application/octet-stream" : body.type };
+      return read("/api/blobs", undefined, { method: "POST", headers, body });
+    },
+    readBlob: async (blob) => await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`)).blob(),
+    sessions: (aborted) => read("/api/sessions", aborted),
+    budget: (aborted) => read("/api/budget", aborted),
+    sources: (aborted) => read("/api/sources", aborted),
+    discover: (source, aborted) => send("/api/sources/discover", { source }, aborted),
+    plan: (request, aborted) => send("/api/sources/plan", request, aborted),
+    apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
+  };
+  return {
+    list,
+    connection,
+    server,
+    detail: (id, parts, aborted) => {
+      const path = `${skillPath(id)}?${parts.map((part) => `part=${part}`).join("&")}`;
+      const either = AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]);
+      return read<SkillDetail>(path, either).catch((error: unknown) => {
+        if (error instanceof SourceError && error.code === "SKILL_NOT_FOUND") return undefined;
+        throw error;
+      });
+    },
+    close: () => closing.abort(),
   };
 }
 
@@ -141,81 +158,17 @@ async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promis
   });
 }
 
-/** The functions of the server, each one request. */
-function createHttpServer(exchange: ServerFetch, about: Signal<About | undefined>, on: SkillServer["on"]): SkillServer {
-  const read = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
-    (await (await exchange(path, signal === undefined ? {} : { signal })).json()) as Answer;
-  const send = async <Answer>(path: string, value: unknown, signal?: AbortSignal): Promise<Answer> =>
-    (await (await exchange(path, { ...jsonBody(value), ...(signal !== undefined && { signal }) })).json()) as Answer;
-  const act = async (path: string, init: ServerFetchInit): Promise<void> => {
-    const response = await exchange(path, init);
-    await response.body?.cancel();
-  };
-
-  return {
-    about,
-    inspectSandbox: async () => {
-      about.value = await read<About>("/api/about?sandbox");
-    },
-    on,
-    file: (skill, path, signal) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, signal),
-    history: (skill, signal) => read(`${skillPath(skill)}/history`, signal),
-    decide: (skill, decision) => act(`${skillPath(skill)}/decision`, jsonBody(decision)),
-    open: (skill, file) => act(`${skillPath(skill)}/open`, jsonBody(file)),
-    startRun: (request) => send("/api/runs", request),
-    run: (run, signal) => read(`/api/runs/${encodeURIComponent(run)}`, signal),
-    cancelRun: (run) => act(`/api/runs/${encodeURIComponent(run)}`, { method: "DELETE" }),
-    storeBlob: async (bytes) =>
-      (await (
-        await exchange("/api/blobs", {
-          method: "POST",
-          headers: { "content-type": bytes.type === "" ? "application/octet-stream" : bytes.type },
-          body: bytes,
-        })
-      ).json()) as Awaited<ReturnType<SkillServer["storeBlob"]>>,
-    readBlob: async (blob, signal) =>
-      await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`, signal === undefined ? {} : { signal })).blob(),
-    sessions: (signal) => read("/api/sessions", signal),
-    budget: (signal) => read("/api/budget", signal),
-    sources: (signal) => read("/api/sources", signal),
-    discover: (source, signal) => send("/api/sources/discover", { source }, signal),
-    plan: (request, signal) => send("/api/sources/plan", request, signal),
-    apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
-  };
-}
-
 function skillPath(id: string): string {
   return `/api/skills/${encodeURIComponent(id)}`;
 }
 
 /** The list after a change, with untouched rows as they were; undefined if a change in between was missed. */
-export function applyChange(list: SkillList, change: SkillListChange): SkillList | undefined {
-  if (change.revision <= list.revision) return list;
-  if (change.revision !== list.revision + 1) return undefined;
-  const put = new Map(change.put.map((row) => [row.id, row]));
-  const removed = new Set(change.removed);
-  const unchanged: SkillRow[] = [];
-  for (const row of list.skills) {
-    if (removed.has(row.id)) continue;
-    const newer = put.get(row.id);
-    if (newer === undefined) unchanged.push(row);
-    else if (newer.name === row.name) {
-      unchanged.push(newer);
-      put.delete(row.id);
-    }
-  }
-  return { ...list, revision: change.revision, skills: merge(unchanged, [...put.values()].sort(byName)) };
-}
-
-function merge(skills: readonly SkillRow[], added: readonly SkillRow[]): readonly SkillRow[] {
-  if (added.length === 0) return skills;
-  const merged: SkillRow[] = [];
-  let next = 0;
-  for (const row of skills) {
-    for (let one = added[next]; one !== undefined && byName(one, row) < 0; one = added[++next]) merged.push(one);
-    merged.push(row);
-  }
-  return [...merged, ...added.slice(next)];
+export function applyChange(list: SkillList, { revision, put, removed }: SkillListChange): SkillList | undefined {
+  if (revision <= list.revision) return list;
+  if (revision !== list.revision + 1) return undefined;
+  const replaced = new Set([...removed, ...put.map(({ id }) => id)]);
+  const unchanged = list.skills.filter(({ id }) => !replaced.has(id));
+  return { ...list, revision, skills: [...unchanged, ...put].sort(byName) };
 }
 
 function byName(one: SkillRow, other: SkillRow): number {

@@ -7,7 +7,6 @@ import type { BrowserSkillSource } from "./skill-source.ts";
 export function createStoreSource(store: ReadableStore): BrowserSkillSource {
   /** Rows stay the same objects as long as their skills do. */
   const rows = new WeakMap<ReadableSkill, SkillRow>();
-  const digests = new WeakMap<SkillRow, string>();
   const read = (revision: number): SkillList => {
     const ids = new Set<string>();
     const skills = store.skills.map((skill) => {
@@ -16,7 +15,6 @@ export function createStoreSource(store: ReadableStore): BrowserSkillSource {
       const known = rows.get(skill);
       const row = known?.id === id ? known : toRow(skill, id);
       rows.set(skill, row);
-      if (skill.digest !== undefined) digests.set(row, skill.digest);
       return row;
     });
     return { revision, skills: skills.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), unread: [] };
@@ -35,8 +33,7 @@ export function createStoreSource(store: ReadableStore): BrowserSkillSource {
     connection: signal({ status: "live" }),
     detail: (id) => {
       const row = list.value.skills.find((one) => one.id === id);
-      const digest = row && digests.get(row);
-      return Promise.resolve(row && { row, ...(digest !== undefined && { digest }) });
+      return Promise.resolve(row && { row });
     },
     close: stop,
   };
@@ -46,32 +43,15 @@ const states: readonly string[] = ["needs-approval", "changed", "blocked", "deni
 const charactersPerToken = 4;
 
 function toRow(skill: ReadableSkill, id: string): SkillRow {
-  const { name, description, canonicalName, kind, version, namespace, source, agent, license, compatibility } = skill;
-  const { allowedTools, environment, state = "ok", command, folder } = skill;
+  const { name, description, canonicalName, kind = "instruction", version = "", namespace = "" } = skill;
+  const { agent, source = agent ?? "", state = "ok", license, compatibility } = skill;
+  const { allowedTools, environment, command, folder } = skill;
   return {
-    id,
-    name,
-    description,
-    kind: kind ?? "instruction",
-    version: version ?? "",
-    namespace: namespace ?? "",
-    source: source ?? agent ?? "",
+    ...{ id, name, description, kind, version, namespace, source, canonicalName, folder, agent, command },
+    ...{ license, compatibility, allowedTools, environment },
     state: states.includes(state) ? (state as SkillState) : "ok",
     tokens: { listed: Math.ceil((name.length + description.length) / charactersPerToken), instructions: 0 },
     errors: 0,
     warnings: 0,
-    ...(canonicalName !== undefined && { canonicalName }),
-    ...(folder !== undefined && { folder }),
-    ...(agent !== undefined && { agent }),
-    ...(command !== undefined && { command }),
-    ...(license !== undefined && { license }),
-    ...(compatibility !== undefined && { compatibility }),
-    ...(allowedTools !== undefined && { allowedTools }),
-    ...(environment !== undefined && {
-      environment: {
-        status: environment.status,
-        ...(environment.missing !== undefined && { missing: environment.missing }),
-      },
-    }),
   };
 }

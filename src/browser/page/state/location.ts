@@ -57,7 +57,7 @@ function parseRoute(hash: string): Route {
   const other = otherViews.find((name) => name === view);
   if (other !== undefined) return { view: other };
   if (view !== "skills") return { view: "skills" };
-  const [skill, tab, item] = rest.map(decode);
+  const [skill, tab, item] = rest.map((part) => decodePart(part, part));
   return {
     view: "skills",
     ...(skill && { skill }),
@@ -66,11 +66,12 @@ function parseRoute(hash: string): Route {
   };
 }
 
-function decode(part: string): string {
+/** A part of an address without percent-encoding; `otherwise` if that is not valid. */
+export function decodePart(part: string, otherwise: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part;
+    return otherwise;
   }
 }
 

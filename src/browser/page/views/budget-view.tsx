@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import type { AgentBudget, Budget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
-import { RouteLink } from "../parts/route-link.tsx";
+import { counted } from "../../../base/text/code-points.ts";
+import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
@@ -22,7 +22,7 @@ export function BudgetView(): JSX.Element {
       {answer !== undefined && (
         <>
           <p>
-            Models see {count(answer.skills, "skill")}. The list of names and descriptions costs about{" "}
+            Models see {counted(answer.skills, "skill")}. The list of names and descriptions costs about{" "}
             <strong>{answer.listed.toLocaleString()} tokens</strong> in every session. Instructions are read when a
             skill is used; all of them together would be about {answer.instructions.toLocaleString()} tokens. These are
             estimates: four characters are counted as a token.
@@ -30,7 +30,7 @@ export function BudgetView(): JSX.Element {
           <ul class="tiles">
             {answer.agents.map((agent) => (
               <li key={agent.agent}>
-                <AgentCard agent={agent} />
+                <AgentCard {...agent} />
               </li>
             ))}
           </ul>
@@ -41,11 +41,7 @@ export function BudgetView(): JSX.Element {
   );
 }
 
-function AgentCard({
-  agent: { agent, says, reference, truncated, omitted },
-}: {
-  readonly agent: AgentBudget;
-}): JSX.Element {
+function AgentCard({ agent, says, reference, truncated, omitted }: AgentBudget): JSX.Element {
   const isCut = truncated.length + omitted.length > 0;
   return (
     <article class="tile" aria-label={agent}>
@@ -60,25 +56,17 @@ function AgentCard({
         </a>
         ).
       </p>
-      {truncated.length > 0 && <Names title={`cuts ${count(truncated.length, "description")}`} ids={truncated} />}
-      {omitted.length > 0 && <Names title={`leaves out ${count(omitted.length, "skill")}`} ids={omitted} />}
+      <SkillNames
+        title={`cuts ${counted(truncated.length, "description")}`}
+        names={truncated.slice(0, mostRows)}
+        total={truncated.length}
+      />
+      <SkillNames
+        title={`leaves out ${counted(omitted.length, "skill")}`}
+        names={omitted.slice(0, mostRows)}
+        total={omitted.length}
+      />
     </article>
-  );
-}
-
-function Names({ title, ids }: { readonly title: string; readonly ids: readonly string[] }): JSX.Element {
-  return (
-    <details>
-      <summary>{title}</summary>
-      <p class="names">
-        {ids.slice(0, mostRows).map((id) => (
-          <RouteLink key={id} to={{ view: "skills", skill: id }}>
-            <ForeignText text={id} limit={128} />
-          </RouteLink>
-        ))}
-        {ids.length > mostRows && <span class="muted">and {ids.length - mostRows} more</span>}
-      </p>
-    </details>
   );
 }
 
@@ -105,9 +93,7 @@ function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | 
           {dear.map(({ id, name, tokens }) => (
             <tr key={id}>
               <td>
-                <RouteLink to={{ view: "skills", skill: id }}>
-                  <ForeignText text={name} limit={128} />
-                </RouteLink>
+                <SkillLink id={id} name={name} />
               </td>
               <td class="number">{tokens.listed.toLocaleString()}</td>
               <td class="number">{tokens.instructions.toLocaleString()}</td>
@@ -117,8 +103,4 @@ function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | 
       </table>
     </section>
   );
-}
-
-function count(number: number, what: string): string {
-  return `${number.toLocaleString()} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -5,7 +5,8 @@ import { Empty, Icon } from "../parts/icon.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { Time } from "../parts/formats.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { RouteLink } from "../parts/route-link.tsx";
+import { counted } from "../../../base/text/code-points.ts";
+import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 
 const readSessions = (server: SkillServer, signal: AbortSignal): Promise<SessionList> => server.sessions(signal);
 
@@ -94,35 +95,16 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
             "nothing yet"
           ) : (
             <>
-              {announced.skills} {announced.skills === 1 ? "skill" : "skills"} at <Time at={announced.at} />
+              {counted(announced.skills, "skill")} at <Time at={announced.at} />
             </>
           )}
-          {forms.length > 0 && (
-            <>
-              {" "}
-              as <ForeignText text={forms.join(", ")} />
-            </>
-          )}
+          {forms.length > 0 && <ForeignText text={` as ${forms.join(", ")}`} />}
         </dd>
       </dl>
-      {announced !== undefined && announced.names.length > 0 && (
-        <details>
-          <summary>Which skills</summary>
-          <p class="names">
-            {announced.names.map((name) => (
-              <SkillLink key={name} name={name} />
-            ))}
-            {announced.skills > announced.names.length && (
-              <span class="muted">and {announced.skills - announced.names.length} more</span>
-            )}
-          </p>
-        </details>
-      )}
+      <SkillNames title="Which skills" names={announced?.names ?? []} total={announced?.skills ?? 0} />
       {used.length > 0 && (
         <details>
-          <summary>
-            {used.length} {used.length === 1 ? "use" : "uses"}
-          </summary>
+          <summary>{counted(used.length, "use")}</summary>
           <table class="uses">
             <thead>
               <tr>
@@ -148,14 +130,5 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
         </details>
       )}
     </article>
-  );
-}
-
-/** The ledger has canonical names, the list has slugs. */
-function SkillLink({ name }: { readonly name: string }): JSX.Element {
-  return (
-    <RouteLink to={{ view: "skills", skill: name.replaceAll(".", "-") }}>
-      <ForeignText text={name} limit={128} />
-    </RouteLink>
   );
 }

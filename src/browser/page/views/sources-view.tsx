@@ -2,12 +2,12 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { ForeignText, ForeignName } from "../parts/foreign-text.tsx";
+import { ForeignList, ForeignText, ForeignName } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
-import { OfferedSkills } from "./sources/offered-skills.tsx";
+import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
@@ -18,13 +18,12 @@ export function SourcesView(): JSX.Element {
   const { source } = useBrowser();
   const { answer, error, readAgain } = useAnswer(readSources, "skills");
   const installing = useInstalling(readAgain);
-  const { doing, failed, found, planned, applied, plan, stop } = installing;
+  const { doing, failed, found, planned, applied, plan } = installing;
   const isAllowed = canAct(source);
   const result = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     if (applied !== undefined) result.current?.focus();
   }, [applied]);
-  const isChecking = doing === "plan" && found === undefined;
 
   return (
     <div class="view sources">
@@ -43,12 +42,10 @@ export function SourcesView(): JSX.Element {
           onUpdate={isAllowed ? () => plan({ place: one.place, update: [] }) : undefined}
         />
       ))}
-      {isChecking && (
+      {found === undefined && doing === "plan" && (
         <div class="bar">
           <span role="status">Asking the sources …</span>
-          <button type="button" class="button" onClick={stop}>
-            Stop
-          </button>
+          <StopButton step="plan" installing={installing} />
         </div>
       )}
       {planned === undefined && failed?.doing === "plan" && <SourceErrorAlert error={failed.error} />}
@@ -62,8 +59,7 @@ export function SourcesView(): JSX.Element {
 /** Asks for a source, and reads it. */
 function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX.Element {
   const [text, setText] = useState("");
-  const { doing, failed, discover, stop } = installing;
-  const isReading = doing === "discover";
+  const { doing, failed, discover } = installing;
   return (
     <section aria-labelledby="add-title">
       <h3 id="add-title">Add skills from a source</h3>
@@ -89,13 +85,9 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
         <button type="submit" class="button primary" aria-disabled={doing !== undefined}>
-          {isReading ? "Reading …" : "Discover"}
+          {doing === "discover" ? "Reading …" : "Discover"}
         </button>
-        {isReading && (
-          <button type="button" class="button" onClick={stop}>
-            Stop
-          </button>
-        )}
+        <StopButton step="discover" installing={installing} />
       </form>
       <p id="source-forms" class="muted">
         A domain or URL, <code>OWNER/REPO</code> of GitHub, <code>git:URL</code> or <code>registry:URL</code>. Its
@@ -113,7 +105,7 @@ const displays: Readonly<Record<InstalledSkill["state"], MarkDisplay>> = {
   unknown: { words: "cannot be verified", icon: "question", tone: "muted" },
 };
 
-interface Properties {
+interface InstalledSkillsProps {
   readonly of: SourceList["places"][number];
   /** Absent where nothing can be changed. */
   readonly onUpdate: (() => void) | undefined;
@@ -121,7 +113,7 @@ interface Properties {
 }
 
 /** What one lock names, and whether its files are as they were installed. */
-function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Element {
+function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.Element {
   const { place, directory, fault, skills, more } = of;
   return (
     <section aria-label={placeTitles[place]}>
@@ -147,7 +139,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Element {
       <ul class="installed">
         {skills.map((skill) => (
           <li key={skill.name}>
-            <Installed skill={skill} />
+            <Installed {...skill} />
           </li>
         ))}
       </ul>
@@ -156,8 +148,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: Properties): JSX.Element {
   );
 }
 
-function Installed({ skill }: { readonly skill: InstalledSkill }): JSX.Element {
-  const { name, version, source, state, changes = [] } = skill;
+function Installed({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
     <>
       <strong>
@@ -168,15 +159,7 @@ function Installed({ skill }: { readonly skill: InstalledSkill }): JSX.Element {
       <span class="muted from">
         from <ForeignText text={source} limit={300} />
       </span>
-      {changes.length > 0 && (
-        <ul class="changes">
-          {changes.map((change) => (
-            <li key={change}>
-              <ForeignText text={change} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ForeignList class="changes" texts={changes} limit={400} />
     </>
   );
 }

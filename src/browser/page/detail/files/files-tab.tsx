@@ -1,17 +1,16 @@
 import type { JSX } from "preact";
-import { Empty } from "../../parts/icon.tsx";
-import { toVisible, ForeignText } from "../../parts/foreign-text.tsx";
-import type { TabProps } from "../tabs.ts";
-import { FileTreeView } from "./file-tree.tsx";
 import { useCallback } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
-import { SourceText } from "../markdown/source-text.tsx";
 import { CopyButton, Digest } from "../../parts/digest.tsx";
-import type { SkillServer } from "../../source/skill-source.ts";
-import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import { useBrowser } from "../../state/browser.ts";
-import { OpenInEditor } from "../open-in-editor.tsx";
+import { toVisible, ForeignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
+import { Empty } from "../../parts/icon.tsx";
+import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
+import type { SkillServer } from "../../source/skill-source.ts";
+import { SourceText } from "../markdown/source-text.tsx";
+import { OpenInEditor } from "../open-in-editor.tsx";
+import type { TabProps } from "../tabs.ts";
+import { FileTreeView } from "./file-tree.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
@@ -38,14 +37,12 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
 
 /** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
 function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
-  const { server } = useBrowser().source;
   const { path, sizeBytes, sha256 } = file;
   const read = useCallback(
     (asked: SkillServer, signal: AbortSignal) => asked.file(skill, path, signal),
     [skill, path, sha256],
   );
   const { answer: content, error } = useAnswer(read);
-  const isText = content?.encoding === "utf-8";
   return (
     <section class="file" aria-label="File">
       <div class="bar">
@@ -55,46 +52,40 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
         <span class="muted">{formatBytes(sizeBytes)}</span>
         <Digest digest={sha256} what="SHA-256 of the file" />
         <span class="actions">
-          {isText && <CopyButton text={content.content} what="text of the file" />}
+          {content?.encoding === "utf-8" && <CopyButton text={content.content} what="text of the file" />}
           <OpenInEditor skill={skill} path={path} />
         </span>
       </div>
       <SourceErrorAlert error={error} />
       {content !== undefined && <Content content={content} />}
-      {content === undefined && error === undefined && (
-        <p class="muted">{server === undefined ? "Only a server can read files." : "Reading the file …"}</p>
-      )}
+      {content === undefined && error === undefined && <p class="muted">Reading the file …</p>}
     </section>
   );
 }
 
-function Content({ content }: { readonly content: FileContent }): JSX.Element {
-  if (content.encoding === "base64") {
-    const { lines, shown } = hexLines(content.content);
+function Content({
+  content: { content, encoding, sizeBytes, truncated },
+}: {
+  readonly content: FileContent;
+}): JSX.Element {
+  if (encoding === "base64")
     return (
       <>
-        <p class="muted">
-          This file is not text. {shown < content.sizeBytes ? `Its first ${String(shown)} bytes:` : "Its bytes:"}
-        </p>
+        <p class="muted">This file is not text. Its first bytes:</p>
         <pre class="hex" tabIndex={0} dir="ltr">
-          {lines.join("\n")}
+          {hexLines(content).join("\n")}
         </pre>
       </>
     );
-  }
+  if (content === "") return <p class="muted">The file is empty.</p>;
   return (
     <>
-      {content.truncated && (
+      {truncated && (
         <p class="caution">
-          Only the first {formatBytes(new TextEncoder().encode(content.content).length)} of{" "}
-          {formatBytes(content.sizeBytes)} are shown.
+          Only the first {formatBytes(new TextEncoder().encode(content).length)} of {formatBytes(sizeBytes)} are shown.
         </p>
       )}
-      {content.content === "" ? (
-        <p class="muted">The file is empty.</p>
-      ) : (
-        <SourceText text={content.content} label="Text of the file" />
-      )}
+      <SourceText text={content} label="Text of the file" />
     </>
   );
 }
@@ -103,16 +94,14 @@ const mostBytes = 512;
 const bytesOfLine = 16;
 
 /** The first bytes of a file as a hex dump: `00000000  89 50 4e 47 …  .PNG`. */
-function hexLines(base64: string): { readonly lines: readonly string[]; readonly shown: number } {
-  const bytes = Array.from(atob(base64.slice(0, Math.ceil(mostBytes / 3) * 4)), (character) =>
-    character.charCodeAt(0),
-  ).slice(0, mostBytes);
+function hexLines(base64: string): readonly string[] {
+  const bytes = atob(base64.slice(0, Math.ceil(mostBytes / 3) * 4)).slice(0, mostBytes);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += bytesOfLine) {
     const line = bytes.slice(at, at + bytesOfLine);
-    const hex = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-    const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
+    const hex = Array.from(line, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
+    const text = line.replace(/[^ -~]/g, ".");
     lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(bytesOfLine * 3 - 1)}  ${text}`);
   }
-  return { lines, shown: bytes.length };
+  return lines;
 }

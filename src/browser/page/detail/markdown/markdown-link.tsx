@@ -1,6 +1,7 @@
 import type { Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
 import { visibleText } from "../../parts/foreign-text.tsx";
+import { decodePart } from "../../state/location.ts";
 
 interface Files {
   readonly files: ReadonlySet<string>;
@@ -20,7 +21,7 @@ export function markdownLink(
     case "web":
       return (
         <a href={target.href} target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" dir="auto">
-          <bdi>{text}</bdi> {isItself(written, target.href) ? null : <span class="host">{target.host}</span>}
+          <bdi>{text}</bdi> {![written, `${written}/`].includes(target.href) && <span class="host">{target.host}</span>}
         </a>
       );
     case "file":
@@ -55,11 +56,6 @@ function Address({ address }: { readonly address: string }): JSX.Element {
   return <code dir="ltr">{address.length > longest ? `${shown}…` : shown}</code>;
 }
 
-/** Whether a text is, letter by letter, the address that it leads to. */
-function isItself(text: string, href: string): boolean {
-  return text === href || `${text}/` === href;
-}
-
 /** Where a link of a skill leads. `shown`: nowhere that we take people; its address is text. */
 type LinkTarget =
   | { readonly kind: "web"; readonly href: string; readonly host: string }
@@ -81,20 +77,12 @@ function pathOf(address: string): string | undefined {
   const [written = ""] = address.split(/[?#]/, 1);
   if (/^[\\/]/.test(written) || written.includes("\\")) return undefined;
   const names: string[] = [];
-  for (const name of decoded(written)?.split("/") ?? []) {
+  for (const name of decodePart(written, "..").split("/")) {
     if (name === "..") {
       if (names.pop() === undefined) return undefined;
     } else if (name !== "." && name !== "") names.push(name);
   }
   return names.join("/");
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined; // Not valid percent-encoding: it names no file.
-  }
 }
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };

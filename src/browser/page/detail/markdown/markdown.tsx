@@ -9,25 +9,24 @@ import { markdownImage, markdownLink, plainText } from "./markdown-link.tsx";
 /** What is rendered; the rest of a longer text is shown as it is written. */
 const renderedCharacters = 128 * 1024;
 
-const reasons = {
-  "too deep": "This text is nested too deep to be rendered, so it is shown as it is written.",
-  "too slow": "This text takes too long to be rendered, so it is shown as it is written.",
-};
-
 /** Markdown of a skill, rendered so that nothing in it can run, load, style or hide. */
-export function Markdown({ text, ...around }: MarkdownContext & { readonly text: string }): JSX.Element {
-  const { files, openFile, under } = around;
+export function Markdown({ text, files, openFile, under }: MarkdownContext & { readonly text: string }): JSX.Element {
   const { head, rest, firstLine } = useMemo(() => cut(text), [text]);
-  const rendered = useMemo(() => render(head, { files, openFile, under }), [head, files, openFile, under]);
+  const nodes = useMemo(() => {
+    const tokens = parseMarkdown(visibleText(head));
+    return tokens && markdownNodes(tokens, { files, openFile, under });
+  }, [head, files, openFile, under]);
   return (
     <>
-      {"nodes" in rendered ? (
-        <div class="markdown">{rendered.nodes}</div>
-      ) : (
+      {nodes === undefined ? (
         <>
-          <p class="caution">{reasons[rendered.why]}</p>
+          <p class="caution">
+            This text is nested too deep, or takes too long to be rendered, so it is shown as it is written.
+          </p>
           <SourceText text={head} label="Instructions as written" />
         </>
+      ) : (
+        <div class="markdown">{nodes}</div>
       )}
       {rest !== "" && (
         <>
@@ -45,15 +44,6 @@ function cut(text: string): { readonly head: string; readonly rest: string; read
   const end = text.lastIndexOf("\n", renderedCharacters) + 1 || renderedCharacters;
   const head = text.slice(0, end);
   return { head, rest: text.slice(end), firstLine: head.split("\n").length };
-}
-
-function render(
-  text: string,
-  around: MarkdownContext,
-): { readonly nodes: ComponentChildren } | { readonly why: keyof typeof reasons } {
-  const parsed = parseMarkdown(visibleText(text));
-  if ("unparsed" in parsed) return { why: parsed.unparsed };
-  return { nodes: markdownNodes(parsed.tokens, around) };
 }
 
 interface MarkdownContext {
@@ -119,13 +109,20 @@ function markdownNodes(tokens: readonly Token[], around: MarkdownContext): Compo
       case "codespan":
         return <code>{unbroken(token.text)}</code>;
       case "code":
-        return block(token.text, true);
+        return (
+          <pre tabIndex={0}>
+            <code>{unbroken(token.text)}</code>
+          </pre>
+        );
       case "html":
-        return token.block ? block(token.text.trimEnd(), false) : inline(token.text);
+        if (token.block) return <pre tabIndex={0}>{token.text.trimEnd()}</pre>;
+        return /^<br\s*\/?>$/i.test(token.text) ? <br /> : <code>{token.text}</code>;
       case "checkbox":
         return token.checked ? "☑ " : "☐ ";
-      case "list":
-        return list(token);
+      case "list": {
+        const { ordered, start, items } = token;
+        return ordered ? <ol start={Number(start) || 1}>{all(items)}</ol> : <ul>{all(items)}</ul>;
+      }
       case "list_item":
         return <li dir="auto">{all(token.tokens)}</li>;
       case "table":
@@ -146,10 +143,6 @@ function markdownNodes(tokens: readonly Token[], around: MarkdownContext): Compo
         {all(inside)}
       </Heading>
     );
-  }
-
-  function list({ ordered, start, items }: Tokens.List): JSX.Element {
-    return ordered ? <ol start={Number(start) || 1}>{all(items)}</ol> : <ul>{all(items)}</ul>;
   }
 
   function table({ header, rows }: Tokens.Table): JSX.Element {
@@ -182,19 +175,11 @@ function isEnd(raw: string, name: string): boolean {
   return raw.toLowerCase() === `</${name.toLowerCase()}>`;
 }
 
-function block(text: string, isCode: boolean): JSX.Element {
-  return <pre tabIndex={0}>{isCode ? <code>{unbroken(text)}</code> : text}</pre>;
-}
-
 const option = /(?<=^|\s)(--?[\w-]{1,60})(?=$|[\s=])/;
 
 /** Options of commands stay whole: lines may break at hyphens otherwise, also between the two of `--`. */
 function unbroken(text: string): (string | JSX.Element)[] {
   return text.split(option).map((part, place) => (place % 2 === 1 ? <span class="unbroken">{part}</span> : part));
-}
-
-function inline(tag: string): JSX.Element {
-  return /^<br\s*\/?>$/i.test(tag) ? <br /> : <code>{tag}</code>;
 }
 
 /** What a character reference stands for must not hide either. */

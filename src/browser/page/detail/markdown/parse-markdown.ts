@@ -1,8 +1,6 @@
 import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
 
-/** Why a text is shown as it is written: what marked would need for it grows with the square of its length, or faster. */
-export type Unparsed = "too deep" | "too slow";
-
+/** What marked would need for a text grows with the square of its length, or faster. */
 export interface MarkdownLimits {
   /** Levels of lists and quotes in one another. */
   readonly depth: number;
@@ -13,29 +11,18 @@ export interface MarkdownLimits {
 
 const defaults: MarkdownLimits = { depth: 24, milliseconds: 300, paragraphCharacters: 8_192 };
 
-/** Markdown as tokens, never as HTML. Never throws, and ends soon after its time is over. */
+/** Markdown as tokens, never as HTML; undefined if it exceeds the limits. Never throws, and ends soon after its time is over. */
 export function parseMarkdown(
   markdown: string,
   limits: Partial<MarkdownLimits> = {},
   now: () => number = () => performance.now(),
-): { readonly tokens: readonly Token[] } | { readonly unparsed: Unparsed } {
-  const lexer = new BoundedLexer(options, { ...defaults, ...limits }, now);
+): readonly Token[] | undefined {
   try {
-    return { tokens: lexer.lex(markdown) };
+    return new BoundedLexer(options, { ...defaults, ...limits }, now).lex(markdown);
   } catch (error) {
-    if (error instanceof Exceeded) return { unparsed: error.what };
     // The stack is the one limit that marked can reach before ours.
-    if (error instanceof RangeError) return { unparsed: "too deep" };
+    if (error instanceof RangeError) return undefined;
     throw error;
-  }
-}
-
-class Exceeded extends Error {
-  readonly what: Unparsed;
-
-  constructor(what: Unparsed) {
-    super(`The Markdown is ${what} to parse.`);
-    this.what = what;
   }
 }
 
@@ -68,8 +55,8 @@ class BoundedLexer extends Lexer {
   }
 
   #down<Result>(lex: () => Result): Result {
-    if (this.#depth >= this.#limits.depth) throw new Exceeded("too deep");
-    if (this.#now() > this.#deadline) throw new Exceeded("too slow");
+    if (this.#depth >= this.#limits.depth || this.#now() > this.#deadline)
+      throw new RangeError("The Markdown is too deep, or too slow to parse.");
     this.#depth++;
     try {
       return lex();

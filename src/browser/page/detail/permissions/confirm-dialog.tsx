@@ -1,36 +1,30 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
-import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { Fields } from "../../parts/fields.tsx";
+import { ForeignList, ForeignName } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
 
-const words: Readonly<Record<DecisionRequest["decision"], { title: string; button: string; effect: string }>> = {
-  approve: {
-    title: "Approve",
-    button: "Approve",
-    effect: "Exactly these files may do what is listed, until you revoke it.",
-  },
-  once: {
-    title: "Approve once",
-    button: "Approve once",
-    effect: "The next run from this page may do what is listed, with exactly these files.",
-  },
-  block: { title: "Block", button: "Block", effect: "No version of it will run, and its approvals do not count." },
-  unblock: { title: "Unblock", button: "Unblock", effect: "It can be approved and run again." },
-  revoke: { title: "Revoke the approval of", button: "Revoke", effect: "It has to be approved again before it runs." },
+/** What each decision is called, and what it does. */
+const words: Readonly<Record<DecisionRequest["decision"], readonly [title: string, effect: string]>> = {
+  approve: ["Approve", "Exactly these files may do what is listed, until you revoke it."],
+  once: ["Approve once", "The next run from this page may do what is listed, with exactly these files."],
+  block: ["Block", "No version of it will run, and its approvals do not count."],
+  unblock: ["Unblock", "It can be approved and run again."],
+  revoke: ["Revoke", "It has to be approved again before it runs."],
 };
 
-interface Properties {
+interface DialogProps {
   readonly deciding: Deciding;
   /** Says how the skill stands, and gets the focus when something was decided: the button that asked may be gone. */
   readonly outcome: RefObject<HTMLElement | null>;
 }
 
 /** Asks before anything is decided, naming the skill, its digest and the permissions it requests. */
-export function ConfirmDialog({ deciding, outcome }: Properties): JSX.Element {
+export function ConfirmDialog({ deciding, outcome }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const seen = useRef(0);
   const { asked, cancel, decided } = deciding;
@@ -55,6 +49,10 @@ const reachWords = {
   everywhere: "everywhere",
 } as const;
 
+interface QuestionProps extends NonNullable<Deciding["asked"]> {
+  readonly deciding: Deciding;
+}
+
 /** Where a decision will hold, as it will be recorded. */
 function placeOf(decision: DecisionRequest["decision"], { permissions }: KnownDetail, chosen: Choice["reach"]): string {
   if (decision === "revoke" || decision === "unblock") return "where it was given";
@@ -63,17 +61,15 @@ function placeOf(decision: DecisionRequest["decision"], { permissions }: KnownDe
   return reachWords[(decision === "approve" ? chosen : undefined) ?? usual ?? "everywhere"];
 }
 
-function Question({
-  deciding,
-  choice,
-  shown,
-}: { readonly deciding: Deciding } & NonNullable<Deciding["asked"]>): JSX.Element {
-  const { title, button, effect } = words[choice.decision];
+function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
+  const { decision } = choice;
+  const [title, effect] = words[decision];
   const [reach, setReach] = useState<Choice["reach"]>();
-  const { about } = useBrowser().source.server ?? {};
-  const requested = shown.permissions?.wants.words ?? [];
+  const about = useBrowser().source.server?.about.value;
   const grant = shown.permissions?.grants.find(({ id }) => id === choice.grant);
-  const isWide = choice.decision === "approve" || choice.decision === "once";
+  const requested = (grant ?? shown.permissions?.wants)?.words ?? [];
+  const version = grant?.version ?? shown.row.version;
+  const isWide = decision === "approve" || decision === "once";
   return (
     <form
       method="dialog"
@@ -83,40 +79,21 @@ function Question({
       }}
     >
       <h2 id="decision-title">
-        {title} <ForeignName name={shown.row.name} />?
+        {decision === "revoke" ? "Revoke the approval of" : title} <ForeignName name={shown.row.name} />?
       </h2>
       <p>{effect}</p>
-      <dl class="fields">
-        {isStated(grant?.version ?? shown.row.version) && (
-          <div>
-            <dt>Version</dt>
-            <dd>
-              <ForeignText text={grant?.version ?? shown.row.version} limit={80} />
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Digest</dt>
-          <dd>
-            <code class="whole">{grant?.digest ?? shown.digest}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>{choice.decision === "revoke" ? "It could" : "It wants"}</dt>
-          <dd>
-            <ul>
-              {(grant?.words ?? requested).map((permission) => (
-                <li key={permission}>
-                  <ForeignText text={permission} limit={Infinity} />
-                </li>
-              ))}
-            </ul>
-            {(grant?.words ?? requested).length === 0 && "nothing beyond its sandbox"}
-          </dd>
-        </div>
-      </dl>
-      <p class="muted">Recorded in the ledger: {placeOf(choice.decision, shown, reach)}.</p>
-      {choice.decision === "approve" && (
+      <Fields
+        fields={[
+          ["Version", isStated(version) ? version : undefined],
+          ["Digest", <code class="whole">{grant?.digest ?? shown.digest}</code>],
+          [
+            decision === "revoke" ? "It could" : "It wants",
+            requested.length === 0 ? "nothing beyond its sandbox" : <ForeignList texts={requested} />,
+          ],
+        ]}
+      />
+      <p class="muted">Recorded in the ledger: {placeOf(decision, shown, reach)}.</p>
+      {decision === "approve" && (
         <fieldset>
           <legend>Where</legend>
           <label>
@@ -125,7 +102,7 @@ function Question({
           </label>
           <label>
             <input type="radio" name="reach" checked={reach === "project"} onChange={() => setReach("project")} />
-            Only in this project{about?.value === undefined ? "" : `, ${about.value.directory}`}
+            Only in this project{about === undefined ? "" : `, ${about.directory}`}
           </label>
         </fieldset>
       )}
@@ -134,7 +111,7 @@ function Question({
           Cancel
         </button>
         <button type="submit" class={`button ${isWide ? "primary" : "danger"}`} aria-disabled={deciding.isSending}>
-          {deciding.isSending ? "Sending …" : button}
+          {deciding.isSending ? "Sending …" : title}
         </button>
       </div>
     </form>

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest, SkillPermissions } from "../../../wire/skills.ts";
-import { type KnownDetail, SourceError } from "../../source/skill-source.ts";
+import { type KnownDetail, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
-import type { IconName } from "../../parts/icon.tsx";
+import type { MarkDisplay } from "../../parts/state-mark.tsx";
 
 export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 
@@ -10,18 +10,13 @@ export interface Deciding {
   /** What a person is asked to confirm, and exactly what was shown to them when they began. */
   readonly asked: { readonly choice: Choice; readonly shown: KnownDetail } | undefined;
   /** Why nothing was decided, or what changed meanwhile; until the next attempt. */
-  readonly notice: Notice | undefined;
+  readonly notice: { readonly title: string; readonly details: readonly string[] } | undefined;
   readonly isSending: boolean;
   /** How many were taken. */
   readonly decided: number;
   readonly ask: (choice: Choice) => void;
   readonly cancel: () => void;
   readonly confirm: (choice: Choice) => void;
-}
-
-interface Notice {
-  readonly title: string;
-  readonly details: readonly string[];
 }
 
 const done: Readonly<Record<DecisionRequest["decision"], string>> = {
@@ -39,7 +34,7 @@ const done: Readonly<Record<DecisionRequest["decision"], string>> = {
 export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDetail | undefined>): Deciding {
   const { source, announcement } = useBrowser();
   const [asked, setAsked] = useState<Deciding["asked"]>();
-  const [notice, setNotice] = useState<Notice>();
+  const [notice, setNotice] = useState<Deciding["notice"]>();
   const [isSending, setIsSending] = useState(false);
   const [decided, setDecided] = useState(0);
   // State is seen only in the next rendering, and two clicks may come before it.
@@ -57,30 +52,24 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
       becameStale(asked.shown, detail);
   }, [detail.digest]);
 
-  const send = async (choice: Choice, shown: KnownDetail): Promise<void> => {
-    const { server } = source;
-    if (server === undefined || shown.digest === undefined || shown.nonce === undefined) return;
-    await server.decide(detail.row.id, { ...choice, digest: shown.digest, nonce: shown.nonce });
-    await reload();
-    setAsked(undefined);
-    announcement.value = done[choice.decision];
-    setDecided((count) => count + 1);
-  };
   const confirm = async (choice: Choice): Promise<void> => {
-    if (asked === undefined || sending.current) return;
+    const { digest, nonce } = asked?.shown ?? {};
+    if (asked === undefined || digest === undefined || nonce === undefined || sending.current) return;
     sending.current = true;
     setIsSending(true);
     try {
-      await send(choice, asked.shown);
+      await source.server?.decide(detail.row.id, { ...choice, digest, nonce });
+      await reload();
+      setAsked(undefined);
+      announcement.value = done[choice.decision];
+      setDecided((count) => count + 1);
     } catch (error) {
       const now = await reload();
-      if (error instanceof SourceError && error.code === "STALE" && now !== undefined) becameStale(asked.shown, now);
+      const { code, message, hint } = toSourceError(error);
+      if (code === "STALE" && now !== undefined) becameStale(asked.shown, now);
       else {
         setAsked(undefined);
-        setNotice({
-          title: error instanceof Error ? error.message : String(error),
-          details: error instanceof SourceError && error.hint !== undefined ? [error.hint] : [],
-        });
+        setNotice({ title: message, details: hint === undefined ? [] : [hint] });
       }
     } finally {
       sending.current = false;
@@ -106,28 +95,20 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
 function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[] {
   const earlier = new Map(before.files?.map(({ path, sha256 }) => [path, sha256]));
   const later = new Map(after.files?.map(({ path, sha256 }) => [path, sha256]));
-  const paths = [...new Set([...earlier.keys(), ...later.keys()])];
-  const requestedBefore = before.permissions?.wants.words ?? [];
-  const requestedNow = after.permissions?.wants.words ?? [];
-  const sentences = [
+  const [old, now] = [before.permissions, after.permissions];
+  const [requestedBefore, requestedNow] = [old?.wants.words ?? [], now?.wants.words ?? []];
+  return [
     ...requestedNow.filter((words) => !requestedBefore.includes(words)).map((words) => `It now wants: ${words}`),
     ...requestedBefore.filter((words) => !requestedNow.includes(words)).map((words) => `It no longer wants: ${words}`),
-    ...paths
+    ...[...new Set([...earlier.keys(), ...later.keys()])]
       .filter((path) => earlier.get(path) !== later.get(path))
       .map((path) => `${path} was ${!earlier.has(path) ? "added" : !later.has(path) ? "removed" : "changed"}.`),
-    ...(before.permissions?.isBlocked === after.permissions?.isBlocked
-      ? []
-      : [after.permissions?.isBlocked === true ? "It was blocked." : "It was unblocked."]),
-    ...(before.permissions?.grants.length === after.permissions?.grants.length ? [] : ["Its approvals changed."]),
+    ...(old?.isBlocked === now?.isBlocked ? [] : [now?.isBlocked === true ? "It was blocked." : "It was unblocked."]),
+    ...(old?.grants.length === now?.grants.length ? [] : ["Its approvals changed."]),
   ];
-  if (sentences.length === 0 && before.digest !== after.digest) return ["Its digest changed."];
-  return sentences;
 }
 
-interface StandingDisplay {
-  readonly words: string;
-  readonly icon: IconName;
-  readonly tone: "good" | "notice" | "danger";
+interface StandingDisplay extends MarkDisplay {
   /** What a person can decide now, the likeliest first. */
   readonly choices: readonly {
     readonly decision: Exclude<DecisionRequest["decision"], "revoke">;
@@ -137,41 +118,21 @@ interface StandingDisplay {
 }
 
 const block = { decision: "block", title: "Block", style: "danger" } as const;
+const unblock = { decision: "unblock", title: "Unblock", style: "" } as const;
+const approve = { decision: "approve", title: "Approve …", style: "primary" } as const;
+const once = { decision: "once", title: "Approve once …", style: "" } as const;
 
 /** Whether the skill may run as it is installed now, and what can be decided about that. */
-export function standingDisplayOf({
-  isBlocked,
-  denied,
-  isFree,
-  grants,
-  changedFiles,
-}: SkillPermissions): StandingDisplay {
-  if (isBlocked)
-    return {
-      words: "Blocked: no version of it runs",
-      icon: "ban",
-      tone: "danger",
-      choices: [{ decision: "unblock", title: "Unblock", style: "" }],
-    };
+export function standingDisplayOf(permissions: SkillPermissions): StandingDisplay {
+  const { isBlocked, denied, isFree, grants, changedFiles } = permissions;
+  if (isBlocked) return { words: "Blocked: no version of it runs", icon: "ban", tone: "danger", choices: [unblock] };
   if (denied !== undefined) return { words: "Denied by a policy", icon: "ban", tone: "danger", choices: [block] };
   if (grants.some(({ isCurrent }) => isCurrent))
     return { words: "Approved as it is now", icon: "check", tone: "good", choices: [block] };
-  if (isFree)
-    return {
-      words: "Needs no approval: it wants nothing beyond its sandbox",
-      icon: "check",
-      tone: "good",
-      choices: [block],
-    };
-  return {
-    words:
-      changedFiles.length > 0 || grants.length > 0 ? "Changed since it was approved" : "Needs approval before it runs",
-    icon: changedFiles.length > 0 || grants.length > 0 ? "diff" : "shield",
-    tone: "notice",
-    choices: [
-      { decision: "approve", title: "Approve …", style: "primary" },
-      { decision: "once", title: "Approve once …", style: "" },
-      block,
-    ],
-  };
+  const free = "Needs no approval: it wants nothing beyond its sandbox";
+  if (isFree) return { words: free, icon: "check", tone: "good", choices: [block] };
+  const choices = [approve, once, block];
+  if (changedFiles.length + grants.length > 0)
+    return { words: "Changed since it was approved", icon: "diff", tone: "notice", choices };
+  return { words: "Needs approval before it runs", icon: "shield", tone: "notice", choices };
 }

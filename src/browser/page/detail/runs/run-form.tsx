@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { counted } from "../../../../base/text/code-points.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
 import { type SkillServer, type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
-import { FormField, InputField, ScriptFields } from "./form/input-field.tsx";
+import { FormField, SelectControl, TextControl } from "./form/form-field.tsx";
+import { InputField } from "./form/input-field.tsx";
 import { RunFailureAlert } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
 import { RunNotices } from "./run-notices.tsx";
@@ -13,13 +15,15 @@ import { type PageRunState, isOver } from "./state/page-run-state.ts";
 import {
   readForm,
   showSkillInForm,
+  splitWords,
   targetsOf,
-  type RunFormState as Form,
+  type RunFormState,
   type RunnableSkill,
 } from "./state/run-form.ts";
 
 export interface RunFormProps {
-  readonly form: Form;
+  readonly form: RunFormState;
+  readonly server: SkillServer;
   readonly runs: PageRunState;
   /** The version that is on disk now. */
   readonly latest: RunnableSkill;
@@ -27,20 +31,19 @@ export interface RunFormProps {
   readonly shown: RunnableSkill;
 }
 
-export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Element {
+export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JSX.Element {
   const { source, announcement } = useBrowser();
   const element = useRef<HTMLFormElement>(null);
   const [isStarting, setIsStarting] = useState(false);
-  const [refusal, setRefusal] = useState<SourceError | undefined>(undefined);
-  const view = runs.last(shown.row.id).value;
+  const [refusal, setRefusal] = useState<SourceError>();
+  const { digest, nonce, row } = shown;
+  const view = runs.last(row.id).value;
   const { runDraft, problems } = readForm(form);
-  const isStale = latest.digest !== shown.digest;
+  const isStale = latest.digest !== digest;
   const isRunning = isStarting || (view !== undefined && !isOver(view.status));
   const targets = targetsOf(shown);
+  const target = form.target.value;
 
-  const touch = (): void => {
-    form.isTouched.value = true;
-  };
   const showLatest = (): void => {
     showSkillInForm(form, latest);
     setRefusal(undefined);
@@ -49,11 +52,10 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
   const run = async (): Promise<void> => {
     form.isTried.value = true;
     if (problems.size > 0) {
-      announcement.value = `${problems.size} field${problems.size === 1 ? " is" : "s are"} not filled in correctly.`;
+      announcement.value = `Not filled in correctly: ${counted(problems.size, "field")}.`;
       requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
       return;
     }
-    const { digest, nonce } = shown;
     if (digest === undefined || nonce === undefined || isRunning || isStale) return;
     setIsStarting(true);
     setRefusal(undefined);
@@ -76,25 +78,44 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
       <form
         ref={element}
         class="run-form"
-        aria-label={`Run ${toVisible(shown.row.name, 128)}`}
+        aria-label={`Run ${toVisible(row.name, 128)}`}
         noValidate
+        onInput={() => (form.isTouched.value = true)}
         onSubmit={(event) => {
           event.preventDefault();
           void run();
         }}
       >
-        {targets.length > 1 && <Target form={form} targets={targets} onTouch={touch} />}
-        <Fields form={form} shown={shown} problems={problems} onTouch={touch} />
-        <MoreFields form={form} problems={problems} onTouch={touch} />
+        {targets.length > 1 && (
+          <FormField name="What to run">
+            {(ids) => (
+              <SelectControl
+                ids={ids}
+                value={target}
+                options={targets.map((one) => [one, one === "" ? "Its entrypoint" : one])}
+                onChoose={(chosen) => (form.target.value = chosen)}
+              />
+            )}
+          </FormField>
+        )}
+        {target === "" ? (
+          <Inputs {...{ form, server, shown, problems }} />
+        ) : (
+          <ScriptFields form={form} problem={form.isTried.value ? problems.get(":words") : undefined} />
+        )}
+        <MoreFields {...{ form, server, problems }} />
         <div class="run-actions">
           <button
             type="submit"
             class="button primary"
-            disabled={!canAct(source) || shown.nonce === undefined || isRunning || isStale}
+            disabled={!canAct(source) || nonce === undefined || isRunning || isStale}
           >
             {isRunning ? "Running…" : "Run"}
           </button>
-          <span class="muted">{toolOf(shown, form.target.value)}</span>
+          <span class="muted">
+            Runs {target === "" ? "its entrypoint" : target}, of exactly these files:{" "}
+            {digest?.replace("sha256:", "").slice(0, 12)}.
+          </span>
         </div>
       </form>
       {refusal !== undefined && (
@@ -108,83 +129,30 @@ export function RunForm({ form, runs, latest, shown }: RunFormProps): JSX.Elemen
   );
 }
 
-function toolOf({ digest = "" }: RunnableSkill, target: string): string {
-  const what = target === "" ? "its entrypoint" : target;
-  return `Runs ${what}, of exactly these files: ${digest.replace("sha256:", "").slice(0, 12)}.`;
-}
-
-function Target({
-  form,
-  targets,
-  onTouch,
-}: {
-  readonly form: Form;
-  readonly targets: readonly string[];
-  readonly onTouch: () => void;
-}): JSX.Element {
-  return (
-    <FormField name="What to run">
-      {(ids) => (
-        <select
-          {...ids}
-          value={form.target.value}
-          onChange={({ currentTarget }) => {
-            form.target.value = currentTarget.value;
-            onTouch();
-          }}
-        >
-          {targets.map((target) => (
-            <option key={target} value={target}>
-              {target === "" ? "Its entrypoint" : toVisible(target, 200)}
-            </option>
-          ))}
-        </select>
-      )}
-    </FormField>
-  );
-}
-
-interface FieldsProps {
-  readonly form: Form;
+interface FieldsProps extends Pick<RunFormProps, "form" | "server"> {
   readonly problems: ReadonlyMap<string, string>;
-  readonly onTouch: () => void;
 }
 
-function Fields({
-  form,
-  shown,
-  problems,
-  onTouch,
-}: FieldsProps & { readonly shown: RunnableSkill }): JSX.Element | null {
-  const { server } = useBrowser().source;
-  const isTried = form.isTried.value;
-  if (form.target.value !== "")
-    return <ScriptFields form={form} problem={isTried ? problems.get(":words") : undefined} onTouch={onTouch} />;
+function Inputs({ form, server, shown, problems }: FieldsProps & Pick<RunFormProps, "shown">): JSX.Element {
+  const { drafts, chosen, isTried } = form;
   const inputs = Object.entries(shown.inputs);
   if (inputs.length === 0) return <p class="muted">It takes no arguments.</p>;
-  if (server === undefined) return null;
   return (
     <>
       {inputs.map(([name, input]) => {
-        const draft = form.drafts.value[name] ?? "";
+        const draft = drafts.value[name] ?? "";
+        const isChecked = isTried.value || (draft !== "" && input.type !== "object" && input.type !== "array");
         return (
           <InputField
             key={name}
-            name={name}
-            input={input}
-            draft={draft}
-            problem={
-              isTried || (draft !== "" && input.type !== "object" && input.type !== "array")
-                ? problems.get(name)
-                : undefined
-            }
-            server={server}
-            file={form.chosen.value[name]}
-            onFile={(file) => (form.chosen.value = { ...form.chosen.value, [name]: file })}
-            onChange={(text) => {
-              form.drafts.value = { ...form.drafts.value, [name]: text };
-              onTouch();
+            {...{ name, input, draft, server }}
+            problem={isChecked ? problems.get(name) : undefined}
+            file={chosen.value[name]}
+            onFile={(file) => {
+              chosen.value = { ...chosen.value, [name]: file };
+              form.isTouched.value = true;
             }}
+            onChange={(text) => (drafts.value = { ...drafts.value, [name]: text })}
           />
         );
       })}
@@ -192,23 +160,66 @@ function Fields({
   );
 }
 
-/** What every run may be given besides its arguments. */
-function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
-  const { server } = useBrowser().source;
+interface ScriptFieldsProps extends Pick<RunFormProps, "form"> {
+  readonly problem: string | undefined;
+}
+
+/** The arguments and the input of a script. */
+function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): JSX.Element {
+  // What is not closed yet is not wrong while a person types.
+  const { words: passed = [] } = splitWords(words.value);
   return (
-    <details class="more-fields" open={form.files.value.length > 0 || form.timeout.value !== ""}>
+    <>
+      <FormField
+        name="Arguments"
+        problem={problem}
+        help="Separated and quoted as in a shell. Nothing is expanded: $NAME, * and | are passed on as they are."
+      >
+        {(ids) => (
+          <TextControl
+            ids={ids}
+            class="mono"
+            value={words.value}
+            placeholder="--pages 1-3 'a file.txt'"
+            onText={(text) => (words.value = text)}
+          />
+        )}
+      </FormField>
+      {passed.length > 0 && (
+        <ol class="words" aria-label="Arguments as they are passed">
+          {passed.map((word, index) => (
+            <li key={index} class="mono">
+              {word === "" ? <span class="muted">empty</span> : <bdi>{toVisible(word, 300)}</bdi>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <FormField name="Standard input">
+        {(ids) => (
+          <TextControl ids={ids} class="mono" rows={3} value={stdin.value} onText={(text) => (stdin.value = text)} />
+        )}
+      </FormField>
+    </>
+  );
+}
+
+/** What every run may be given besides its arguments. */
+function MoreFields({ form, server, problems }: FieldsProps): JSX.Element {
+  const { files, timeout, isTried } = form;
+  return (
+    <details class="more-fields" open={files.value.length > 0 || timeout.value !== ""}>
       <summary>Files and time</summary>
       <fieldset>
         <legend>Files for it to read</legend>
-        <DropZone label="Choose files" isMany onFiles={(files) => server && addFiles(form, server, files, onTouch)} />
-        {form.files.value.map((file) => (
+        <DropZone label="Choose files" isMany onFiles={(chosen) => addFiles(form, server, chosen)} />
+        {files.value.map((file) => (
           <FileLine
             key={file.key}
             file={file}
-            onRemove={() => (form.files.value = form.files.value.filter(({ key }) => key !== file.key))}
+            onRemove={() => (files.value = files.value.filter(({ key }) => key !== file.key))}
           />
         ))}
-        {form.isTried.value && problems.has(":files") && <p class="field-problem danger">{problems.get(":files")}</p>}
+        {isTried.value && problems.has(":files") && <p class="field-problem danger">{problems.get(":files")}</p>}
         <p class="help">They are at /blobs/ID in the sandbox, by the id of their blob.</p>
       </fieldset>
       <FormField
@@ -218,17 +229,7 @@ function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
         help="Left empty: 30 seconds. At most 600."
       >
         {(ids) => (
-          <input
-            {...ids}
-            type="text"
-            inputMode="decimal"
-            autocomplete="off"
-            value={form.timeout.value}
-            onInput={({ currentTarget }) => {
-              form.timeout.value = currentTarget.value;
-              onTouch();
-            }}
-          />
+          <TextControl ids={ids} inputMode="decimal" value={timeout.value} onText={(text) => (timeout.value = text)} />
         )}
       </FormField>
     </details>
@@ -238,15 +239,15 @@ function MoreFields({ form, problems, onTouch }: FieldsProps): JSX.Element {
 /** The number of files that a run can mount. */
 const mostFiles = 64;
 
-function addFiles(form: Form, server: SkillServer, files: readonly File[], onTouch: () => void): void {
-  onTouch();
-  for (const file of files.slice(0, mostFiles - form.files.value.length))
+function addFiles({ files, isTouched }: RunFormState, server: SkillServer, chosen: readonly File[]): void {
+  isTouched.value = true;
+  for (const file of chosen.slice(0, mostFiles - files.value.length)) {
+    let last: number | undefined;
     sendFile(server, file, (sent) => {
-      const others = form.files.value;
-      form.files.value = others.some(({ key }) => key === sent.key)
-        ? others.map((other) => (other.key === sent.key ? sent : other))
-        : sent.id === undefined
-          ? [...others, sent]
-          : others;
+      const isListed = files.value.some(({ key }) => key === sent.key);
+      if (isListed) files.value = files.value.map((other) => (other.key === sent.key ? sent : other));
+      else if (last === undefined) files.value = [...files.value, sent];
+      last = sent.key;
     });
+  }
 }

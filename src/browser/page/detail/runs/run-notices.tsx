@@ -1,21 +1,19 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { SkillState } from "../../../wire/skills.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { Icon, type IconName } from "../../parts/icon.tsx";
+import { type EmptyProps, Icon } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { RunnableSkill } from "./state/run-form.ts";
 
-/** What stands in the way of a run, and what to do about it. */
-export function RunNotices({
-  latest,
-  isStale,
-  onShowLatest,
-}: {
+interface RunNoticesProps {
   readonly latest: RunnableSkill;
   readonly isStale: boolean;
   readonly onShowLatest: () => void;
-}): JSX.Element {
+}
+
+/** What stands in the way of a run, and what to do about it. */
+export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): JSX.Element {
   const about = useBrowser().source.server?.about.value;
   const { id, state } = latest.row;
   const sandbox = about?.sandbox;
@@ -38,8 +36,8 @@ export function RunNotices({
         </Notice>
       )}
       {standing !== undefined && (
-        <Notice icon="shield" title={standing.title}>
-          {standing.text}{" "}
+        <Notice icon="shield" title={standing[0]}>
+          {standing[1]}{" "}
           <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>Open the permissions tab</RouteLink>
         </Notice>
       )}
@@ -55,28 +53,17 @@ export function RunNotices({
   );
 }
 
-const standings: Partial<Record<SkillState, { readonly title: string; readonly text: string }>> = {
-  "needs-approval": {
-    title: "It needs your approval",
-    text: "It wants something beyond its sandbox, and nobody has approved this version.",
-  },
-  changed: {
-    title: "It changed since it was approved",
-    text: "An earlier version was approved; this one is not.",
-  },
-  blocked: { title: "It is blocked", text: "You blocked every version of this skill." },
-  denied: { title: "A policy denies it", text: "Only whoever maintains the policy can change that." },
+const standings: Partial<Record<SkillState, readonly [title: string, text: string]>> = {
+  "needs-approval": [
+    "It needs your approval",
+    "It wants something beyond its sandbox, and nobody has approved this version.",
+  ],
+  changed: ["It changed since it was approved", "An earlier version was approved; this one is not."],
+  blocked: ["It is blocked", "You blocked every version of this skill."],
+  denied: ["A policy denies it", "Only whoever maintains the policy can change that."],
 };
 
-function Notice({
-  icon,
-  title,
-  children,
-}: {
-  readonly icon: IconName;
-  readonly title: string;
-  readonly children: ComponentChildren;
-}): JSX.Element {
+function Notice({ icon, title, children }: EmptyProps): JSX.Element {
   return (
     <div class="run-notice">
       <Icon name={icon} />

@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import type { SkillDetail } from "../../../wire/skills.ts";
 import { ForeignText } from "../../parts/foreign-text.tsx";
-import { Icon, type IconName } from "../../parts/icon.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import type { MarkDisplay } from "../../parts/state-mark.tsx";
 import type { TabProps } from "../tabs.ts";
 
-const displays: Readonly<Record<SkillDetail["license"]["status"], { icon: IconName; tone: string; words: string }>> = {
+const displays: Readonly<Record<SkillDetail["license"]["status"], MarkDisplay>> = {
   declared: { icon: "check", tone: "good", words: "Declared in its frontmatter or manifest." },
   unknown: {
     icon: "question",

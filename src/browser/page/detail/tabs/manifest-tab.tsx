@@ -1,5 +1,6 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { SourceText } from "../markdown/source-text.tsx";
+import { Fields } from "../../parts/fields.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -38,15 +39,15 @@ function Row({ what, declared, detected, undeclared }: ManifestComparison): JSX.
     <tr>
       <th scope="row">{what}</th>
       <td>
-        <Values values={declared} none="nothing" />
+        <Values values={declared} />
       </td>
       <td>
-        <Values values={detected} none="nothing" />
+        <Values values={detected} />
         {undeclared.length > 0 && (
           <p class="mark wrap warning">
             <Icon name="alert" />
             <span>
-              Not declared: <Values values={undeclared} none="" />
+              Not declared: <Values values={undeclared} />
             </span>
           </p>
         )}
@@ -57,16 +58,11 @@ function Row({ what, declared, detected, undeclared }: ManifestComparison): JSX.
 
 const mostValues = 100;
 
-function Values({ values, none }: { readonly values: readonly string[]; readonly none: string }): JSX.Element {
-  if (values.length === 0) return <span class="muted">{none}</span>;
+function Values({ values }: { readonly values: readonly string[] }): JSX.Element {
+  if (values.length === 0) return <span class="muted">nothing</span>;
   return (
     <>
-      {values.slice(0, mostValues).map((value, index) => (
-        <span key={`${value} ${String(index)}`}>
-          {index > 0 && ", "}
-          <ForeignText text={value} limit={300} />
-        </span>
-      ))}
+      <ForeignText text={values.slice(0, mostValues).join(", ")} limit={30_000} />
       {values.length > mostValues && ` and ${String(values.length - mostValues)} more`}
     </>
   );
@@ -74,37 +70,24 @@ function Values({ values, none }: { readonly values: readonly string[]; readonly
 
 const mostFields = 1_000;
 
-function Written({
-  title,
-  fields,
-}: {
+interface WrittenProps {
   readonly title: string;
   readonly fields: Readonly<Record<string, unknown>>;
-}): JSX.Element {
+}
+
+function Written({ title, fields }: WrittenProps): JSX.Element {
   const entries = Object.entries(fields);
+  const toContent = (key: string, value: unknown): ComponentChildren =>
+    typeof value === "object" && value !== null ? (
+      <SourceText text={JSON.stringify(value, null, 2)} label={`Value of ${key.slice(0, 80)}`} />
+    ) : (
+      String(value)
+    );
   return (
     <>
       <h3>{title}</h3>
-      {entries.length === 0 ? (
-        <p class="muted">It has no fields.</p>
-      ) : (
-        <dl class="fields">
-          {entries.slice(0, mostFields).map(([key, value]) => (
-            <div key={key}>
-              <dt>
-                <ForeignText text={key} limit={80} />
-              </dt>
-              <dd dir="auto">
-                {typeof value === "object" && value !== null ? (
-                  <SourceText text={JSON.stringify(value, null, 2)} label={`Value of ${key.slice(0, 80)}`} />
-                ) : (
-                  <ForeignText text={String(value)} limit={2_000} />
-                )}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {entries.length === 0 && <p class="muted">It has no fields.</p>}
+      <Fields fields={entries.slice(0, mostFields).map(([key, value]) => [key, toContent(key, value)])} />
       {entries.length > mostFields && <p class="muted">And {entries.length - mostFields} more fields.</p>}
     </>
   );
@@ -133,42 +116,29 @@ export function compareManifest(detail: KnownDetail): readonly ManifestCompariso
   const declare = (...keys: readonly string[]): readonly string[] => [
     ...new Set(keys.flatMap((key) => [own(frontmatter, key), own(manifest, key)]).flatMap(toTexts)),
   ];
-  const compared: readonly ManifestComparison[] = [
-    { what: "Name", declared: declare("name"), detected: [row.name], undeclared: [] },
-    { what: "Version", declared: declare("version"), detected: [row.version], undeclared: [] },
-    { what: "Kind", declared: declare("kind", "type"), detected: [row.kind], undeclared: [] },
-    {
-      what: "License",
-      declared: declare("license"),
-      detected: toTexts(license?.license),
-      undeclared: [],
-    },
-    { what: "Tools", declared: declare("allowed-tools"), detected: row.allowedTools ?? [], undeclared: [] },
-    {
-      what: "Network",
-      declared: wants?.network ?? [],
-      detected: seen?.hosts ?? [],
-      undeclared: (seen?.hosts ?? []).filter(
-        (host) => !(wants?.network ?? []).some((pattern) => covers(pattern, host)),
-      ),
-    },
-    {
-      what: "Environment variables",
-      declared: wants?.secrets ?? [],
-      detected: seen?.environment ?? [],
-      undeclared: (seen?.environment ?? []).filter((name) => wants?.secrets.includes(name) !== true),
-    },
-    { what: "Project files", declared: wants === undefined ? [] : [wants.project], detected: [], undeclared: [] },
-    { what: "Isolation", declared: toTexts(wants?.isolation), detected: [], undeclared: [] },
-    {
-      what: "Requirements",
-      declared: environment.map(({ requirement }) => requirement),
-      detected: environment.map(({ requirement, status }) => `${requirement}: ${status}`),
-      undeclared: [],
-    },
-    { what: "Scripts", declared: [], detected: scripts, undeclared: [] },
-  ];
-  return compared.filter(({ declared, detected }) => declared.length + detected.length > 0);
+  const { network = [], secrets = [], project, isolation } = wants ?? {};
+  const { hosts = [], environment: variables = [] } = seen ?? {};
+  const compared: readonly (readonly [string, readonly string[], readonly string[], undeclared?: readonly string[]])[] =
+    [
+      ["Name", declare("name"), [row.name]],
+      ["Version", declare("version"), [row.version]],
+      ["Kind", declare("kind", "type"), [row.kind]],
+      ["License", declare("license"), toTexts(license?.license)],
+      ["Tools", declare("allowed-tools"), row.allowedTools ?? []],
+      ["Network", network, hosts, hosts.filter((host) => !network.some((pattern) => covers(pattern, host)))],
+      ["Environment variables", secrets, variables, variables.filter((name) => !secrets.includes(name))],
+      ["Project files", toTexts(project), []],
+      ["Isolation", toTexts(isolation), []],
+      [
+        "Requirements",
+        environment.map(({ requirement }) => requirement),
+        environment.map(({ requirement, status }) => `${requirement}: ${status}`),
+      ],
+      ["Scripts", [], scripts],
+    ];
+  return compared
+    .filter(([, declared, detected]) => declared.length + detected.length > 0)
+    .map(([what, declared, detected, undeclared = []]) => ({ what, declared, detected, undeclared }));
 }
 
 /** Whether `*.example.com`, `example.com:443` or `https://example.com` allows a host, at whatever port. */

@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
+import { counted } from "../../../../base/text/code-points.ts";
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type { SkillDetail } from "../../../wire/skills.ts";
+import type { SkillDetail, SkillRow } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
+import { Fields } from "../../parts/fields.tsx";
 import { ForeignText, toVisible } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -43,34 +45,20 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
 }
 
 /** All that is known about a skill of an agent, whose files cannot be read. */
-function KnownFacts({ row }: TabPropsRow): JSX.Element | null {
+function KnownFacts({ row }: { readonly row: SkillRow }): JSX.Element {
   const { license, compatibility, allowedTools = [], command, environment } = row;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ["License", license],
-    ["Needs", compatibility],
-    ["This machine lacks", environment?.missing?.join(", ")],
-    ["Expects the tools", allowedTools.length === 0 ? undefined : allowedTools.join(", ")],
-    ["Invoked with", command === undefined ? undefined : `/${command}`],
-  ];
-  const known = facts.flatMap(([label, value]) =>
-    value === undefined || value === "" ? [] : [[label, value] as const],
-  );
-  if (known.length === 0) return null;
   return (
-    <dl class="fields">
-      {known.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>
-            <ForeignText text={value} limit={1_000} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Fields
+      fields={[
+        ["License", license],
+        ["Needs", compatibility],
+        ["This machine lacks", environment?.missing?.join(", ")],
+        ["Expects the tools", allowedTools.join(", ")],
+        ["Invoked with", command === undefined ? undefined : `/${command}`],
+      ]}
+    />
   );
 }
-
-type TabPropsRow = Pick<TabProps["detail"], "row">;
 
 const names = {
   "zero-width": "characters without width",
@@ -82,35 +70,28 @@ const names = {
 
 const listed = 50;
 
-/** What a model reads in the instructions and a person would not see, were it not for this list. */
-function HiddenText({
-  hidden,
-  markdown,
-}: {
+interface HiddenTextProps {
   readonly hidden: SkillDetail["hidden"];
   readonly markdown: string;
-}): JSX.Element {
+}
+
+/** What a model reads in the instructions and a person would not see, were it not for this list. */
+function HiddenText({ hidden, markdown }: HiddenTextProps): JSX.Element {
   return (
     <details class="caution">
       <summary>
         <Icon name="alert" />
-        {hidden.length === 1 ? "1 place" : `${String(hidden.length)} places`} in the instructions that rendered text
-        usually hides, and that models read.
+        {counted(hidden.length, "place")} in the instructions that rendered text usually hides, and that models read.
       </summary>
       <ul>
         {hidden.slice(0, listed).map(({ kind, start, text }) => (
           <li key={`${kind} ${String(start)}`}>
-            Line {lineOf(markdown, start)}: {names[kind]} <code dir="ltr">{toVisible(text, 300)}</code>
+            Line {markdown.slice(0, start).split("\n").length}: {names[kind]}{" "}
+            <code dir="ltr">{toVisible(text, 300)}</code>
           </li>
         ))}
       </ul>
       {hidden.length > listed && <p>And {hidden.length - listed} more: “Show as text” shows them all.</p>}
     </details>
   );
-}
-
-function lineOf(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
-  return line;
 }

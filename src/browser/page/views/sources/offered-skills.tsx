@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
-import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type DiscoveredSource, type InstallFlow } from "./use-installing.ts";
 
@@ -11,20 +11,19 @@ const mostChosen = 50;
 const filteredFrom = 12;
 const places = Object.keys(placeTitles) as readonly InstallPlace[];
 
-/** What a source offers, to choose from, and where to install it. */
-export function OfferedSkills({
-  found: { source, offer },
-  installing,
-}: {
+interface OfferedSkillsProps {
   readonly found: DiscoveredSource;
   readonly installing: InstallFlow;
-}): JSX.Element {
+}
+
+/** What a source offers, to choose from, and where to install it. */
+export function OfferedSkills({ found: { source, offer }, installing }: OfferedSkillsProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [place, setPlace] = useState<InstallPlace>("project");
   const [words, setWords] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  const { doing, plan, stop } = installing;
+  const { doing, plan } = installing;
   const isTooMany = chosen.size > mostChosen;
   const canPlan = doing === undefined && chosen.size > 0 && !isTooMany;
   const search = useMemo(() => openSearch(offer.skills), [offer]);
@@ -43,7 +42,7 @@ export function OfferedSkills({
         <ForeignText text={offer.source} limit={300} />{" "}
         <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
       </h3>
-      <ProblemSentences problems={offer.problems} />
+      <ForeignList class="problems warning" texts={offer.problems} limit={1_000} />
       {offer.skills.length > filteredFrom && (
         <label>
           Filter{" "}
@@ -83,11 +82,7 @@ export function OfferedSkills({
               <button type="submit" class="button primary" aria-disabled={!canPlan}>
                 {doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
               </button>
-              {doing === "plan" && (
-                <button type="button" class="button" onClick={stop}>
-                  Stop
-                </button>
-              )}
+              <StopButton step="plan" installing={installing} />
               {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
             </div>
           </>
@@ -97,15 +92,14 @@ export function OfferedSkills({
   );
 }
 
-function Offered({
-  skill: { name, description, version, installed, unusable },
-  isChosen,
-  onChoose,
-}: {
+interface OfferedProps {
   readonly skill: Discovered["skills"][number];
   readonly isChosen: boolean;
   readonly onChoose: (name: string, isChosen: boolean) => void;
-}): JSX.Element {
+}
+
+function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
+  const { name, description, version, installed, unusable } = skill;
   return (
     <label>
       <input
@@ -137,16 +131,17 @@ function Offered({
   );
 }
 
-/** Sentences about what could not be read. */
-export function ProblemSentences({ problems }: { readonly problems: readonly string[] }): JSX.Element | null {
-  if (problems.length === 0) return null;
+interface StopButtonProps {
+  readonly step: InstallFlow["doing"];
+  readonly installing: InstallFlow;
+}
+
+/** Stops a step while it is being done. */
+export function StopButton({ step, installing: { doing, stop } }: StopButtonProps): JSX.Element | null {
+  if (doing !== step) return null;
   return (
-    <ul class="problems">
-      {problems.map((problem, at) => (
-        <li key={at} class="warning">
-          <ForeignText text={problem} limit={1_000} />
-        </li>
-      ))}
-    </ul>
+    <button type="button" class="button" onClick={stop}>
+      Stop
+    </button>
   );
 }

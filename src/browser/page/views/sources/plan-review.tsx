@@ -3,20 +3,18 @@ import { useEffect, useRef } from "preact/hooks";
 import type { PlannedChange } from "../../../wire/sources.ts";
 import { SourceErrorAlert } from "../../parts/server-answer.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
-import { ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
-import { ProblemSentences } from "./offered-skills.tsx";
 import type { InstallFlow, Planned } from "./use-installing.ts";
 
-/** What would be installed, to be looked at before it is. */
-export function PlanReview({
-  planned: { request, plan },
-  installing,
-}: {
+interface PlanReviewProps {
   readonly planned: Planned;
   readonly installing: InstallFlow;
-}): JSX.Element {
+}
+
+/** What would be installed, to be looked at before it is. */
+export function PlanReview({ planned: { request, plan }, installing }: PlanReviewProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [plan]);
   const { doing, failed, apply, discard } = installing;
@@ -30,7 +28,7 @@ export function PlanReview({
       <h3 id="review-title" ref={heading} tabIndex={-1}>
         {changes.length === 0 ? "Nothing to install" : `Review ${counted(changes.length, "change")}`}
       </h3>
-      <ProblemSentences problems={problems} />
+      <ForeignList class="problems warning" texts={problems} limit={1_000} />
       {changes.length === 0 && problems.length === 0 && <p>Everything is installed and up to date.</p>}
       {changes.map((change) => (
         <Change key={change.name} change={change} />
@@ -90,28 +88,20 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
         </p>
       )}
       {isSameVersion === true && <p class="warning">The same version has other files than before.</p>}
-      <ul class="requested">
-        {widened.map((words) => (
-          <li key={words} class="warning">
-            <strong>NEW:</strong> <ForeignText text={words} limit={1_000} />
-          </li>
-        ))}
-        {wants
-          .filter((words) => !widened.includes(words))
-          .map((words) => (
-            <li key={words}>
-              <ForeignText text={words} limit={1_000} />
-            </li>
-          ))}
-        {wants.length === 0 && <li class="muted">It requests nothing beyond its sandbox.</li>}
-      </ul>
+      {wants.length === 0 && <p class="muted">It requests nothing beyond its sandbox.</p>}
+      <ForeignList class="requested warning" texts={widened.map((words) => `NEW: ${words}`)} limit={1_000} />
+      <ForeignList class="requested" texts={wants.filter((words) => !widened.includes(words))} limit={1_000} />
       <p>
         <ForeignText text={description} limit={1_024} />
       </p>
       <p class="muted">
         from <ForeignText text={source} limit={300} />
       </p>
-      <ProblemSentences problems={problems.map(({ severity, words }) => `${severity}: ${words}`)} />
+      <ForeignList
+        class="problems warning"
+        texts={problems.map(({ severity, words }) => `${severity}: ${words}`)}
+        limit={1_000}
+      />
       {files.map(({ path, change: what, diff }) => (
         <details key={path} open={action === "update" && files.length <= 3}>
           <summary>
@@ -120,11 +110,7 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
             </code>{" "}
             {what}
           </summary>
-          {diff === undefined ? (
-            <p class="muted">Binary, or too large to show.</p>
-          ) : (
-            <DiffText diff={diff} label={`Changes of ${path}`} />
-          )}
+          <DiffText diff={diff} label={`Changes of ${path}`} />
         </details>
       ))}
       {moreFiles > 0 && <p class="muted">and {counted(moreFiles, "more file")}</p>}

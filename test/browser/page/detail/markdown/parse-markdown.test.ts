@@ -23,19 +23,18 @@ describe("a text made to keep marked busy", () => {
     const started = performance.now();
     const parsed = parseMarkdown(text);
     expect(performance.now() - started).toBeLessThan(3_000);
-    if ("tokens" in parsed) expect(JSON.stringify(parsed.tokens).length).toBeLessThan(100 * size);
+    if (parsed !== undefined) expect(JSON.stringify(parsed).length).toBeLessThan(100 * size);
   });
 
   test("is given up when its time is over, and when it is nested too deep", () => {
     let time = 0;
-    expect(parseMarkdown("a\n\nb", { milliseconds: 1 }, () => time++)).toEqual({ unparsed: "too slow" });
-    expect(parseMarkdown("> ".repeat(30) + "a")).toEqual({ unparsed: "too deep" });
+    expect(parseMarkdown("a\n\nb", { milliseconds: 1 }, () => time++)).toBeUndefined();
+    expect(parseMarkdown("> ".repeat(30) + "a")).toBeUndefined();
   });
 
   test("keeps a paragraph that is too long as plain text", () => {
     const text = "*a* ".repeat(10).trim();
-    const parsed = parseMarkdown(text, { paragraphCharacters: 20 });
-    const [paragraph] = "tokens" in parsed ? parsed.tokens : [];
+    const [paragraph] = parseMarkdown(text, { paragraphCharacters: 20 }) ?? [];
     expect(paragraph).toMatchObject({ type: "paragraph", tokens: [{ type: "text", text }] });
   });
 });

@@ -1,12 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  toCliCommand,
-  type RunDraft,
-  toToolArguments,
-  toToolCall,
-} from "../../../../../src/browser/page/detail/runs/copy-box.tsx";
+import { toCliCommand, toToolArguments, toToolCall } from "../../../../../src/browser/page/detail/runs/copy-box.tsx";
+import type { RunDraft } from "../../../../../src/browser/page/detail/runs/state/run-form.ts";
 import { parseArgs } from "node:util";
 
 /** What `acp-skills run` would call execute_skill with, from the words that a real shell makes of the command. */
@@ -66,12 +62,8 @@ test("files are named, and what a person should know is said", () => {
     timeoutMs: 10_000,
   };
   expect(toCliCommand(runDraft)).toEqual({
-    command: `acp-skills run clean --args '{"table":"@1","other":"blob:abc"}' --blob ./-rows.csv --timeout 10s`,
-    notes: [
-      "Run it where -rows.csv can be found.",
-      'The command replaces arguments such as "@1" with the blob of that number; they are text here.',
-      "It names blobs, which are stored for 24 hours.",
-    ],
+    command: `acp-skills run clean --args '{"table":"@1","other":"blob:abc"}' --blob ./-rows.csv --timeout 10000ms`,
+    notes: ["Run it where -rows.csv can be found.", "It names blobs, which are stored for 24 hours."],
   });
 });
 

@@ -1,30 +1,25 @@
 import type { JSX } from "preact";
-import { type SkillServer, SourceError } from "../../../source/skill-source.ts";
+import { type SkillServer, toSourceError } from "../../../source/skill-source.ts";
 import type { SentFile } from "../state/run-form.ts";
-import type { FieldIds } from "./input-field.tsx";
+import { type FieldIds, TextControl } from "./form-field.tsx";
 import { useRef, useState } from "preact/hooks";
-import { Icon } from "../../../parts/icon.tsx";
+import { IconButton } from "../../../parts/icon.tsx";
 import { Mark } from "../../../parts/state-mark.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
 
-/** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
-export function BlobField({
-  ids,
-  draft,
-  server,
-  file,
-  onFile,
-  onChange,
-}: {
+export interface BlobFieldProps {
   readonly ids: FieldIds;
   readonly draft: string;
   readonly server: SkillServer;
   /** What was chosen last. */
   readonly file: SentFile | undefined;
-  readonly onFile: (file: SentFile) => void;
+  readonly onFile: (file: SentFile | undefined) => void;
   readonly onChange: (draft: string) => void;
-}): JSX.Element {
+}
+
+/** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
+export function BlobField({ ids, draft, server, file, onFile, onChange }: BlobFieldProps): JSX.Element {
   const take = ([chosen]: readonly File[]): void => {
     if (chosen === undefined) return;
     onChange("");
@@ -33,44 +28,33 @@ export function BlobField({
       if (sent.id !== undefined) onChange(sent.id);
     });
   };
+  const remove = (): void => {
+    onFile(undefined);
+    onChange("");
+  };
   // Once another id is typed, it is no longer the argument.
-  const isShown = file !== undefined && (file.id === undefined || (file.id === draft && draft !== ""));
+  const isShown = file !== undefined && (file.id === undefined || file.id === draft);
   return (
     <div class="blob-field">
       <DropZone label="Choose a file" isMany={false} onFiles={take} />
-      {isShown && (
-        <FileLine
-          file={file}
-          onRemove={() => {
-            onFile({ ...file, id: "" });
-            onChange("");
-          }}
-        />
-      )}
-      <input
-        {...ids}
+      {isShown && <FileLine file={file} onRemove={remove} />}
+      <TextControl
+        {...{ ids, value: draft, onText: onChange }}
         class="mono"
-        type="text"
-        value={draft}
         placeholder="or the id of a blob: blob:…"
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => onChange(event.currentTarget.value)}
       />
     </div>
   );
 }
 
-/** A place to drop files on, with a button that does the same. */
-export function DropZone({
-  label,
-  isMany,
-  onFiles,
-}: {
+interface DropZoneProps {
   readonly label: string;
   readonly isMany: boolean;
   readonly onFiles: (files: readonly File[]) => void;
-}): JSX.Element {
+}
+
+/** A place to drop files on, with a button that does the same. */
+export function DropZone({ label, isMany, onFiles }: DropZoneProps): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setIsOver] = useState(false);
   const over = (event: DragEvent): void => {
@@ -127,9 +111,7 @@ export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly
       ) : (
         <Mark icon="check" tone="good" words="stored" />
       )}
-      <button type="button" class="button plain" aria-label={`Remove ${shown}`} onClick={onRemove}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={`Remove ${shown}`} onClick={onRemove} />
     </p>
   );
 }
@@ -149,7 +131,6 @@ export function sendFile(server: SkillServer, file: File, onChange: (sent: SentF
   onChange(sent);
   server.storeBlob(file).then(
     ({ id }) => onChange({ ...sent, id }),
-    (error: unknown) =>
-      onChange({ ...sent, problem: error instanceof SourceError ? error.message : "It could not be read." }),
+    (error: unknown) => onChange({ ...sent, problem: toSourceError(error).message }),
   );
 }

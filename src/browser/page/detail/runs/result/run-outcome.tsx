@@ -1,45 +1,61 @@
 import type { JSX, ComponentChildren } from "preact";
-import { Icon } from "../../../parts/icon.tsx";
-import { toVisible } from "../../../parts/foreign-text.tsx";
-import type { OutputBlob, ShownResult, ShownRun } from "../../../../wire/runs.ts";
-import { useBrowser } from "../../../state/browser.ts";
-import { formatBytes } from "../../../parts/formats.tsx";
 import { useState } from "preact/hooks";
-import { JsonTree } from "./json-tree.tsx";
+import type { ShownResult, ShownRun } from "../../../../wire/runs.ts";
+import { toVisible } from "../../../parts/foreign-text.tsx";
+import { formatBytes } from "../../../parts/formats.tsx";
+import { Icon } from "../../../parts/icon.tsx";
 import type { SkillServer } from "../../../source/skill-source.ts";
+import { useBrowser } from "../../../state/browser.ts";
+import { JsonTree } from "./json-tree.tsx";
 
 /** How a run ended: its error or output, and the files that it left. */
-export function RunOutcomeView({
-  run,
-}: {
-  readonly run: Pick<ShownRun, "result" | "error"> & { readonly blobs: readonly OutputBlob[]; readonly isOwn: boolean };
-}): JSX.Element {
-  const { result, error, blobs, isOwn } = run;
+export function RunOutcomeView({ result, error, blobs, isOwn }: RunOutcomeProps): JSX.Element {
+  const { server } = useBrowser().source;
+  const downloads = isOwn ? server : undefined;
   return (
     <>
       {error !== undefined && <RunFailureAlert type={error.code} message={error.message} hint={error.hint} />}
-      {result !== undefined && <Result result={result} isOwn={isOwn} />}
-      {blobs.length > 0 && <Blobs blobs={blobs} isOwn={isOwn} />}
+      {result !== undefined && <Result result={result} server={downloads} />}
+      {blobs.length > 0 && (
+        <section class="blobs">
+          <h3>Files</h3>
+          <ul>
+            {blobs.map(({ id, kind, sizeBytes, path = id }) => (
+              <li key={id}>
+                <BlobDownload server={downloads} blob={id} name={path.slice(path.lastIndexOf("/") + 1)}>
+                  <bdi>{toVisible(path, 300)}</bdi>
+                </BlobDownload>
+                <span class="muted">
+                  {formatBytes(sizeBytes)} · {toVisible(kind, 127)}
+                </span>
+                <code class="muted">{id}</code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </>
   );
 }
 
-function Result({ result, isOwn }: { readonly result: ShownResult; readonly isOwn: boolean }): JSX.Element {
-  const { summary, error, logs_blob: log } = result;
-  const { server } = useBrowser().source;
+type RunOutcomeProps = Pick<ShownRun, "result" | "error" | "blobs" | "isOwn">;
+
+interface ResultProps {
+  readonly result: ShownResult;
+  /** Absent where blobs cannot be downloaded. */
+  readonly server: SkillServer | undefined;
+}
+
+function Result({ result: { status, summary, error, output, logs_blob: log }, server }: ResultProps): JSX.Element {
   return (
     <>
       {error === undefined ? (
         <p class="run-summary">{toVisible(summary, 2_000)}</p>
       ) : (
-        <RunFailureAlert
-          type={error.type}
-          message={error.message}
-          hint={error.code === error.type ? undefined : error.code}
-        />
+        <RunFailureAlert {...error} hint={error.code === error.type ? undefined : error.code} />
       )}
-      {result.status === "completed" && <RunOutput output={result.output} isOwn={isOwn} />}
-      {log !== undefined && isOwn && server !== undefined && (
+      {status === "completed" && <RunOutput output={output} server={server} />}
+      {log !== undefined && server !== undefined && (
         <p>
           <BlobDownload server={server} blob={log} name="log.txt">
             Download the whole log
@@ -50,16 +66,14 @@ function Result({ result, isOwn }: { readonly result: ShownResult; readonly isOw
   );
 }
 
-/** What went wrong: its type, its message, what to do. */
-export function RunFailureAlert({
-  type,
-  message,
-  hint,
-}: {
+interface RunFailureProps {
   readonly type: string;
   readonly message: string;
   readonly hint?: string | undefined;
-}): JSX.Element {
+}
+
+/** What went wrong: its type, its message, what to do. */
+export function RunFailureAlert({ type, message, hint }: RunFailureProps): JSX.Element {
   return (
     <div class="failure">
       <Icon name="alert" />
@@ -72,55 +86,28 @@ export function RunFailureAlert({
   );
 }
 
-function Blobs({ blobs, isOwn }: { readonly blobs: readonly OutputBlob[]; readonly isOwn: boolean }): JSX.Element {
-  const { server } = useBrowser().source;
-  return (
-    <section class="blobs">
-      <h3>Files</h3>
-      <ul>
-        {blobs.map(({ id, kind, sizeBytes, path }) => {
-          const name = path ?? id;
-          const shown = toVisible(name, 300);
-          const file = name.slice(name.lastIndexOf("/") + 1);
-          return (
-            <li key={id}>
-              {isOwn && server !== undefined ? (
-                <BlobDownload server={server} blob={id} name={file}>
-                  <bdi>{shown}</bdi>
-                </BlobDownload>
-              ) : (
-                <bdi>{shown}</bdi>
-              )}
-              <span class="muted">
-                {formatBytes(sizeBytes)} · {toVisible(kind, 127)}
-              </span>
-              <code class="muted">{id}</code>
-            </li>
-          );
-        })}
-      </ul>
-    </section>
-  );
-}
-
 /** An output that is too large for the result: a part of it, and the blob that has all. */
 interface Truncated {
+  readonly truncated: true;
   readonly blob_id: string;
   readonly size_bytes: number;
   readonly preview: string;
 }
 
+interface RunOutputProps extends Pick<ResultProps, "server"> {
+  readonly output: unknown;
+}
+
 /** What a run returned. */
-function RunOutput({ output, isOwn }: { readonly output: unknown; readonly isOwn: boolean }): JSX.Element {
-  const { server } = useBrowser().source;
-  const [whole, setWhole] = useState<{ readonly value: unknown } | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  if (whole !== undefined) return <JsonTree value={whole.value} label="Output" />;
-  if (!isTruncated(output)) return <JsonTree value={output} label="Output" />;
+function RunOutput({ output, server }: RunOutputProps): JSX.Element {
+  const [whole, setWhole] = useState<{ readonly value: unknown }>();
+  const [problem, setProblem] = useState<string>();
+  if (whole !== undefined || !isTruncated(output))
+    return <JsonTree value={(whole ?? { value: output }).value} label="Output" />;
   const { blob_id: blob, size_bytes: bytes, preview } = output;
-  const load = async (): Promise<void> => {
+  const load = async (from: SkillServer): Promise<void> => {
     try {
-      if (server !== undefined) setWhole({ value: JSON.parse(await (await server.readBlob(blob)).text()) as unknown });
+      setWhole({ value: JSON.parse(await (await from.readBlob(blob)).text()) as unknown });
     } catch {
       setProblem("The whole output could not be read; it is stored for 24 hours.");
     }
@@ -130,9 +117,9 @@ function RunOutput({ output, isOwn }: { readonly output: unknown; readonly isOwn
       <pre class="log" tabIndex={0} aria-label="The beginning of the output">
         {preview}
       </pre>
-      {isOwn && server !== undefined && (
+      {server !== undefined && (
         <p class="run-actions">
-          <button type="button" class="button" onClick={() => void load()}>
+          <button type="button" class="button" onClick={() => void load(server)}>
             Show all of the output ({formatBytes(bytes)})
           </button>
           <BlobDownload server={server} blob={blob} name="output.json">
@@ -147,25 +134,22 @@ function RunOutput({ output, isOwn }: { readonly output: unknown; readonly isOwn
 
 function isTruncated(output: unknown): output is Truncated {
   if (typeof output !== "object" || output === null) return false;
-  const { truncated, blob_id, size_bytes, preview } = output as Readonly<Record<string, unknown>>;
+  const { truncated, blob_id, size_bytes, preview } = output as Partial<Truncated>;
   return (
     truncated === true && typeof blob_id === "string" && typeof size_bytes === "number" && typeof preview === "string"
   );
 }
 
-/** Saves a blob as a file. Not a link to its address: the server answers nothing without the key that the page sends. */
-function BlobDownload({
-  server,
-  blob,
-  name,
-  children,
-}: {
-  readonly server: SkillServer;
+interface BlobDownloadProps extends Pick<ResultProps, "server"> {
   readonly blob: string;
   readonly name: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** Saves a blob as a file. Not a link to its address: the server answers nothing without the key that the page sends. */
+function BlobDownload({ server, blob, name, children }: BlobDownloadProps): JSX.Element {
   const [problem, setProblem] = useState<string>();
+  if (server === undefined) return <>{children}</>;
   const save = async (): Promise<void> => {
     setProblem(undefined);
     try {

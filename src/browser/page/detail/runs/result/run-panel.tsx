@@ -9,7 +9,7 @@ import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
 
 /** A run while it goes on, and after. */
 export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly onCancel: () => void }): JSX.Element {
-  const { run, at, status, behind, isolation, log, blobs, endedAt } = view;
+  const { run, at, status, behind, isolation, log, endedAt } = view;
   const isRunning = !isOver(status);
   return (
     <section class="run-panel" aria-label="The last run">
@@ -32,7 +32,7 @@ export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly 
         )}
       </header>
       {log.pieces.length > 0 && <LiveLog log={log} />}
-      {!isRunning && <RunOutcomeView run={{ ...view, blobs, isOwn: true }} />}
+      {!isRunning && <RunOutcomeView {...view} isOwn />}
     </section>
   );
 }

@@ -19,50 +19,39 @@ const typeWords: Readonly<Record<SkillInput["type"], string>> = {
 };
 
 const blobId = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const numeral = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Reads one field as `execute_skill` would check it. */
 export function readField(name: string, input: SkillInput, draft = ""): FieldValue {
   const { type, required = false, default: preset, enum: choices } = input;
   const text = type === "string" ? draft : draft.trim();
-  if (text === "") {
-    const isMissing = required && preset === undefined;
-    return isMissing ? { problem: sentence(name, typeWords[type], null) } : {};
-  }
-  if (choices !== undefined) {
-    const index = Number(text);
-    return index in choices
-      ? { value: choices[index] }
-      : { problem: sentence(name, "one of the choices", shown(text)) };
-  }
-  const wrong = (): FieldValue => ({ problem: sentence(name, typeWords[type], shown(text)) });
+  const wrong = (actual: unknown): FieldValue => ({
+    problem: toSentences([{ field: name, expected: typeWords[type], actual }], (field) => field).join(" "),
+  });
+  if (text === "") return required && preset === undefined ? wrong(null) : {};
+  if (choices !== undefined) return { value: choices[Number(text)] };
   switch (type) {
     case "string":
       return { value: text };
     case "boolean":
-      return text === "true" || text === "false" ? { value: text === "true" } : wrong();
+      return { value: text === "true" };
     case "blob":
-      return blobId.test(text) ? { value: text } : wrong();
+      return blobId.test(text) ? { value: text } : wrong(shown(text));
     case "integer":
     case "number": {
-      const value = numeral.test(text) ? Number(text) : Number.NaN;
-      if (!Number.isFinite(value) || (type === "integer" && !Number.isInteger(value))) return wrong();
-      if (type === "integer" && !Number.isSafeInteger(value))
-        return { problem: `${name}: expected a whole number that JSON keeps exactly, at most 9007199254740991.` };
-      return { value: Object.is(value, -0) ? 0 : value };
+      // Without a negative zero.
+      const value = Number(text) + 0;
+      const isValid = type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value);
+      return isValid ? { value } : wrong(shown(text));
     }
     case "object":
-    case "array": {
-      const parsed = parseJsonInput(text);
-      if ("fault" in parsed) {
-        const { line, column, expected } = parsed.fault;
-        return { problem: `${name} is not JSON: expected ${expected} at line ${line}, column ${column}.` };
+    case "array":
+      try {
+        const value: unknown = JSON.parse(text);
+        const isType = typeof value === "object" && value !== null && Array.isArray(value) === (type === "array");
+        return isType ? { value } : wrong(shown(value));
+      } catch (error) {
+        return { problem: `${name} is not JSON: ${(error as SyntaxError).message}.` };
       }
-      const { value } = parsed;
-      const isArray = Array.isArray(value);
-      if (typeof value === "object" && value !== null && isArray === (type === "array")) return { value };
-      return { problem: sentence(name, typeWords[type], shown(value)) };
-    }
   }
 }
 
@@ -79,74 +68,4 @@ export function readFormFields(
     else if (read.value !== undefined) args.push([name, read.value]);
   }
   return { args: Object.fromEntries(args), problems };
-}
-
-function sentence(name: string, expected: string, actual: unknown): string {
-  return toSentences([{ field: name, expected, actual }], (field) => field).join(" ");
-}
-
-/** Where a text stops being JSON, and what could stand there. Lines and columns count from 1. */
-interface JsonInputFault {
-  readonly line: number;
-  readonly column: number;
-  readonly expected: string;
-}
-
-/** Parses what a person typed. Browsers name the place of an error differently, or not at all. */
-export function parseJsonInput(text: string): { readonly value: unknown } | { readonly fault: JsonInputFault } {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    const { offset, expected } = findFault(text);
-    const before = text.slice(0, offset).split("\n");
-    return { fault: { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, expected } };
-  }
-}
-
-const blank = /[ \t\n\r]*/y;
-const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
-
-type Expecting = "value" | "value or ]" | "key" | "key or }" | ":" | "next";
-
-/** Not recursive: the text may be nested deeply. */
-function findFault(text: string): { readonly offset: number; readonly expected: string } {
-  const open: ("[" | "{")[] = [];
-  let expecting: Expecting = "value";
-  let offset = 0;
-  const skip = (pattern: RegExp): boolean => {
-    pattern.lastIndex = offset;
-    const found = pattern.exec(text);
-    offset += found?.[0].length ?? 0;
-    return found !== null;
-  };
-  for (;;) {
-    skip(blank);
-    const character = text[offset] ?? "";
-    const inside = open.at(-1);
-    const closes = inside === "[" ? "]" : "}";
-    const mayClose = expecting === "value or ]" || expecting === "key or }" || expecting === "next";
-    if (inside !== undefined && character === closes && mayClose) {
-      open.pop();
-      offset += 1;
-      expecting = "next";
-    } else if (expecting === "next") {
-      if (inside === undefined) return { offset, expected: "nothing more" };
-      if (character !== ",") return { offset, expected: `a comma or ${closes}` };
-      offset += 1;
-      expecting = inside === "[" ? "value" : "key";
-    } else if (expecting === ":") {
-      if (character !== ":") return { offset, expected: "a colon" };
-      offset += 1;
-      expecting = "value";
-    } else if (expecting === "key" || expecting === "key or }") {
-      if (!skip(string)) return { offset, expected: expecting === "key" ? "a key in quotes" : "a key in quotes or }" };
-      expecting = ":";
-    } else if (character === "[" || character === "{") {
-      open.push(character);
-      offset += 1;
-      expecting = character === "[" ? "value or ]" : "key or }";
-    } else if (skip(string) || skip(scalar)) expecting = "next";
-    else return { offset, expected: expecting === "value" ? "a value" : "a value or ]" };
-  }
 }

@@ -1,8 +1,8 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { RunNews, RunRequest, OutputBlob, RunState, ShownRun } from "../../../../wire/runs.ts";
+import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../../../wire/runs.ts";
 import type { SkillServer } from "../../../source/skill-source.ts";
-import { createRunFormState, type RunFormState } from "./run-form.ts";
 import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
+import { createRunFormState, type RunFormState } from "./run-form.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
 export interface PageRunState {
@@ -28,21 +28,19 @@ interface Followed {
   early: RunNews[] | undefined;
 }
 
-function createPageRuns(server: SkillServer, now: () => number = Date.now): PageRunState {
-  const views = new Map<string, Signal<RunView | undefined>>();
-  const forms = new Map<string, RunFormState>();
+function createPageRuns(server: SkillServer): PageRunState {
+  const skills = new Map<string, { readonly view: Signal<RunView | undefined>; readonly form: RunFormState }>();
   const followed = new Map<string, Followed>();
 
-  const viewOf = (skill: string): Signal<RunView | undefined> => {
-    const found = views.get(skill) ?? signal<RunView | undefined>(undefined);
-    views.set(skill, found);
+  const stateOf = (skill: string): { readonly view: Signal<RunView | undefined>; readonly form: RunFormState } => {
+    const found = skills.get(skill) ?? { view: signal<RunView | undefined>(undefined), form: createRunFormState() };
+    skills.set(skill, found);
     return found;
   };
 
-  function take(one: Followed, news: RunNews): void {
-    const { value } = one.view;
-    if (one.early !== undefined) one.early.push(news);
-    else if (value?.run === news.run) one.view.value = withNews(value, news, now());
+  function take({ view, early }: Followed, news: RunNews): void {
+    if (early !== undefined) early.push(news);
+    else if (view.value?.run === news.run) view.value = withNews(view.value, news);
   }
 
   /** Everything that the server knows about a run: its result, and what was missed. */
@@ -51,11 +49,11 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
     if (one === undefined) return;
     const shown = await server.run(run);
     const before = one.view.value?.run === run ? one.view.value : undefined;
-    if (one.early === undefined && before === undefined) return;
-    one.view.value = withShown(before, shown, now());
-    const early = one.early ?? [];
+    const { early } = one;
+    if (early === undefined && before === undefined) return;
+    one.view.value = withShown(before, shown);
     one.early = undefined;
-    for (const news of early) take(one, news);
+    for (const news of early ?? []) take(one, news);
     if (isOver(shown.status)) followed.delete(run);
   }
 
@@ -75,15 +73,11 @@ function createPageRuns(server: SkillServer, now: () => number = Date.now): Page
   });
 
   return {
-    last: viewOf,
-    form(skill) {
-      const found = forms.get(skill) ?? createRunFormState();
-      forms.set(skill, found);
-      return found;
-    },
+    last: (skill) => stateOf(skill).view,
+    form: (skill) => stateOf(skill).form,
     async start(request) {
       const { run } = await server.startRun(request);
-      const view = viewOf(request.skill);
+      const { view } = stateOf(request.skill);
       if (view.value !== undefined) followed.delete(view.value.run);
       followed.set(run, { view, early: [] });
       await load(run);
@@ -111,21 +105,14 @@ export function isOver(status: RunState): boolean {
 }
 
 /** The view with what the server says about the whole run: what is known of its log stays. */
-function withShown(view: RunView | undefined, shown: ShownRun, now: number): RunView {
-  const { run, at, status, printed, blobs, result, error } = shown;
-  const ended = isOver(status) ? { endedAt: view?.endedAt ?? now } : {};
-  return {
-    behind: 0,
-    ...view,
-    ...{ run, at, status, blobs },
-    log: appendPrinted(view?.log ?? emptyLog, printed),
-    ...(result !== undefined && { result }),
-    ...(error !== undefined && { error }),
-    ...ended,
-  };
+function withShown(view: RunView | undefined, shown: ShownRun): RunView {
+  const { printed, ...rest } = shown;
+  const log = appendPrinted(view?.log ?? emptyLog, printed);
+  const ended = isOver(shown.status) && { endedAt: view?.endedAt ?? Date.now() };
+  return { behind: 0, ...view, ...rest, log, ...ended };
 }
 
-function withNews(view: RunView, news: RunNews, now: number): RunView {
+function withNews(view: RunView, news: RunNews): RunView {
   switch (news.type) {
     case "queued":
       return { ...view, behind: news.behind };
@@ -136,6 +123,6 @@ function withNews(view: RunView, news: RunNews, now: number): RunView {
     case "blob":
       return view.blobs.some(({ id }) => id === news.blob.id) ? view : { ...view, blobs: [...view.blobs, news.blob] };
     case "ended":
-      return { ...view, status: news.status, endedAt: now };
+      return { ...view, status: news.status, endedAt: Date.now() };
   }
 }

@@ -1,6 +1,5 @@
 import { signal, type Signal } from "@preact/signals";
 import type { SkillDetail } from "../../../../wire/skills.ts";
-import type { RunDraft } from "../copy-box.tsx";
 import { readFormFields, type Drafts } from "./field-value.ts";
 
 /** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
@@ -15,7 +14,7 @@ export interface RunFormState {
   /** Seconds, as typed. */
   readonly timeout: Signal<string>;
   /** The file that was chosen for an argument, by its name. */
-  readonly chosen: Signal<Readonly<Record<string, SentFile>>>;
+  readonly chosen: Signal<Readonly<Record<string, SentFile | undefined>>>;
   /** Files besides those of arguments. */
   readonly files: Signal<readonly SentFile[]>;
   /** Whether a person has changed something. */
@@ -34,6 +33,18 @@ export interface SentFile {
   readonly sizeBytes: number;
   readonly id?: string;
   readonly problem?: string;
+}
+
+/** What a person is about to run. */
+export interface RunDraft {
+  /** The slug. */
+  readonly skill: string;
+  readonly script?: string | undefined;
+  /** Of a script: `{argv, stdin?}`. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Besides those that arguments name. `name`: of the file. */
+  readonly blobs: readonly { readonly id: string; readonly name: string }[];
+  readonly timeoutMs?: number | undefined;
 }
 
 export function createRunFormState(): RunFormState {
@@ -77,39 +88,37 @@ export function readForm(form: RunFormState): {
   readonly runDraft: RunDraft;
   readonly problems: ReadonlyMap<string, string>;
 } {
-  const { shown, target, drafts, words, stdin, timeout, files } = form;
+  const { shown, target, drafts, stdin, files } = form;
   const script = target.value === "" ? undefined : target.value;
-  const split = splitWords(words.value);
-  const fields = readFormFields(script === undefined ? (shown.value?.inputs ?? {}) : {}, drafts.value);
-  const problems = new Map(fields.problems);
-  if (script !== undefined && split.problem !== undefined) problems.set(":words", split.problem);
-  const seconds = Number(timeout.value.trim());
-  if (timeout.value.trim() !== "" && !(seconds > 0 && seconds <= maxTimeoutSeconds))
+  const { args: inputs, problems: wrong } = readFormFields(shown.value?.inputs ?? {}, drafts.value);
+  const { words: argv = [], problem } = splitWords(form.words.value);
+  const problems = new Map(script === undefined ? wrong : problem === undefined ? [] : [[":words", problem]]);
+  const timeout = form.timeout.value.trim();
+  const seconds = Number(timeout);
+  if (timeout !== "" && !(seconds > 0 && seconds <= maxTimeoutSeconds))
     problems.set(":timeout", `timeout: expected at most ${maxTimeoutSeconds} seconds, and more than 0.`);
-  const stored = files.value.filter(({ problem }) => problem === undefined);
+  const stored = files.value.filter((file) => file.problem === undefined);
   if (stored.some(({ id }) => id === undefined)) problems.set(":files", "A file is still being sent.");
-  const argv = split.words ?? [];
+  const scriptArgs = { ...(argv.length > 0 && { argv }), ...(stdin.value !== "" && { stdin: stdin.value }) };
   const runDraft: RunDraft = {
     skill: shown.value?.row.id ?? "",
     script,
-    args:
-      script === undefined
-        ? fields.args
-        : { ...(argv.length > 0 && { argv }), ...(stdin.value !== "" && { stdin: stdin.value }) },
+    args: script === undefined ? inputs : scriptArgs,
     blobs: stored.flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }])),
-    timeoutMs:
-      timeout.value.trim() === "" || problems.has(":timeout") ? undefined : Math.max(1, Math.round(seconds * 1_000)),
+    timeoutMs: timeout === "" || problems.has(":timeout") ? undefined : Math.max(1, Math.round(seconds * 1_000)),
   };
   return { runDraft, problems };
 }
 
-/** The words of a line, or why it has none. `at` is the place of what is not closed. */
-type SplitWords =
-  | { readonly words: readonly string[]; readonly problem?: never }
-  | { readonly words?: never; readonly problem: string; readonly at: number };
+/** The words of a line, or why it has none. */
+interface SplitWords {
+  readonly words?: readonly string[];
+  readonly problem?: string;
+}
 
 /** The number of arguments that `execute_skill` accepts. */
 const maxWords = 256;
+const piece = /([ \t\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^ \t\n'"\\]+)/sy;
 
 /**
  * Splits a text into words as a POSIX shell would: blanks separate, quotes and backslashes quote. Nothing is expanded: `$`, `*`, `|` and
@@ -118,46 +127,18 @@ const maxWords = 256;
 export function splitWords(text: string): SplitWords {
   const words: string[] = [];
   let word: string | undefined;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? "";
-    if (/[ \t\n]/.test(character)) {
+  for (let at = 0; at < text.length; at = piece.lastIndex) {
+    piece.lastIndex = at;
+    const [found, blanks, single, double, escaped, plain] = piece.exec(text) ?? [];
+    if (found === undefined) return { problem: "A quote is not closed, or a backslash has nothing after it to quote." };
+    if (blanks !== undefined) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (character === "'") {
-      const end = text.indexOf("'", at + 1);
-      if (end === -1) return { problem: "This single quote is not closed.", at };
-      word = (word ?? "") + text.slice(at + 1, end);
-      at = end;
-    } else if (character === '"') {
-      const quoted = readDoubleQuoted(text, at + 1);
-      if (quoted === undefined) return { problem: "This double quote is not closed.", at };
-      word = (word ?? "") + quoted.text;
-      at = quoted.end;
-    } else if (character === "\\") {
-      if (at + 1 === text.length) return { problem: "This backslash has nothing after it to quote.", at };
-      at += 1;
-      // A line that goes on in the next one.
-      if (text[at] !== "\n") word = (word ?? "") + (text[at] ?? "");
-    } else word = (word ?? "") + character;
+      // A line ends with a backslash where it goes on in the next one.
+    } else if (escaped !== "\n")
+      word = (word ?? "") + (single ?? double?.replace(/\\\n|\\([$`"\\])/g, "$1") ?? escaped ?? plain ?? "");
   }
   if (word !== undefined) words.push(word);
-  if (words.length > maxWords)
-    return { problem: `argv: expected at most ${maxWords} strings, got ${words.length}.`, at: text.length };
-  const nul = words.findIndex((one) => one.includes("\0"));
-  return nul === -1 ? { words } : { problem: "argv: expected strings without NUL.", at: text.indexOf("\0") };
-}
-
-/** The text up to the closing quote; undefined where there is none. */
-function readDoubleQuoted(text: string, start: number): { readonly text: string; readonly end: number } | undefined {
-  let quoted = "";
-  for (let at = start; at < text.length; at++) {
-    const character = text[at] ?? "";
-    if (character === '"') return { text: quoted, end: at };
-    const next = text[at + 1] ?? "";
-    if (character === "\\" && '$`"\\\n'.includes(next) && next !== "") {
-      at += 1;
-      if (next !== "\n") quoted += next;
-    } else quoted += character;
-  }
-  return undefined;
+  if (words.length > maxWords) return { problem: `argv: expected at most ${maxWords} strings, got ${words.length}.` };
+  return words.some((one) => one.includes("\0")) ? { problem: "argv: expected strings without NUL." } : { words };
 }

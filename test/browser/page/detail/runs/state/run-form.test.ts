@@ -53,11 +53,13 @@ test("nothing is expanded", () => {
   expect(splitWords("$HOME *.txt a|b `x` ~ # c").words).toEqual(["$HOME", "*.txt", "a|b", "`x`", "~", "#", "c"]);
 });
 
+const notClosed = "A quote is not closed, or a backslash has nothing after it to quote.";
+
 test.each([
-  ["a 'b", "This single quote is not closed.", 2],
-  ['a "b\\"', "This double quote is not closed.", 2],
-  ["a \\", "This backslash has nothing after it to quote.", 2],
-  ["a ".repeat(257), "argv: expected at most 256 strings, got 257.", 514],
-])("%j is refused with the place", (text, problem, at) => {
-  expect(splitWords(text)).toEqual({ problem, at });
+  ["a 'b", notClosed],
+  ['a "b\\"', notClosed],
+  ["a \\", notClosed],
+  ["a ".repeat(257), "argv: expected at most 256 strings, got 257."],
+])("%j is refused", (text, problem) => {
+  expect(splitWords(text)).toEqual({ problem });
 });

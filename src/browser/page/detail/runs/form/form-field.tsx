@@ -1,0 +1,99 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+import { toVisible } from "../../../parts/foreign-text.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+
+/** What a control needs so that its label, help and problem belong to it. */
+export interface FieldIds {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": boolean;
+  readonly "aria-required": boolean;
+}
+
+interface FormFieldProps {
+  readonly name: string;
+  readonly takes?: string | undefined;
+  readonly help?: string | undefined;
+  readonly isRequired?: boolean;
+  readonly problem?: string | undefined;
+  readonly children: (ids: FieldIds) => ComponentChildren;
+}
+
+/** A control with its name, what it takes, help, and what is wrong with it. */
+export function FormField({
+  name,
+  takes,
+  help = "",
+  isRequired = false,
+  problem,
+  children,
+}: FormFieldProps): JSX.Element {
+  const id = useId();
+  const described = [...(help === "" ? [] : [`${id}-help`]), ...(problem === undefined ? [] : [`${id}-problem`])];
+  return (
+    <div class="field">
+      <label for={id}>
+        <bdi>{toVisible(name, 128)}</bdi>
+        {takes !== undefined && <span class="chip">{takes}</span>}
+        {isRequired && <span class="chip notice">required</span>}
+      </label>
+      {children({
+        id,
+        "aria-describedby": described.length === 0 ? undefined : described.join(" "),
+        "aria-invalid": problem !== undefined,
+        "aria-required": isRequired,
+      })}
+      {problem !== undefined && (
+        <p class="field-problem danger" id={`${id}-problem`}>
+          <Icon name="alert" />
+          <span>{toVisible(problem, 500)}</span>
+        </p>
+      )}
+      {help !== "" && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TextControlProps {
+  readonly ids: FieldIds;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  readonly class?: string;
+  readonly placeholder?: string;
+  readonly inputMode?: "decimal" | "text";
+  /** Absent for one line. */
+  readonly rows?: number | undefined;
+}
+
+export function TextControl({ ids, rows, onText, ...shown }: TextControlProps): JSX.Element {
+  const shared = { ...ids, ...shown, spellcheck: false };
+  if (rows !== undefined)
+    return <textarea {...shared} rows={rows} onInput={({ currentTarget }) => onText(currentTarget.value)} />;
+  return (
+    <input {...shared} type="text" autocomplete="off" onInput={({ currentTarget }) => onText(currentTarget.value)} />
+  );
+}
+
+interface SelectControlProps {
+  readonly ids: FieldIds;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+export function SelectControl({ ids, value, options, onChoose }: SelectControlProps): JSX.Element {
+  return (
+    <select {...ids} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {toVisible(text, 200)}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ComponentChildren, JSX } from "preact";
+import { ForeignText } from "./foreign-text.tsx";
+
+/** Names and values, side by side where there is room; nothing of those without a value. */
+export function Fields({
+  fields,
+}: {
+  readonly fields: readonly (readonly [name: string, value: ComponentChildren])[];
+}): JSX.Element | null {
+  const given = fields.filter(([, value]) => value !== undefined && value !== "");
+  if (given.length === 0) return null;
+  return (
+    <dl class="fields">
+      {given.map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <ForeignText text={name} limit={80} />
+          </dt>
+          <dd dir="auto">{typeof value === "string" ? <ForeignText text={value} limit={2_000} /> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
