@@ -11,7 +11,7 @@ import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
 import { existsSync, statSync } from "node:fs";
 import type { Standings } from "../runtime/runs.ts";
-import { needsGrant, permissionsOf } from "../skills/permissions.ts";
+import { isNothing, permissionsOf } from "../skills/permissions.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
 import { dataDirectory } from "./data-directory.ts";
@@ -72,7 +72,7 @@ export async function findStates(
   terminal: Pick<Terminal, "home" | "log">,
 ): Promise<Standings> {
   const isWanting = skills.some(
-    ({ skill, remote }) => needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
+    ({ skill, remote }) => !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
   );
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
   if (!isWanting && !hasApprovals && !mayHavePolicy(directory)) return none;

@@ -3,32 +3,29 @@ import { quoted } from "../base/text/quoted.ts";
 import type { Skill } from "./skill.ts";
 import type { ValueFault } from "./manifest/check-frontmatter.ts";
 
-/** What the code of a skill requests beyond the defaults of its sandbox. */
-export interface Permissions {
+/** What a skill can request, or be allowed, beyond the defaults of its sandbox. Lists have no order. */
+export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
   readonly network: readonly string[];
   /** Names of secrets. */
   readonly secrets: readonly string[];
+  /** "write" includes "read". */
   readonly project: "none" | "read" | "write";
   /** "none": its code runs without a sandbox. */
   readonly isolation?: "none";
-}
-
-/** Whether code with these permissions needs more than its sandbox. */
-export function needsGrant({ network, secrets, project, isolation }: Permissions): boolean {
-  return network.length > 0 || secrets.length > 0 || project !== "none" || isolation !== undefined;
 }
 
 /**
  * The permissions in `skill.toml`, or in the `acp-skills-…` metadata. Default: none. Those of a skill that runs on another
  * machine are what reaching it takes.
  */
-export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "metadata">): Permissions {
+export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "metadata">): Capabilities {
   if (manifest === undefined) return readMetadataPermissions(metadata);
   const { remote } = manifest;
   if (remote !== undefined) {
     const { endpoint, secret } = remote;
-    return { network: [originOf(endpoint)], secrets: secret === undefined ? [] : [secret], project: "none" };
+    const origin = endpoint.replace(/^(https?:\/\/[^/?]*).*$/, "$1");
+    return { network: [origin], secrets: secret === undefined ? [] : [secret], project: "none" };
   }
   const { network = [], secrets = [], project = "none", isolation } = manifest.permissions ?? {};
   return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
@@ -41,7 +38,7 @@ export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "
 export function readMetadataPermissions(
   metadata: Readonly<Record<string, string>>,
   report?: (fault: ValueFault) => void,
-): Permissions {
+): Capabilities {
   const fault = (child: string, what: string, fix: string): void => {
     const message = `metadata.${child}: ${what}; it is ignored`;
     report?.({ code: "metadata-permission-invalid", key: "metadata", child, message, fix });
@@ -98,10 +95,6 @@ export const endpointUrl = new RegExp(
   `^(?:https://${name}|${addressOrigin})(?::(?:${port}))?(?:[/?][!"$-~]{0,2048})?$`,
 );
 
-/** The entry of `permissions.network` that allows to reach an endpoint. */
-function originOf(endpoint: string): string {
-  return /^https?:\/\/[^/?]*/.exec(endpoint)?.[0] ?? endpoint;
-}
 export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** The error in an entry of `permissions.network`, and its fix. */
@@ -113,28 +106,11 @@ export function explainNetworkEntry(entry: unknown): { readonly what: string; re
   return { what: `${shown} is not a valid host`, fix: "Use the form https://host or https://*.host." };
 }
 
-/** What a skill can be allowed beyond its sandbox. Lists have no order. */
-export interface Capabilities {
-  /** Origins, such as `https://*.example.org`. */
-  readonly network: readonly string[];
-  /** Names of secrets. */
-  readonly secrets: readonly string[];
-  /** "write" includes "read". */
-  readonly project: "none" | "read" | "write";
-  /** "none": its code runs without a sandbox. */
-  readonly isolation?: "none" | undefined;
-}
-
 export const noCapabilities: Capabilities = Object.freeze({
   network: Object.freeze([]),
   secrets: Object.freeze([]),
   project: "none",
 });
-
-/** What a run of a skill needs. */
-export function needsOf(skill: Skill): Capabilities {
-  return { ...noCapabilities, ...permissionsOf(skill) };
-}
 
 export function isNothing({ network, secrets, project, isolation }: Capabilities): boolean {
   return network.length === 0 && secrets.length === 0 && project === "none" && isolation === undefined;
@@ -266,10 +242,8 @@ export function listed(names: readonly string[], most = Infinity): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
-type Requested = Omit<Permissions, "isolation"> & { readonly isolation?: "none" | undefined };
-
 /** Each permission that a skill requests, as it declares it: `network https://api.example.com`, `secret API_KEY`, `project read`. */
-export function permissionWords({ network, secrets, project, isolation }: Requested): string[] {
+export function permissionWords({ network, secrets, project, isolation }: Capabilities): string[] {
   return [
     ...network.map((host) => `network ${host}`),
     ...secrets.map((name) => `secret ${name}`),

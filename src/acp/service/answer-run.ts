@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../runtime/app.ts";
-import { needsGrant, permissionsOf } from "../../skills/permissions.ts";
+import { isNothing, permissionsOf } from "../../skills/permissions.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
 import type { RunAnswer } from "../skill-service.ts";
@@ -41,7 +41,7 @@ async function answerSkillRun(
   // The call will be refused.
   if (offered === undefined || skill === undefined) return "decided";
   const isAsked = app.policyFor(directory).runs === "ask" || offered.remote !== undefined;
-  if (isAsked || needsGrant(permissionsOf(skill))) return "decided";
+  if (isAsked || !isNothing(permissionsOf(skill))) return "decided";
   if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
   const [{ subjectOfOffered }, trust] = await Promise.all([import("../../runtime/runs.ts"), app.trust()]);
   const asker = { owner, directory, door: "acp" };

@@ -1,7 +1,7 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
-import { type Capabilities, isNothing, needsOf, noCapabilities } from "../../skills/permissions.ts";
+import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
 import type { RunCaller } from "./run-caller.ts";
@@ -186,7 +186,7 @@ async function* requestsOf(
       ];
       calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by, skill: called })));
     }
-    const needs = needsOf(skill);
+    const needs = permissionsOf(skill);
     if (isNothing(needs) && caller.skills.remoteOf(skill) === undefined) continue;
     const digest = await digestOf(skill);
     for (const calledBy of await by())

@@ -1,6 +1,8 @@
 import { specificationFields } from "./frontmatter.ts";
 import { countCodePoints, tooLong } from "../../base/text/code-points.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
 import { nearest } from "../../base/text/nearest.ts";
+import { listed } from "../permissions.ts";
 import type { Level, RuleCode } from "../rules.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../skill.ts";
 
@@ -44,22 +46,16 @@ export function checkName(name: string, directory: string, report: (fault: Value
 
 /** The first fault in the characters of a name. Only one is reported, because one rename fixes them all. */
 function spellingFault(name: string): Pick<ValueFault, "code" | "message" | "fix"> | undefined {
-  if (name !== name.toLowerCase()) {
-    const fix = `Rename it to \`${name.toLowerCase()}\`.`;
-    return { code: "name-not-lowercase", message: "contains uppercase letters", fix };
-  }
-  if (!/^[\p{L}\p{N}-]*$/u.test(name)) {
-    const message = "contains characters other than letters, digits and hyphens";
-    return { code: "name-invalid-characters", message, fix: "Use lowercase letters, digits and single hyphens." };
-  }
-  if (/^-|-$|--/.test(name)) {
-    const message = "has leading, trailing or doubled hyphens";
-    return { code: "name-hyphens", message, fix: "Use single hyphens between words." };
-  }
-  if (!/^[a-z0-9-]*$/i.test(name)) {
-    const message = "contains letters other than a-z, which editors reject";
-    return { code: "name-not-ascii", message, fix: "Use the letters a-z, digits and hyphens." };
-  }
+  const fault = (code: RuleCode, message: string, fix = "Use lowercase letters a-z, digits and single hyphens.") => {
+    return { code, message, fix };
+  };
+  if (name !== name.toLowerCase())
+    return fault("name-not-lowercase", "contains uppercase letters", `Rename it to \`${name.toLowerCase()}\`.`);
+  if (!/^[\p{L}\p{N}-]*$/u.test(name))
+    return fault("name-invalid-characters", "contains characters other than letters, digits and hyphens");
+  if (/^-|-$|--/.test(name)) return fault("name-hyphens", "has leading, trailing or doubled hyphens");
+  if (!/^[a-z0-9-]*$/i.test(name))
+    return fault("name-not-ascii", "contains letters other than a-z, which editors reject");
   return undefined;
 }
 
@@ -93,57 +89,44 @@ export function checkFields(values: Readonly<Record<string, unknown>>, report: (
   for (const fault of unexpectedFields(keys)) report(fault);
 }
 
-const remembered = new Map<string, readonly ValueFault[]>();
-const mostRemembered = 1000;
-const longestRemembered = 512;
+/** The faults of keys: the same few keys appear in thousands of skills. */
+const remembered = new LimitedMap<string, readonly ValueFault[]>(1000);
 
-/** The faults of keys. Cached, as the same few keys appear in thousands of skills. */
 function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
   const id = JSON.stringify(keys);
   const known = remembered.get(id);
   if (known !== undefined) return known;
   const others = keys.filter((key) => !specification.has(key));
-  const documented = others.filter((key) => agentFields.has(key));
-  const unknown = others.filter((key) => !agentFields.has(key));
-  const faults = [
-    ...(documented.length === 0 ? [] : [documentedFault(documented)]),
-    ...(unknown.length === 0 ? [] : [unknownFault(unknown, keys)]),
-  ];
-  if (remembered.size === mostRemembered) remembered.clear();
+  const [documented, unknown] = [others.filter(isDocumented), others.filter((key) => !isDocumented(key))];
+  const faults: ValueFault[] = [];
+  if (documented.length > 0)
+    faults.push({
+      ...unexpected(documented, "fields of some agents, not of the specification"),
+      fix: "Check with --level agents, or move them under `metadata:`.",
+      allowedAt: ["agents", "lenient"],
+    });
+  const meant = unknown.slice(0, mostNamed).flatMap((key) => {
+    const close = key.length > maxNameLength ? undefined : nearest(key, specificationFields)[0];
+    return close === undefined || keys.includes(close) ? [] : [`\`${close}\` for \`${key}\``];
+  });
+  const guess = meant.length === 0 ? "" : `Did you mean ${meant.join(", ")}? Otherwise `;
+  const fix = `${guess}${guess === "" ? "M" : "m"}ove them under \`metadata:\`, or remove them.`;
+  if (unknown.length > 0) faults.push({ ...unexpected(unknown, "fields that no agent is known to document"), fix });
   if (id.length <= longestRemembered) remembered.set(id, faults);
   return faults;
 }
 
-function documentedFault(keys: readonly string[]): ValueFault {
-  const message = `${listed(keys)} of some agents, not of the specification`;
-  const fix = `Check with --level agents, or move ${pronoun(keys)} under \`metadata:\`.`;
-  return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message, fix, allowedAt: ["agents", "lenient"] };
-}
-
-function unknownFault(keys: readonly string[], present: readonly string[]): ValueFault {
-  const message = `${listed(keys)} that no agent is known to document`;
-  const meant = keys.slice(0, mostNamed).flatMap((key) => {
-    const close = key.length > maxNameLength ? undefined : nearest(key, specificationFields)[0];
-    if (close === undefined || present.includes(close)) return [];
-    return [keys.length === 1 ? `\`${close}\`` : `\`${close}\` for \`${key}\``];
-  });
-  const them = pronoun(keys);
-  const fix =
-    meant.length === 0
-      ? `Move ${them} under \`metadata:\`, or remove ${them}.`
-      : `Did you mean ${meant.join(", ")}? Otherwise move ${them} under \`metadata:\`.`;
-  return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message, fix };
-}
-
+const longestRemembered = 512;
 const mostNamed = 20;
 
-/** "`a` is a field", "`a` and `b` are fields". */
-function listed(keys: readonly string[]): string {
-  const names = keys.slice(0, mostNamed).map((key) => `\`${key}\``);
-  const last = keys.length > mostNamed ? `${keys.length - mostNamed} more` : names.pop();
-  return names.length === 0 ? `${last} is a field` : `${names.join(", ")} and ${last} are fields`;
+function isDocumented(key: string): boolean {
+  return agentFields.has(key);
 }
 
-function pronoun({ length }: readonly string[]): string {
-  return length === 1 ? "it" : "them";
+function unexpected(keys: readonly string[], what: string): Omit<ValueFault, "fix"> {
+  const names = listed(
+    keys.map((key) => `\`${key}\``),
+    mostNamed,
+  );
+  return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message: `${what}: ${names}` };
 }

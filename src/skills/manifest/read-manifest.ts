@@ -52,15 +52,13 @@ export function readManifest(text: string, file: string): ManifestReading {
     faults.push({ code, path, message, fix, part });
   };
   reportUnknownKeys(data, add);
-  const result = manifestSchema.safeParse(renameKeys(normalised(data, add), proto, standIn));
-  for (const issue of result.error?.issues ?? []) {
-    const segments = issue.path.filter((segment) => typeof segment !== "symbol");
-    const path = segments.map((segment) => (segment === standIn ? proto : segment));
-    const rule: unknown = issue.code === "custom" ? issue.params?.rule : undefined;
-    if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
+  const { data: manifest, error } = manifestSchema.safeParse(normalised(data, add));
+  for (const issue of error?.issues ?? []) {
+    const path = issue.path.filter((segment) => typeof segment !== "symbol");
+    const { rule, fix }: { rule?: unknown; fix?: unknown } = (issue.code === "custom" && issue.params) || {};
+    if (isRule(rule)) add(rule, path, issue.message, String(fix));
     else reportShape(path, data, issue, add);
   }
-  const manifest = result.data && (renameKeys(result.data, standIn, proto) as Manifest);
   if (manifest !== undefined) reportDefaults(manifest, add);
   if (manifest?.permissions?.isolation !== undefined) {
     add(withoutSandbox.code, ["permissions", "isolation"], withoutSandbox.message, withoutSandbox.fix);
@@ -100,7 +98,7 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
   } else if (name === "name" && typeof value === "string" && value.length > 64) {
     add("manifest-name-too-long", path, tooLong("name", value.length, 64), "Shorten the name.");
   } else {
-    const reason = manifestReason(name, value, issue);
+    const reason = manifestReason(value, issue);
     add("manifest-field-invalid", path, `${name} ${reason}`, fixes[name] ?? `Correct ${name}.`);
   }
 }
@@ -174,13 +172,18 @@ function isForeign(data: Record<string, unknown>): boolean {
   return isTable(data.skill) && !Array.isArray(data.skill) && ours.every((key) => data[key] === undefined);
 }
 
-/** Why a document is rejected before validation: the parser limits neither the number of values nor the segments of a key. */
+/**
+ * Why a document is rejected before validation: the parser limits neither the number of values nor the segments of a key, and the schema
+ * library drops a key `__proto__`.
+ */
 function excess(data: unknown): string | undefined {
   let level = [data];
   let count = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth) return "tables are nested too deeply";
-    level = level.filter((value) => isTable(value)).flatMap((table) => Object.values(table));
+    const tables = level.filter((value) => isTable(value));
+    if (tables.some((table) => Object.hasOwn(table, "__proto__"))) return "a key must not be __proto__";
+    level = tables.flatMap((table) => Object.values(table));
     count += level.length;
     if (count > maxValues) return `more than ${inDigits(maxValues)} values`;
   }
@@ -209,12 +212,6 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-const formats: Readonly<Record<string, string>> = {
-  name: "lowercase letters and digits in segments joined by dots",
-  namespace: "lowercase letters and digits in segments joined by dots",
-  version: "a semantic version",
-};
-
 const types: Readonly<Record<string, string>> = {
   array: "a list",
   boolean: "true or false",
@@ -226,38 +223,11 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Why a value of a manifest is invalid, as the rest of a sentence that starts with its name. */
-function manifestReason(name: string, value: unknown, issue: core.$ZodIssue): string {
+function manifestReason(value: unknown, issue: core.$ZodIssue): string {
   const shown = JSON.stringify(value);
-  switch (issue.code) {
-    case "invalid_type":
-      return `is ${shown}, not ${types[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return `is ${shown}, not ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}`;
-    case "invalid_format":
-      return `is ${shown}, not ${formats[name] ?? "in the required format"}`;
-    case "too_small":
-      return issue.origin === "string" ? "is empty" : `is ${shown}; the minimum is ${issue.minimum}`;
-    case "too_big":
-      return `is ${shown}; the maximum is ${issue.maximum}`;
-    case "not_multiple_of":
-    case "unrecognized_keys":
-    case "invalid_union":
-    case "invalid_key":
-    case "invalid_element":
-    case "custom":
-      return `is ${shown}, which is invalid`;
-  }
-}
-
-const proto = "__proto__";
-/** Contains a lone surrogate, which decoded text never does, so it cannot collide with another key. */
-const standIn = "\ud800__proto__";
-
-/** Renames keys at every depth: the schema library drops `__proto__`, so it validates {@link standIn} instead. */
-function renameKeys(value: unknown, from: string, to: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => renameKeys(item, from, to));
-  // TOML dates are objects, but not tables.
-  if (!isTable(value) || value instanceof Date) return value;
-  const entries = Object.entries(value);
-  return Object.fromEntries(entries.map(([key, inner]) => [key === from ? to : key, renameKeys(inner, from, to)]));
+  if (issue.code === "invalid_type") return `is ${shown}, not ${types[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_value")
+    return `is ${shown}, not ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}`;
+  if (issue.code === "too_small" && issue.origin !== "string") return `is ${shown}; the minimum is ${issue.minimum}`;
+  return issue.code === "too_small" ? "is empty" : `is ${shown}, which is not valid`;
 }

@@ -7,13 +7,7 @@ import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
 import { writeFiles } from "../lock/write-files.ts";
-import {
-  type Capabilities,
-  type Permissions,
-  needsOf,
-  permissionWords,
-  permissionsOf,
-} from "../../skills/permissions.ts";
+import { type Capabilities, permissionsOf, permissionWords } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
 import { checkPaths } from "../../skills/check.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "../../skills/environment.ts";
@@ -32,7 +26,7 @@ export interface InspectedSkill {
   readonly version: string;
   readonly description: string;
   readonly digest: string;
-  readonly permissions: Permissions;
+  readonly permissions: Capabilities;
   readonly wants: Capabilities;
   /** Tools of the agent that it lists: shown, never granted. */
   readonly expects: readonly string[];
@@ -93,7 +87,7 @@ async function inspect(directory: string, level: Level): Promise<Omit<InspectedS
     description: skill.description,
     digest: hashed.digest,
     permissions: permissionsOf(skill),
-    wants: needsOf(skill),
+    wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
     requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],

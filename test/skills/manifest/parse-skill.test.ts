@@ -240,13 +240,13 @@ test("the fix for a name suggests a valid name", () => {
 });
 
 test.each([
-  ["descr: d", "Did you mean `description`? Otherwise move it under `metadata:`."],
-  ["description: d\ndescr: d", "Move it under `metadata:`, or remove it."],
+  ["descr: d", "Did you mean `description` for `descr`? Otherwise move them under `metadata:`, or remove them."],
+  ["description: d\ndescr: d", "Move them under `metadata:`, or remove them."],
   [
     "description: d\nlisense: MIT\norigin: 1",
-    "Did you mean `license` for `lisense`? Otherwise move them under `metadata:`.",
+    "Did you mean `license` for `lisense`? Otherwise move them under `metadata:`, or remove them.",
   ],
-  ["description: d\norigin: 1", "Move it under `metadata:`, or remove it."],
+  ["description: d\norigin: 1", "Move them under `metadata:`, or remove them."],
 ])("the fix for an unknown field suggests a similar field that is not set: %j", (fields, fix) => {
   expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
 });
@@ -400,13 +400,10 @@ test("fields that agents document are allowed at levels agents and lenient; all 
   expect(shown("lenient")).toEqual(["5 warning field-unexpected", "8 warning field-not-boolean"]);
   expect(findings.slice(0, 2).map(({ message, fix }) => [message, fix])).toEqual([
     [
-      "`model`, `version` and `user-invocable` are fields of some agents, not of the specification",
+      "fields of some agents, not of the specification: `model`, `version` and `user-invocable`",
       "Check with --level agents, or move them under `metadata:`.",
     ],
-    [
-      "`origin` and `tags` are fields that no agent is known to document",
-      "Move them under `metadata:`, or remove them.",
-    ],
+    ["fields that no agent is known to document: `origin` and `tags`", "Move them under `metadata:`, or remove them."],
   ]);
 });
 

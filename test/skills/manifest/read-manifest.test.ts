@@ -121,9 +121,9 @@ test("reports invalid TOML with its position", () => {
 });
 
 test.each([
-  ['version = "1"', 'version is "1", not a semantic version'],
+  ['version = "1"', 'version is "1", which is not valid'],
   ["version = 1", "version is 1, not a string"],
-  ['name = "Sales"', 'name is "Sales", not lowercase letters and digits in segments joined by dots'],
+  ['name = "Sales"', 'name is "Sales", which is not valid'],
   ['kind = "x"', 'kind is "x", not "action" or "instruction"'],
   ['description = " "', "description is empty"],
   ["tags = {}", "tags is {}, not a list"],
@@ -228,7 +228,18 @@ test("returns a manifest or an error for any text", () => {
   expect(read).toBeGreaterThan(20);
 });
 
-test.each(["__proto__", "constructor", "toString"])("treats %s as an ordinary name", (name) => {
+test("rejects a key __proto__, at any depth", () => {
+  for (const text of [
+    "__proto__ = 1\n",
+    '[inputs.__proto__]\ntype = "string"\n',
+    "[limits]\na = [{ __proto__ = 2 }]\n",
+  ])
+    expect(readManifest(`${instruction}${text}`, file).findings).toMatchObject([
+      { code: "manifest-syntax", message: "invalid TOML: a key must not be __proto__" },
+    ]);
+});
+
+test.each(["constructor", "toString"])("treats %s as an ordinary name", (name) => {
   const { manifest, findings } = readManifest(
     `${name} = 1\n${action}[inputs.${name}]\ntype = "string"\n${name} = [{ ${name} = 2 }]\n[outputs.a]\ntype = "${name}"\n`,
     file,

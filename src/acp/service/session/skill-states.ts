@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { App } from "../../../runtime/app.ts";
 import type { Standings } from "../../../runtime/runs.ts";
-import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 
 interface SkillStatesOptions {
@@ -82,7 +82,7 @@ export class SkillStates {
   /** Trust is not loaded where no skill requests anything, and nobody has approved or blocked anything on this machine. */
   async #find(skills: readonly OfferedSkill[]): Promise<Standings> {
     const { app, dataDirectory, owner, directory } = this.#options;
-    const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
+    const isWanting = skills.some(({ skill }) => !isNothing(permissionsOf(skill)));
     if (!isWanting && !existsSync(path.join(dataDirectory, "trust"))) return none;
     const [trust, { findStandings }] = await Promise.all([app.trust(), import("../../../runtime/runs.ts")]);
     const { signal } = this.#closing;

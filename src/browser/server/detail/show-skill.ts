@@ -2,7 +2,7 @@ import path from "node:path";
 import { localOwner, viewSkills } from "../../../runtime/caller.ts";
 import { runInSlices } from "../../../base/promises.ts";
 import { maxMountedBytes, readPlannedFile, subjectOfOffered, trustRequest } from "../../../runtime/runs.ts";
-import { needsOf, noCapabilities } from "../../../skills/permissions.ts";
+import { permissionsOf, noCapabilities } from "../../../skills/permissions.ts";
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
@@ -43,7 +43,7 @@ export function requestOf(
     sourceOf: () => door.app.source,
     hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(door, one, aborted),
   };
-  return trustRequest({ skill, digest }, caller, { needs: needsOf(skill), signal });
+  return trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), signal });
 }
 
 /** Whether the files of a digest are those of the document and, before a decision, of what the skill declares: a person decides about all at once. */
@@ -97,7 +97,7 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
     return {
       frontmatter: frontmatter(),
       ...(skill?.manifest !== undefined && { manifest: skill.manifest }),
-      wants: toWants(skill === undefined ? noCapabilities : needsOf(skill)),
+      wants: toWants(skill === undefined ? noCapabilities : permissionsOf(skill)),
       detected:
         skill === undefined
           ? { hosts: [], environment: [] }
@@ -110,7 +110,7 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
     const { app, directory } = door;
-    const needs = needsOf(offered.skill);
+    const needs = permissionsOf(offered.skill);
     const permissions = await showPermissions({
       trust: await app.trust(),
       subject: subjectOfOffered(offered, app.source),

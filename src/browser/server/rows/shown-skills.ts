@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { App } from "../../../runtime/app.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
 import type { SkillEnvironments } from "../../../skills/environment.ts";
-import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Approvals, Asker } from "../../../runtime/trust.ts";
@@ -136,7 +136,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
 }
 
 function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
-  return needsGrant(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
+  return !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
 }
 
 function isSameText(a: readonly string[], b: readonly string[]): boolean {

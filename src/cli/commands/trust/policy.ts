@@ -18,7 +18,7 @@ import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { subjectOf } from "../../../runtime/runs.ts";
-import { needsOf } from "../../../skills/permissions.ts";
+import { permissionsOf } from "../../../skills/permissions.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { createSkillHasher } from "../../../skills/hash.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
@@ -108,7 +108,7 @@ async function explainSkill(name: string, options: OptionValues<typeof listing>,
   const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
-  const decisions = explainPolicies(layers, { subject, wants: needsOf(skill), hasCode, home: terminal.home });
+  const decisions = explainPolicies(layers, { subject, wants: permissionsOf(skill), hasCode, home: terminal.home });
   if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
   else await terminal.print(describeDecisions(subject, { layers, decisions }, terminal));
   return complete ? 0 : 1;

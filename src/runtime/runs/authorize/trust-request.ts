@@ -10,7 +10,7 @@ import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
-import { needsOf } from "../../../skills/permissions.ts";
+import { permissionsOf } from "../../../skills/permissions.ts";
 import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { Standing } from "../../trust/personal-trust.ts";
 
@@ -68,7 +68,7 @@ export function trustRequest(
   return {
     ...rest,
     subject: { ...subjectOf(skill, caller), digest },
-    wants: needsOf(skill),
+    wants: permissionsOf(skill),
     expects: skill.allowedTools,
     lookAlike: () => caller.skills.lookAlike(skill),
     async files() {
@@ -137,7 +137,7 @@ export function createGrantPins(
         pinned.add(directory);
         // A skill that cannot be read cannot be run either.
         const hashed = await hashFiles(skill, never).catch(() => undefined);
-        if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, needsOf(skill));
+        if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, permissionsOf(skill));
       }
     }
     configured.settle();
@@ -174,7 +174,7 @@ export async function findStandings(
 ): Promise<Standings> {
   const asked = offered.map((found) => ({
     subject: subjectOfOffered(found, source),
-    needs: needsOf(found.skill),
+    needs: permissionsOf(found.skill),
     hasCode: found.skill.kind === "action",
     digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
   }));

@@ -3,7 +3,7 @@ import type { StoredBlob } from "../../blobs.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedFile, HashedSkill } from "../../../skills/hash.ts";
-import { needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
@@ -94,7 +94,7 @@ export function splitByNeeds(
   };
   const isApart = (skill: Skill): boolean =>
     skill.kind === "action" &&
-    (needsGrant(permissionsOf(skill)) ||
+    (!isNothing(permissionsOf(skill)) ||
       (skill.manifest?.dependencies?.skills ?? []).length > 0 ||
       hasRequirements(skill));
   return {
@@ -255,5 +255,5 @@ export async function checkDeclared(skill: Skill, { digest, files }: HashedSkill
 }
 
 function wantsNothing(skill: Skill): boolean {
-  return !needsGrant(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
+  return isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
 }

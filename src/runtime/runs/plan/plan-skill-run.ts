@@ -11,7 +11,7 @@ import { runInSlices } from "../../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json } from "../../sandbox.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { type Permissions, needsGrant, permissionsOf } from "../../../skills/permissions.ts";
+import { type Capabilities, isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
@@ -43,7 +43,7 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
     script === undefined ? entrypointOf(skill, given) : await scriptOf(planning, skill, script, given);
   const dependencies = dependenciesOf(skill, caller.skills);
   // A skill's dependencies never run with that skill's permissions.
-  const isPlain = !needsGrant(permissionsOf(skill));
+  const isPlain = isNothing(permissionsOf(skill));
   const importable = splitByNeeds(caller, dependencies);
   return await toSpec(planning, program, {
     skill,
@@ -204,7 +204,7 @@ function dependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
 }
 
 /** A skill that another one's code can call, with the permissions it then has. */
-export interface CalledSkill extends Permissions {
+export interface CalledSkill extends Capabilities {
   readonly skill: string;
 }
 
@@ -215,7 +215,7 @@ export function callsOf(skill: Skill, skills: FindSkill): readonly CalledSkill[]
   seen.delete(skill);
   return [...seen].flatMap((called) => {
     const permissions = permissionsOf(called);
-    return needsGrant(permissions) ? [{ skill: called.name, ...permissions }] : [];
+    return !isNothing(permissions) ? [{ skill: called.name, ...permissions }] : [];
   });
 }
 

@@ -40,12 +40,15 @@ const hosts = ["*", "x.org", "*.x.org", "a.x.org", "https://a.x.org", "http://b.
 const origins = ["https://x.org", "https://*.x.org", "https://a.x.org", "http://b.x.org:8080"];
 
 export const anyWants: fc.Arbitrary<Capabilities> = fc
-  .record({
-    network: few(...origins),
-    secrets: few("KEY", "ACME_KEY"),
-    project: fc.constantFrom("none", "read", "write"),
-    isolation: fc.constantFrom(undefined, "none"),
-  })
+  .record(
+    {
+      network: few(...origins),
+      secrets: few("KEY", "ACME_KEY"),
+      project: fc.constantFrom("none", "read", "write"),
+      isolation: fc.constant("none" as const),
+    },
+    { requiredKeys: ["network", "secrets", "project"] },
+  )
   .map(wanting);
 
 export const anySubject: fc.Arbitrary<Subject> = fc

@@ -2,7 +2,7 @@ import { localOwner, viewSkills } from "../../../../runtime/caller.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { rootWithCopy } from "../../../../sources/skills-place.ts";
 import { trustRequest } from "../../../../runtime/runs.ts";
-import { needsOf } from "../../../../skills/permissions.ts";
+import { permissionsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
@@ -68,7 +68,7 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
     const { digest } = await hashFiles(skill);
     if (digest === undefined) continue;
     const request = (calledBy?: CallingSkill): FullTrustRequest =>
-      trustRequest({ skill, digest }, caller, { needs: needsOf(skill), calledBy, signal });
+      trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), calledBy, signal });
     versions.push({ skill, digest, isOwn: skills.isOwn(skill), request, files: () => request().files() });
   }
   return { versions, snapshot };
