@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { checkTranscript } from "../dist/conformance/report.js";
-import { conformanceRules } from "../dist/conformance/rules.js";
-import { readTranscript } from "../dist/conformance/transcript.js";
+import { checkTranscript } from "../.build/conformance/report.js";
+import { conformanceRules } from "../.build/conformance/rules.js";
+import { readTranscript } from "../.build/conformance/transcript.js";
 
 const folder = new URL("../schema/conformance/", import.meta.url);
 

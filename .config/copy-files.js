@@ -8,11 +8,12 @@ const files = [
   "runtime/sandbox/requirements/only_wheels.py",
 ];
 
-for (const file of files) {
-  const target = new URL(`../dist/${file}`, import.meta.url);
-  rmSync(target, { recursive: true, force: true });
-  cpSync(new URL(`../src/${file}`, import.meta.url), target, {
-    recursive: true,
-    filter: (path) => !path.includes("__pycache__"),
-  });
-}
+for (const directory of [".build", "dist"])
+  for (const file of files) {
+    const target = new URL(`../${directory}/${file}`, import.meta.url);
+    rmSync(target, { recursive: true, force: true });
+    cpSync(new URL(`../src/${file}`, import.meta.url), target, {
+      recursive: true,
+      filter: (path) => !path.includes("__pycache__"),
+    });
+  }

@@ -156,7 +156,7 @@ const noPastDoor = {
 
 export default defineConfig(
   // `inside` runs elsewhere: Python, and JavaScript for Deno.
-  { ignores: ["dist/**", "test/fixtures/**", "src/runtime/sandbox/inside/**"] },
+  { ignores: [".build/**", "dist/**", "test/fixtures/**", "src/runtime/sandbox/inside/**"] },
   ...tseslint.configs.strictTypeChecked,
   {
     plugins: { "import-x": importX },

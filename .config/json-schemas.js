@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { manifestSchema } from "../dist/skills/manifest/manifest-schema.js";
-import { conformanceIndexSchema } from "../dist/conformance/index-schema.js";
-import { configSchema } from "../dist/serve/config/config-schema.js";
-import { problemSchema } from "../dist/skills/rules/problem.js";
-import { toolDefinitions } from "../dist/runtime/tools.js";
-import { policySchema } from "../dist/runtime/trust/policy/policy-schema.js";
-import { availableSkillSchema } from "../dist/wire/available-skill.js";
-import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/available-skill.js";
+import { manifestSchema } from "../.build/skills/manifest/manifest-schema.js";
+import { conformanceIndexSchema } from "../.build/conformance/index-schema.js";
+import { configSchema } from "../.build/serve/config/config-schema.js";
+import { problemSchema } from "../.build/skills/rules/problem.js";
+import { toolDefinitions } from "../.build/runtime/tools.js";
+import { policySchema } from "../.build/runtime/trust/policy/policy-schema.js";
+import { availableSkillSchema } from "../.build/wire/available-skill.js";
+import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../.build/wire/available-skill.js";
 
 /** @type {Record<string, z.ZodType>} */
 const published = {

@@ -1,3 +1,3 @@
 import { chmodSync } from "node:fs";
 
-chmodSync(new URL("../dist/cli/main.js", import.meta.url), 0o755);
+for (const directory of ["dist", ".build"]) chmodSync(new URL(`../${directory}/cli/main.js`, import.meta.url), 0o755);

@@ -5,15 +5,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startAgent } from "../dist/acp/relay/start-agent.js";
-import { systemClock } from "../dist/base/clock.js";
-import { connectToAgent } from "../dist/conformance/drive-agent/agent-connection.js";
-import { driveAgent, toInitializeParams, variants } from "../dist/conformance/drive-agent.js";
-import { conformanceRules } from "../dist/conformance/rules.js";
-import { normaliseTranscript, placesOf } from "../dist/conformance/normalise.js";
-import { byConnection, createRecording, readTranscript } from "../dist/conformance/transcript.js";
+import { startAgent } from "../.build/acp/relay/start-agent.js";
+import { systemClock } from "../.build/base/clock.js";
+import { connectToAgent } from "../.build/conformance/drive-agent/agent-connection.js";
+import { driveAgent, toInitializeParams, variants } from "../.build/conformance/drive-agent.js";
+import { conformanceRules } from "../.build/conformance/rules.js";
+import { normaliseTranscript, placesOf } from "../.build/conformance/normalise.js";
+import { byConnection, createRecording, readTranscript } from "../.build/conformance/transcript.js";
 
-/** @typedef {import("../dist/conformance/transcript.d.ts").TranscriptEntry} Entry */
+/** @typedef {import("../.build/conformance/transcript.d.ts").TranscriptEntry} Entry */
 
 const at = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const main = at("dist/cli/main.js");

@@ -4,6 +4,8 @@ import { runProcess } from "./cli/run-cli.ts";
 import { skillText, useTemporaryProject } from "./cli/temporary-project.ts";
 
 const project = useTemporaryProject();
+/** What the compiler wrote: a file a module. */
+const compiled = new URL("../.build/", import.meta.url);
 const dist = new URL("../dist/", import.meta.url);
 
 const hook = `import { appendFileSync } from "node:fs";
@@ -43,7 +45,10 @@ test.each([
 });
 
 /** The files and packages that a module imports before it runs, and those that they import. */
-function importedBy(entry: string): { readonly files: readonly string[]; readonly packages: readonly string[] } {
+function importedBy(
+  entry: string,
+  root = compiled,
+): { readonly files: readonly string[]; readonly packages: readonly string[] } {
   const files = new Set<string>();
   const packages = new Set<string>();
   const follow = (file: URL): void => {
@@ -55,8 +60,8 @@ function importedBy(entry: string): { readonly files: readonly string[]; readonl
       else if (!name.startsWith("node:")) packages.add(name);
     }
   };
-  follow(new URL(entry, dist));
-  return { files: [...files].map((file) => file.slice(dist.href.length)), packages: [...packages].sort() };
+  follow(new URL(entry, root));
+  return { files: [...files].map((file) => file.slice(root.href.length)), packages: [...packages].sort() };
 }
 
 test.each([
@@ -78,4 +83,25 @@ test("loads few files and no command before it knows which command to run", () =
   expect(files).toContain("cli/usage.js");
   expect(files.filter((file) => file.startsWith("cli/commands/"))).toEqual(["cli/commands/commands.js"]);
   expect(files.length).toBeLessThan(20);
+});
+
+test.each([
+  { entry: "cli/main.js", expected: ["chunks/version.js", "cli/main.js"] },
+  {
+    entry: "chunks/wrap.js",
+    expected: ["base/paths/location.js", "chunks/relay.js", "chunks/version.js", "chunks/wrap.js"],
+  },
+  {
+    entry: "acp/service/worker.js",
+    expected: [
+      "acp/service/worker.js",
+      "base/paths/location.js",
+      "chunks/relay.js",
+      "chunks/service.js",
+      "chunks/version.js",
+    ],
+  },
+])("$entry of the package loads $expected and no package", ({ entry, expected }) => {
+  const { files, packages } = importedBy(entry, dist);
+  expect({ files: files.toSorted(), packages }).toEqual({ files: expected, packages: [] });
 });

@@ -1,5 +1,6 @@
 import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
+import { version } from "../base/version.ts";
 import { type CommandName, commands, listedCommands } from "./commands/commands.ts";
 import { type Command, type ListedCommand, usageError } from "./command.ts";
 import { type Streams, type Terminal, createTerminal } from "./report/terminal.ts";
@@ -15,7 +16,6 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   let name: CommandName | undefined;
   try {
     if (first === "--version" || first === "-v") {
-      const { version } = await import("../base/version.ts");
       await terminal.print([`${version}\n`]);
       return 0;
     }

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { diskApprovals } from "../../dist/runtime/trust/approvals/disk-approvals.js";
-import { allows } from "../../dist/runtime/trust/grants.js";
+import { diskApprovals } from "../../.build/runtime/trust/approvals/disk-approvals.js";
+import { allows } from "../../.build/runtime/trust/grants.js";
 import { grantOf } from "../runtime/trust/approvals/grants.js";
 import { measureApprovedRuns } from "./approved-runs.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
@@ -35,7 +35,7 @@ export async function measureApprovals({ folder }) {
 
   const { skill: name, digest, capabilities: wants } = grantOf(grants - 1);
   const access = { subject: { name, digest }, wants };
-  const check = async (/** @type {import("../../dist/runtime/trust/approvals.js").ApprovalStore} */ from) => {
+  const check = async (/** @type {import("../../.build/runtime/trust/approvals.js").ApprovalStore} */ from) => {
     if (!(await from.read(project)).grants.some((grant) => allows(grant, access, 0))) throw new Error("No such grant.");
   };
   const times = await alternate(

@@ -1,21 +1,21 @@
 import { constants, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorize } from "../../dist/runtime/runs/authorize.js";
-import { toMountedSkill } from "../../dist/runtime/runs/execute/prepare-run.js";
-import { findMount } from "../../dist/runtime/runs/plan/plan-run.js";
-import { planSkillRun } from "../../dist/runtime/runs/plan/plan-skill-run.js";
-import { layFiles, makePrivateDirectory } from "../../dist/runtime/sandbox/directory/private-directory.js";
-import { openCatalog } from "../../dist/skills/skillset/catalog.js";
-import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
-import { createSkillHasher } from "../../dist/skills/hash.js";
-import { systemClock } from "../../dist/base/clock.js";
-import { viewSkills } from "../../dist/runtime/caller/skill-view.js";
-import { createConfiguredGrants } from "../../dist/runtime/trust/configured-grants.js";
-import { diskApprovals } from "../../dist/runtime/trust/approvals/disk-approvals.js";
-import { createPolicies } from "../../dist/runtime/trust/policy/open-policies.js";
-import { projectOf } from "../../dist/runtime/trust/project-of.js";
-import { repositoryAt } from "../../dist/runtime/trust/project-of.js";
-import { createTrust } from "../../dist/runtime/trust/personal-trust.js";
+import { authorize } from "../../.build/runtime/runs/authorize.js";
+import { toMountedSkill } from "../../.build/runtime/runs/execute/prepare-run.js";
+import { findMount } from "../../.build/runtime/runs/plan/plan-run.js";
+import { planSkillRun } from "../../.build/runtime/runs/plan/plan-skill-run.js";
+import { layFiles, makePrivateDirectory } from "../../.build/runtime/sandbox/directory/private-directory.js";
+import { openCatalog } from "../../.build/skills/skillset/catalog.js";
+import { diskSkillBytes, diskSkillFiles } from "../../.build/skills/files/disk-skill-files.js";
+import { createSkillHasher } from "../../.build/skills/hash.js";
+import { systemClock } from "../../.build/base/clock.js";
+import { viewSkills } from "../../.build/runtime/caller/skill-view.js";
+import { createConfiguredGrants } from "../../.build/runtime/trust/configured-grants.js";
+import { diskApprovals } from "../../.build/runtime/trust/approvals/disk-approvals.js";
+import { createPolicies } from "../../.build/runtime/trust/policy/open-policies.js";
+import { projectOf } from "../../.build/runtime/trust/project-of.js";
+import { repositoryAt } from "../../.build/runtime/trust/project-of.js";
+import { createTrust } from "../../.build/runtime/trust/personal-trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
 
@@ -42,7 +42,7 @@ export async function measureApprovedRuns(folder) {
   const snapshot = await catalog.ready;
   const hasher = createSkillHasher();
   const source = { files, bytes };
-  const caller = /** @type {import("../../dist/runtime/runs/run-caller.js").RunCaller} */ (
+  const caller = /** @type {import("../../.build/runtime/runs/run-caller.js").RunCaller} */ (
     /** @type {unknown} */ ({
       owner: "local",
       door: "in-process",

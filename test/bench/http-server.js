@@ -1,11 +1,11 @@
 // Serves what is measured, in a process of its own: `hello`, or the skills below a root. Prints its URL, and on request what it used.
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
-import { openApp } from "../../dist/runtime/app.js";
-import { defaultConfig } from "../../dist/serve/config.js";
-import { serveHttp } from "../../dist/serve/serve-http.js";
-import { readOptions } from "../../dist/runtime/options.js";
-import { toTokenDigest } from "../../dist/wire/http/admission.js";
+import { openApp } from "../../.build/runtime/app.js";
+import { defaultConfig } from "../../.build/serve/config.js";
+import { serveHttp } from "../../.build/serve/serve-http.js";
+import { readOptions } from "../../.build/runtime/options.js";
+import { toTokenDigest } from "../../.build/wire/http/admission.js";
 import { benchToken } from "./http-load.js";
 
 const [what = "hello", root = "", dataDirectory = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openApp } from "../../dist/runtime/app.js";
-import { createCaller } from "../../dist/runtime/caller.js";
-import { readOptions } from "../../dist/runtime/options.js";
+import { openApp } from "../../.build/runtime/app.js";
+import { createCaller } from "../../.build/runtime/caller.js";
+import { readOptions } from "../../.build/runtime/options.js";
 import { childProcesses, processorTime } from "./child-processes.js";
 import { quickClock } from "./quick-clock.js";
 

@@ -1,12 +1,12 @@
-import { openCatalog } from "../../dist/skills/skillset/catalog.js";
-import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
-import { systemClock } from "../../dist/base/clock.js";
-import { openApp } from "../../dist/runtime/app.js";
-import { createCaller } from "../../dist/runtime/caller.js";
-import { openLoopbackServer } from "../../dist/mcp/session-servers/loopback-server.js";
-import { readOptions } from "../../dist/runtime/options.js";
+import { openCatalog } from "../../.build/skills/skillset/catalog.js";
+import { diskSkillFiles } from "../../.build/skills/files/disk-skill-files.js";
+import { systemClock } from "../../.build/base/clock.js";
+import { openApp } from "../../.build/runtime/app.js";
+import { createCaller } from "../../.build/runtime/caller.js";
+import { openLoopbackServer } from "../../.build/mcp/session-servers/loopback-server.js";
+import { readOptions } from "../../.build/runtime/options.js";
 
-/** @import { LoopbackServer } from "../../dist/mcp/session-servers/loopback-server.js" */
+/** @import { LoopbackServer } from "../../.build/mcp/session-servers/loopback-server.js" */
 
 /**
  * The tools for the skills below a root.

@@ -1,4 +1,4 @@
-/** @import { Clock } from "../../dist/base/clock.js" */
+/** @import { Clock } from "../../.build/base/clock.js" */
 
 /**
  * The system clock, which can be advanced.

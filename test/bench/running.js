@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isSkillsError } from "../../dist/base/errors.js";
+import { isSkillsError } from "../../.build/base/errors.js";
 import { measureBlobRuns, writeBlobSkill } from "./blob-runs.js";
 import { measureCold, measureWarm } from "./hello-runs.js";
 import { measureIdlePool } from "./idle-pool.js";

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type * as source from "../../src/cli/run-command.ts";
 
 export const binary = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -42,7 +42,7 @@ export async function runProcess(args: readonly string[], options: CliOptions): 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs the built command in this process, in the given directory and with the environment that a process would have. One after the other:
+ * Runs the compiled command in this process, in the given directory and with the environment that a process would have. One after the other:
  * both belong to the whole process.
  */
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliRun> {
@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
 }
 
 async function runHere(args: readonly string[], options: CliOptions): Promise<CliRun> {
-  const module = new URL("run-command.js", pathToFileURL(binary)).href;
+  const module = new URL("../../.build/cli/run-command.js", import.meta.url).href;
   const { runCommand } = (await import(/* @vite-ignore */ module)) as typeof source;
   const stdin = Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];

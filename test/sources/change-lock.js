@@ -1,7 +1,7 @@
 /** Adds entries to the lock of a project, one after the other. Arguments: the project, the start of their names, how many. */
-import { changeLock } from "../../dist/sources/lock-file.js";
-import { withEntry } from "../../dist/sources/lock.js";
-import { projectPlace } from "../../dist/sources/skills-place.js";
+import { changeLock } from "../../.build/sources/lock-file.js";
+import { withEntry } from "../../.build/sources/lock.js";
+import { projectPlace } from "../../.build/sources/skills-place.js";
 
 const [directory = "", name = "", count = ""] = process.argv.slice(2);
 const place = projectPlace(directory, directory, {});

@@ -1,4 +1,4 @@
-// Preloaded into a process and its threads (NODE_OPTIONS): says on request which files of dist/ ran since the last request.
+// Preloaded into a process and its threads (NODE_OPTIONS): says on request which compiled files ran since the last request.
 //
 // A file ran when one of its functions was called; that it was loaded is not enough. A request is a line on the socket
 // WALKS_SOCKET; its response is a line of JSON, { [file]: [functions] }, for all threads of the process. With WALKS_AT_EXIT the same
@@ -15,7 +15,7 @@ session.connect();
 session.post("Profiler.enable");
 session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 
-const dist = new URL("../../dist/", import.meta.url).href;
+const dist = new URL("../../.build/", import.meta.url).href;
 
 /** @returns {Ran} */
 function take() {

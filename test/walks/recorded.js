@@ -11,7 +11,7 @@ import { parseJson } from "../bench/parse-json.js";
 /** @import { ChildProcessByStdio } from "node:child_process" */
 /** @import { Readable, Writable } from "node:stream" */
 
-const bin = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const bin = fileURLToPath(new URL("../../.build/cli/main.js", import.meta.url));
 
 /**
  * A process of ours whose walks are counted.

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { runProgram, spawnProcess } from "../../../src/base/processes/spawn-process.ts";
 
-const dist = fileURLToPath(new URL("../../../dist/base/processes/spawn-process.js", import.meta.url));
+const dist = fileURLToPath(new URL("../../../.build/base/processes/spawn-process.js", import.meta.url));
 
 test("spawns an existing program and rejects for a missing program or an invalid argument", async () => {
   const child = await spawnProcess(process.execPath, ["-e", "process.exit(3)"], { stdio: "ignore" });

@@ -1,5 +1,5 @@
 // Streams a number of bytes into a blob and reads them again: streaming.js DIRECTORY BYTES
-import { diskBlobs } from "../../../dist/runtime/blobs/disk-blobs.js";
+import { diskBlobs } from "../../../.build/runtime/blobs/disk-blobs.js";
 
 const [, , directory = "", bytes = "0"] = process.argv;
 const total = Number(bytes);

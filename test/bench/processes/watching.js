@@ -27,10 +27,10 @@ async function open() {
     }
     case "listed":
     case "watched": {
-      const { openCatalog } = await import("../../../dist/skills/skillset/catalog.js");
-      const { diskSkillFiles } = await import("../../../dist/skills/files/disk-skill-files.js");
-      const { openNativeWatcher } = await import("../../../dist/skills/skillset/native-watcher.js");
-      const { systemClock } = await import("../../../dist/base/clock.js");
+      const { openCatalog } = await import("../../../.build/skills/skillset/catalog.js");
+      const { diskSkillFiles } = await import("../../../.build/skills/files/disk-skill-files.js");
+      const { openNativeWatcher } = await import("../../../.build/skills/skillset/native-watcher.js");
+      const { systemClock } = await import("../../../.build/base/clock.js");
       const catalog = openCatalog({
         roots: [{ path: root, origin: "explicit" }],
         files: diskSkillFiles(),

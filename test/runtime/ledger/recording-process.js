@@ -1,5 +1,5 @@
 // Records COUNT entries in the ledger in a directory. Usage: recording-process.js DIRECTORY NAME COUNT MAX_FILE_BYTES
-import { diskLedger } from "../../../dist/runtime/ledger/disk-ledger.js";
+import { diskLedger } from "../../../.build/runtime/ledger/disk-ledger.js";
 
 const [, , directory = "", name = "", count = "0", maxFileBytes = "0"] = process.argv;
 const ledger = diskLedger(directory, {

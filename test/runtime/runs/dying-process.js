@@ -7,8 +7,8 @@ import { dieAtChange, print } from "../../base/processes/die-at-change.js";
 const [directory = "", last = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
-const { diskRunStore } = await import("../../../dist/runtime/runs/run-store.js");
-const { defaultRunLimits } = await import("../../../dist/runtime/runs/run-limits.js");
+const { diskRunStore } = await import("../../../.build/runtime/runs/run-store.js");
+const { defaultRunLimits } = await import("../../../.build/runtime/runs/run-limits.js");
 const store = diskRunStore(directory, { log: () => undefined });
 /** @type {readonly ("queued" | "running" | "cancelled")[]} */
 const statuses = ["queued", "running", "cancelled"];
@@ -28,7 +28,7 @@ function idOf(number) {
   return `run_000000000${number}`;
 }
 
-/** @type {(owner: string, number: number, status: "queued" | "running" | "cancelled") => import("../../../dist/runtime/runs/run-store.js").StoredRun} */
+/** @type {(owner: string, number: number, status: "queued" | "running" | "cancelled") => import("../../../.build/runtime/runs/run-store.js").StoredRun} */
 function runOf(owner, number, status) {
   return {
     spec: {

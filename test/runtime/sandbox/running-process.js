@@ -1,14 +1,14 @@
 /** Runs the code of its argument without a sandbox, and prints what it prints. For tests that kill this process meanwhile. */
-import { silentLog } from "../../../dist/base/log.js";
-import { systemClock } from "../../../dist/base/clock.js";
-import { openUnconfinedSandbox } from "../../../dist/runtime/sandbox/unconfined-sandbox.js";
+import { silentLog } from "../../../.build/base/log.js";
+import { systemClock } from "../../../.build/base/clock.js";
+import { openUnconfinedSandbox } from "../../../.build/runtime/sandbox/unconfined-sandbox.js";
 
 const [code = ""] = process.argv.slice(2);
 const sandbox = await openUnconfinedSandbox({ clock: systemClock, log: silentLog });
 if ("reason" in sandbox) throw new Error(sandbox.reason);
 const mebibyte = 1024 * 1024;
 
-/** @type {import("../../../dist/runtime/sandbox.js").SandboxRun} */
+/** @type {import("../../../.build/runtime/sandbox.js").SandboxRun} */
 const run = {
   runId: "run_0000000000",
   program: { type: "code", code, entrypoint: "main", args: null },

@@ -10,8 +10,8 @@ const [directory = "", last = "", count = "", what = ""] = process.argv.slice(2)
 fs.fsyncSync = () => undefined;
 await dieAtChange(Number(last));
 
-const { removeSkills, replaceSkills } = await import("../../../dist/sources/install/replace-skills.js");
-const { readLock } = await import("../../../dist/sources/lock-file.js");
+const { removeSkills, replaceSkills } = await import("../../../.build/sources/install/replace-skills.js");
+const { readLock } = await import("../../../.build/sources/lock-file.js");
 const { placeIn, replacementOf } = await import("./installed-skills.js");
 
 const place = placeIn(directory);

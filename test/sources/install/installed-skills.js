@@ -1,6 +1,6 @@
 import path from "node:path";
-import { computedHash } from "../../../dist/sources/lock/compare-files.js";
-import { projectPlace } from "../../../dist/sources/skills-place.js";
+import { computedHash } from "../../../.build/sources/lock/compare-files.js";
+import { projectPlace } from "../../../.build/sources/skills-place.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */
 export function placeIn(directory) {

@@ -1,5 +1,5 @@
-import { systemClock } from "../../../dist/base/clock.js";
-import { openSourceCopies } from "../../../dist/sources/store.js";
+import { systemClock } from "../../../.build/base/clock.js";
+import { openSourceCopies } from "../../../.build/sources/store.js";
 
 /**
  * Opens the copies of one source, for a process of its own; what is logged goes to stderr.

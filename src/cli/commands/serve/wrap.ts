@@ -1,4 +1,5 @@
-import { closeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { exitAs, wrapAgentCommand } from "../../../acp/wrap-command.ts";
 import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
@@ -32,8 +33,11 @@ export const command = defineCommand({
       args,
       input: process.stdin,
       output: process.stdout,
-      // Node does not close stdout when the stream ends.
-      endOutput: () => closeSync(1),
+      // Node does not close stdout when the stream ends. Descriptor 1 stays taken: libuv aborts when it closes a socket with that number.
+      endOutput: () => {
+        closeSync(1);
+        openSync(devNull, "w");
+      },
       options,
     });
     exitAs(status);

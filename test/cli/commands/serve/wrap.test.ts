@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -139,6 +139,9 @@ test.skipIf(process.platform === "win32")(
     child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
     await once(child.stdout, "end");
     expect(stdout).toBe("{}\n");
+    // Nothing that is opened later gets descriptor 1.
+    if (process.platform === "linux")
+      await expect.poll(() => readlinkSync(`/proc/${String(child.pid)}/fd/1`)).toBe("/dev/null");
     const message = '{"jsonrpc":"2.0","method":"_later"}\n';
     child.stdin.end(message);
     expect(await ended).toEqual([3, null]);

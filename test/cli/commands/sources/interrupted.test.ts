@@ -13,10 +13,10 @@ const here = ["--allow-private", "127.0.0.1"];
 const texts = { old: skillText("alpha"), new: skillText("alpha", "Newer. Use when alpha is asked for.") };
 const skillMd = (): string => project.at(".agents/skills/alpha/SKILL.md");
 const modules = [
-  new URL("../../../../dist/sources/lock/change-record.js", import.meta.url),
-  new URL("../../../../dist/sources/lock/staging.js", import.meta.url),
-  new URL("../../../../dist/sources/lock-file.js", import.meta.url),
-  new URL("../../../../dist/sources/skills-place.js", import.meta.url),
+  new URL("../../../../.build/sources/lock/change-record.js", import.meta.url),
+  new URL("../../../../.build/sources/lock/staging.js", import.meta.url),
+  new URL("../../../../.build/sources/lock-file.js", import.meta.url),
+  new URL("../../../../.build/sources/skills-place.js", import.meta.url),
 ];
 
 beforeEach(() => mkdirSync(project.at()));

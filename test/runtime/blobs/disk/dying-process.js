@@ -7,7 +7,7 @@ import { dieAtChange, print } from "../../../base/processes/die-at-change.js";
 const [directory = "", last = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
-const { diskBlobs } = await import("../../../../dist/runtime/blobs/disk-blobs.js");
+const { diskBlobs } = await import("../../../../.build/runtime/blobs/disk-blobs.js");
 /** @param {unknown} event */
 const say = (event) => print(JSON.stringify(event));
 const store = diskBlobs(directory, { ttlMs: 1000 });

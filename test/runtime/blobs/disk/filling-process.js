@@ -1,5 +1,5 @@
 /** Puts blobs of 100 bytes, three at a time, until the quota is exceeded; prints the number of stored bytes. */
-import { diskBlobs } from "../../../../dist/runtime/blobs/disk-blobs.js";
+import { diskBlobs } from "../../../../.build/runtime/blobs/disk-blobs.js";
 
 const [directory = "", quota = ""] = process.argv.slice(2);
 const store = diskBlobs(directory, { quotaBytes: Number(quota) });

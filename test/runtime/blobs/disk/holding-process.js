@@ -1,5 +1,5 @@
 /** Puts a blob, holds it, prints its id and waits to be killed. */
-import { diskBlobs } from "../../../../dist/runtime/blobs/disk-blobs.js";
+import { diskBlobs } from "../../../../.build/runtime/blobs/disk-blobs.js";
 
 const store = diskBlobs(process.argv[2] ?? "");
 const { id } = await store.put("me", "text/plain", Buffer.from("held"));

@@ -6,8 +6,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { diskBlobs } from "../../../../dist/runtime/blobs/disk-blobs.js";
-import { diskLedger } from "../../../../dist/runtime/ledger/disk-ledger.js";
+import { diskBlobs } from "../../../../.build/runtime/blobs/disk-blobs.js";
+import { diskLedger } from "../../../../.build/runtime/ledger/disk-ledger.js";
 
 const [disk = ""] = process.argv.slice(2);
 const cli = fileURLToPath(new URL("../../../../dist/cli/main.js", import.meta.url));
@@ -24,7 +24,7 @@ async function outcome(work) {
     await work();
     return "done";
   } catch (error) {
-    const { code, message, facts } = /** @type {import("../../../../dist/base/errors.js").SkillsError} */ (error);
+    const { code, message, facts } = /** @type {import("../../../../.build/base/errors.js").SkillsError} */ (error);
     return { code, message, limit: facts.limit, hint: facts.hint };
   }
 }

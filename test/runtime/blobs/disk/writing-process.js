@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
-import { diskBlobs } from "../../../../dist/runtime/blobs/disk-blobs.js";
+import { diskBlobs } from "../../../../.build/runtime/blobs/disk-blobs.js";
 
 const [directory = "", times = "Infinity"] = process.argv.slice(2);
 const store = diskBlobs(directory);

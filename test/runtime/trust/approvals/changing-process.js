@@ -2,7 +2,7 @@
  * Grants the numbers from FIRST to LAST, revokes each odd one after the next grant, and prints `+<number>` or `-<number>` after each
  * confirmed change. Arguments: the directory of approvals, FIRST, LAST.
  */
-import { diskApprovals } from "../../../../dist/runtime/trust/approvals/disk-approvals.js";
+import { diskApprovals } from "../../../../.build/runtime/trust/approvals/disk-approvals.js";
 import { grantOf } from "./grants.js";
 
 const [directory = "", first = "", last = ""] = process.argv.slice(2);

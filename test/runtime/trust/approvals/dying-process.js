@@ -7,7 +7,7 @@ import { dieAtChange, print } from "../../../base/processes/die-at-change.js";
 const [directory = "", last = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
-const { diskApprovals } = await import("../../../../dist/runtime/trust/approvals/disk-approvals.js");
+const { diskApprovals } = await import("../../../../.build/runtime/trust/approvals/disk-approvals.js");
 const { grantOf } = await import("./grants.js");
 const store = diskApprovals(directory, { log: () => undefined });
 const project = { project: "/project" };

@@ -7,9 +7,9 @@ import { dieAtChange } from "../../../../base/processes/die-at-change.js";
 const [directory = "", last = "", what = ""] = process.argv.slice(2);
 await dieAtChange(Number(last));
 
-const { diskLedger } = await import("../../../../../dist/runtime/ledger/disk-ledger.js");
-const { diskApprovals } = await import("../../../../../dist/runtime/trust/approvals/disk-approvals.js");
-const { recordChanges } = await import("../../../../../dist/cli/commands/trust/approvals/record-changes.js");
+const { diskLedger } = await import("../../../../../.build/runtime/ledger/disk-ledger.js");
+const { diskApprovals } = await import("../../../../../.build/runtime/trust/approvals/disk-approvals.js");
+const { recordChanges } = await import("../../../../../.build/cli/commands/trust/approvals/record-changes.js");
 const { approval } = await import("./approval.js");
 
 const log = () => undefined;

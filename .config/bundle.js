@@ -1,0 +1,115 @@
+// Bundles what the compiler left in .build/ into dist/: what always runs together is one file, so that a start loads few of them.
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+const compiled = fileURLToPath(new URL("../.build", import.meta.url));
+const target = fileURLToPath(new URL("../dist", import.meta.url));
+
+/** Packages that the first session needs: their unused parts are most of what would be parsed. All others stay where npm installs them. */
+const bundled = [/^zod($|\/)/, /^@modelcontextprotocol\/(server|core)($|\/)/, /^semver($|\/)/, /^js-yaml($|\/)/];
+
+/** What is loaded together: these modules and all that they import before they run. Earlier groups come first. */
+const groups = {
+  // An old Node has to be able to read it: it says which Node is needed.
+  version: ["base/version.ts"],
+  location: ["base/paths/location.ts"],
+  relay: [
+    "cli/run-command.ts",
+    "cli/commands/serve/wrap.ts",
+    "acp/relay/intercept-bytes.ts",
+    "acp/relay/interceptor.ts",
+    "acp/remote-service.ts",
+  ],
+  service: ["acp/service/serve-port.ts"],
+  session: ["acp/service/local-service.ts"],
+  tools: [
+    "mcp/mcp-server.ts",
+    "mcp/serve-mcp.ts",
+    "mcp/streamable-http.ts",
+    "runtime/tools/toolbox.ts",
+    "runtime/runs.ts",
+    "runtime/runs/run-environment.ts",
+    "runtime/app/local-trust.ts",
+  ],
+};
+
+/** @type {Map<string, string>} */
+const groupOf = new Map();
+/** Finds the group of each module. @type {import("vite").Plugin} */
+const findGroups = {
+  name: "groups",
+  buildEnd() {
+    for (const [name, entries] of Object.entries(groups)) {
+      const waiting = entries.map((entry) => path.join(source, entry));
+      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        if (!id.startsWith(source) || groupOf.has(id)) continue;
+        const module = this.getModuleInfo(id);
+        if (module === null) throw new Error(`The group ${name} names ${id}, which is not bundled.`);
+        groupOf.set(id, name);
+        waiting.push(...module.importedIds);
+      }
+    }
+  },
+};
+// What belongs to two chunks goes to the one with the higher priority.
+const chunks = [
+  ...["zod", "semver", "js-yaml", "@modelcontextprotocol"].map((name) => ({
+    name: name.replace("@", ""),
+    test: new RegExp(`/node_modules/${name}/`),
+  })),
+  ...Object.keys(groups).map((name) => ({
+    name,
+    test: (/** @type {string} */ id) => groupOf.get(id) === name,
+  })),
+].map((chunk, at) => ({ ...chunk, priority: 100 - at }));
+
+rmSync(path.join(target, "chunks"), { recursive: true, force: true });
+const entries = ["index", "cli/main", "acp/service/worker", "acp/in-process/worker"];
+await build({
+  configFile: false,
+  root: source,
+  logLevel: "warn",
+  plugins: [findGroups],
+  ssr: { noExternal: bundled },
+  build: {
+    ssr: true,
+    target: "node20.19",
+    outDir: target,
+    emptyOutDir: false,
+    minify: false,
+    sourcemap: true,
+    // What is bundled asks for its license to come with it.
+    license: { fileName: "licenses.md" },
+    rolldownOptions: {
+      checks: { ineffectiveDynamicImport: false },
+      input: Object.fromEntries(entries.map((entry) => [entry, path.join(source, `${entry}.ts`)])),
+      output: {
+        entryFileNames: "[name].js",
+        // It finds the other files of the package from its own place.
+        chunkFileNames: ({ name }) => (name === "location" ? "base/paths/location.js" : "chunks/[name].js"),
+        codeSplitting: { groups: chunks },
+      },
+    },
+  },
+});
+
+/**
+ * Copies a compiled file and all that it imports.
+ * @param {string} file
+ * @param {".js" | ".d.ts"} extension
+ */
+function copy(file, extension, copied = new Set()) {
+  if (copied.has(file)) return;
+  copied.add(file);
+  const text = readFileSync(path.join(compiled, file), "utf8");
+  mkdirSync(path.dirname(path.join(target, file)), { recursive: true });
+  cpSync(path.join(compiled, file), path.join(target, file));
+  for (const [, name = ""] of text.matchAll(/(?:from|import|import\()\s*"(\.[^"]+)"/g))
+    copy(path.join(path.dirname(file), name.replace(/\.[jt]s$/, extension)), extension, copied);
+}
+for (const entry of ["index.d.ts", "client/index.d.ts", "browser/page/element-types.d.ts"]) copy(entry, ".d.ts");
+// Runs in browsers too, where the bundler of the page takes what it uses.
+copy("client/index.js", ".js");
