@@ -1,6 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import { createDeferred, unlessAborted } from "../base/promises.ts";
-import { hasTooManyValues, maxJsonValues } from "../base/json/json-value.ts";
+import {
+  hasTooManyValues,
+  maxJsonDepth,
+  maxJsonValues,
+  parseIfJson,
+  parseUntrustedJson,
+} from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
 import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
@@ -25,8 +31,6 @@ export interface Invocation {
 interface InvocationMeans {
   readonly fetcher: Pick<Fetcher, "fetch">;
   readonly clock: Clock;
-  /** Parses untrusted JSON of any length without blocking. */
-  readonly parse: (bytes: Uint8Array) => Promise<unknown>;
   /** Milliseconds since 1970, for `Retry-After`. */
   readonly now?: () => number;
 }
@@ -108,9 +112,9 @@ class RemoteExecution {
       // It may answer with the result.
       timeoutMs,
     });
-    if (answer.status === 200) return toEnd(await this.#parse(answer), true);
-    if (answer.status !== 202) throw await this.#refusal(answer);
-    const accepted = acceptedExecution.safeParse(await this.#parse(answer));
+    if (answer.status === 200) return toEnd(this.#parse(answer), true);
+    if (answer.status !== 202) throw this.#refusal(answer);
+    const accepted = acceptedExecution.safeParse(this.#parse(answer));
     if (!accepted.success) throw this.#unusable("accepted the invocation without an execution_id");
     const { execution_id: id, status_url: statusUrl, result_url: resultUrl } = accepted.data;
     const own = new URL(endpoint);
@@ -142,7 +146,7 @@ class RemoteExecution {
       const answer = await this.#look(url, statusBytes, failed);
       failed = answer === undefined ? failed + 1 : 0;
       if (answer === undefined) continue;
-      const read = executionStatus.safeParse(await this.#parse(answer));
+      const read = executionStatus.safeParse(this.#parse(answer));
       if (!read.success) throw this.#unusable("sent no status of the execution");
       const { status } = read.data;
       if (status !== "accepted" && status !== "running") return;
@@ -154,7 +158,7 @@ class RemoteExecution {
     for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
       const answer = await this.#look(url, this.#invocation.maxBytes, failed);
       failed = answer === undefined ? failed + 1 : 0;
-      if (answer?.status === 200) return toEnd(await this.#parse(answer), false);
+      if (answer?.status === 200) return toEnd(this.#parse(answer), false);
       await this.#wait(answer === undefined ? waitMs : Math.max(waitMs, this.#retryAfterMs(answer)));
     }
   }
@@ -164,7 +168,7 @@ class RemoteExecution {
     try {
       const answer = await this.#ask({ url, maxBytes, timeoutMs: requestMs });
       if (answer.status === 200 || answer.status === 202) return answer;
-      throw await this.#refusal(answer);
+      throw this.#refusal(answer);
     } catch (error) {
       if (!(error instanceof Failure) || !error.passes || failed + 1 >= maxFailedLooks) throw error;
       return undefined;
@@ -187,21 +191,24 @@ class RemoteExecution {
     throw this.#unusable("redirected to another origin");
   }
 
-  async #parse(answer: RemoteAnswer): Promise<unknown> {
+  #parse(answer: RemoteAnswer): unknown {
     if (hasTooManyValues(answer.body))
       throw this.#unusable(`gave an answer with more than ${maxJsonValues} keys and values, the limit`);
     try {
-      return await this.#means.parse(answer.body);
+      // The answer is around the output.
+      return parseUntrustedJson(Buffer.from(answer.body), 1 + maxJsonDepth);
     } catch {
       throw this.#unusable("gave an answer that is not JSON");
     }
   }
 
   /** What an error says. */
-  async #refusal(answer: RemoteAnswer): Promise<Failure> {
+  #refusal(answer: RemoteAnswer): Failure {
     const { status } = answer;
     const passes = status >= 500 || status === 429;
-    const read = sharingError.safeParse(await this.#parse(answer).catch(() => undefined));
+    const read = sharingError.safeParse(
+      hasTooManyValues(answer.body) ? undefined : parseIfJson(Buffer.from(answer.body).toString()),
+    );
     if (!read.success) {
       const code = statusCodes[status] ?? "ENDPOINT_UNREACHABLE";
       return new Failure(

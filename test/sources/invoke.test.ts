@@ -49,10 +49,8 @@ async function invoke(
       return { status, headers, body: Buffer.from(text), url };
     },
   };
-  const parse = (bytes: Uint8Array) =>
-    Promise.resolve().then(() => JSON.parse(Buffer.from(bytes).toString()) as unknown);
   let over = 0;
-  const end = invokeSkill({ ...invocation, ...given }, { fetcher, clock, parse, now: () => 0 }, caller.signal).finally(
+  const end = invokeSkill({ ...invocation, ...given }, { fetcher, clock, now: () => 0 }, caller.signal).finally(
     () => (over += 1),
   );
   end.catch(() => undefined);

@@ -11,6 +11,10 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+function finite(_key: string, value: unknown): unknown {
+  return value === Infinity || value === -Infinity ? null : value;
+}
+
 /** The limit of keys and values in one untrusted document: parsing and checking more would block everything else. */
 export const maxJsonValues = 200_000;
 
@@ -20,6 +24,28 @@ export function hasTooManyValues(bytes: Uint8Array, most: number = maxJsonValues
 }
 
 const [quote, backslash] = [0x22, 0x5c];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** How deep JSON that runs read or write may be nested. */
+export const maxJsonDepth = 200;
+
+/** Parses JSON of a limited depth, so that what walks the value may recurse. Throws a SyntaxError. */
+export function parseUntrustedJson(bytes: Buffer, deepest = maxJsonDepth): unknown {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) isInString = !isInString;
+    else if (isInString) at += byte === backslash ? 1 : 0;
+    else if (byte === openList || byte === openObject) depth += 1;
+    else if (byte === closeList || byte === closeObject) depth -= 1;
+    if (depth > deepest) throw new SyntaxError(`The value is nested deeper than ${deepest} levels.`);
+  }
+  const text = bytes.toString();
+  // Numbers that are infinite for JavaScript are not JSON any more.
+  return JSON.parse(text, /\d[eE]|\d{309}/.test(text) ? finite : undefined);
+}
+
 /** The bytes that precede a key or a value: `,` `:` `[` `{`. */
 const separators: ReadonlySet<number> = new Set([0x2c, 0x3a, 0x5b, 0x7b]);
 

@@ -3,10 +3,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
-import { runInSlices } from "../../base/promises.ts";
 import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
-import { frameLimits } from "../sandbox/frames.ts";
-import { parseUntrustedJson } from "../../base/json/untrusted-json.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";
@@ -188,9 +185,6 @@ async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Around the output, which may be as deep as that of a run here. */
-const deepestAnswer = 1 + frameLimits.depth;
-
 /** The endpoint is one that a person, or whoever a person trusts with that, has approved: also on this machine. */
 async function invoke(
   invocation: Invocation,
@@ -201,10 +195,8 @@ async function invoke(
     import("../../sources/invoke.ts"),
   ]);
   const fetcher = openFetcher({ allowPrivate, typed: [invocation.endpoint], clock });
-  const parse = async (bytes: Uint8Array): Promise<unknown> =>
-    (await runInSlices(parseUntrustedJson(Buffer.from(bytes), deepestAnswer))).value;
   try {
-    return await invokeSkill(invocation, { fetcher, clock, parse }, signal);
+    return await invokeSkill(invocation, { fetcher, clock }, signal);
   } finally {
     await fetcher.close();
   }

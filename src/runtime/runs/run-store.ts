@@ -8,9 +8,8 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
-import { inParallel, runInSlices } from "../../base/promises.ts";
+import { inParallel } from "../../base/promises.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { writeJson } from "../../base/json/untrusted-json.ts";
 import { runResult, runSpec } from "./run-spec.ts";
 
 /** A run: what it was asked to do, and how far it got. */
@@ -170,7 +169,7 @@ class DiskRunStore implements RunStore {
     const { runId, owner: ownerName } = run.spec;
     const hasEnded = run.status !== "queued" && run.status !== "running";
     const record = hasEnded ? run : { ...run, process: identifyProcess() };
-    const json = await runInSlices(writeJson(record));
+    const json = Buffer.from(JSON.stringify(record));
     if (json.length > this.#options.maxBytes) return;
     const owner = path.join(this.#directory, createHash("sha256").update(ownerName).digest("hex").slice(0, 32));
     makeOwnDirectories(this.#directory, 0o700);

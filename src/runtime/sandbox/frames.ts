@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { runInSlices } from "../../base/promises.ts";
-import { parseUntrustedJson, TooDeep, writeJson } from "../../base/json/untrusted-json.ts";
+import { isObject, maxJsonDepth, parseUntrustedJson } from "../../base/json/json-value.ts";
 
 /** All limits on frames and calls between a run and its host. Printed output has its own. */
 export const frameLimits = {
@@ -9,10 +8,6 @@ export const frameLimits = {
   headerBytes: 5 * 1024 * 1024,
   /** Bytes of one header to the run. */
   sentBytes: 8 * 1024 * 1024,
-  /** Nesting of a result, of the arguments of a call, of the details of an error. */
-  depth: 200,
-  /** Milliseconds of this process's time without yielding. */
-  sliceMs: 3,
   /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
   burstBytes: 16 * 1024 * 1024,
   bytesPerSecond: 4 * 1024 * 1024,
@@ -24,10 +19,7 @@ export const frameLimits = {
 /** A JSON object with a `type`, and the raw bytes that follow it. */
 export interface Frame {
   readonly header: { readonly type: string; readonly [key: string]: unknown };
-  /** Size of the header as JSON written by us: numbers can become longer. */
   readonly headerBytes: number;
-  /** The header is nested too deeply; only what precedes that was read. */
-  readonly isTooDeep: boolean;
   readonly size: number;
   /** Exactly `size` bytes; throws when the stream ends earlier. What is not read is skipped by `next`. */
   readonly payload: AsyncIterable<Uint8Array>;
@@ -44,7 +36,7 @@ export interface FrameReader {
 }
 
 /**
- * Reads untrusted frames. Holds at most one header and one chunk of payload, and yields while it parses a large header.
+ * Reads untrusted frames. Holds at most one header and one chunk of payload.
  */
 export function readFrames(stream: Readable): FrameReader {
   const bytes = pullBytes(stream);
@@ -69,32 +61,23 @@ export function readFrames(stream: Readable): FrameReader {
       if (length > frameLimits.headerBytes) throw new FrameFault(`A header of ${length} bytes is too long.`);
       const text = await bytes.exactly(length);
       if (text === undefined) throw new FrameFault("The stream ended inside a header.");
-      const { header, growth, isTooDeep } = await parseHeader(text);
+      const header = parseHeader(text);
       const size = header["bytes"] ?? 0;
       if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has an invalid length.");
       payloadLeft = size as number;
-      return { header, headerBytes: length + growth, isTooDeep, size: payloadLeft, payload: readPayload() };
+      return { header, headerBytes: length, size: payloadLeft, payload: readPayload() };
     },
   };
 }
 
 /** Encodes a frame without payload. Throws a `RangeError` if it is too large. */
 export function encodeFrame(header: { readonly type: string; readonly [key: string]: unknown }): Buffer {
-  return withLength(Buffer.from(JSON.stringify(header)));
-}
-
-function withLength(text: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(header));
   if (text.length > frameLimits.sentBytes)
     throw new RangeError(`${text.length} bytes exceed the limit for a frame header.`);
   const start = Buffer.alloc(4);
   start.writeUInt32BE(text.length);
   return Buffer.concat([start, text]);
-}
-
-/** Encodes a frame with a large header: yields meanwhile. */
-export async function encodeLongFrame(header: object): Promise<Buffer> {
-  const text = await runInSlices(writeJson(header), { now: () => performance.now(), slice: frameLimits.sliceMs });
-  return withLength(text);
 }
 
 /** Sends a frame; ignored by a closed stream. */
@@ -103,21 +86,16 @@ export function sendFrame(stream: Writable, header: { readonly type: string; rea
   if (stream.writable) stream.write(frame);
 }
 
-async function parseHeader(text: Buffer): Promise<{ header: Frame["header"]; growth: number; isTooDeep: boolean }> {
-  // The header itself is one level.
-  const parsed = await runInSlices(parseUntrustedJson(text, 1 + frameLimits.depth), {
-    now: () => performance.now(),
-    slice: frameLimits.sliceMs,
-  }).catch((error: unknown) => {
-    if (error instanceof TooDeep) return { value: error.begun, growth: 0, isTooDeep: true };
-    throw new FrameFault("A frame header is not valid JSON.", { cause: error });
-  });
-  const { value: header } = parsed;
-  if (typeof header !== "object" || header === null || Array.isArray(header)) {
-    throw new FrameFault("A frame header is not an object.");
+function parseHeader(text: Buffer): Frame["header"] {
+  let header: unknown;
+  try {
+    // The header itself is one level.
+    header = parseUntrustedJson(text, 1 + maxJsonDepth);
+  } catch (cause) {
+    throw new FrameFault("A frame header is not valid JSON, or is nested too deeply.", { cause });
   }
-  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A frame header has no type.");
-  return { isTooDeep: false, ...parsed, header: header as Frame["header"] };
+  if (!isObject(header) || typeof header["type"] !== "string") throw new FrameFault("A frame header has no type.");
+  return header as Frame["header"];
 }
 
 const firstBytes = 64 * 1024;

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countJsonValues, hasTooManyValues, maxJsonValues } from "../../../src/base/json/json-value.ts";
+import {
+  countJsonValues,
+  hasTooManyValues,
+  maxJsonDepth,
+  maxJsonValues,
+  parseUntrustedJson,
+} from "../../../src/base/json/json-value.ts";
 
 function valuesOf(json: unknown): number {
   if (typeof json !== "object" || json === null) return 1;
@@ -34,4 +40,22 @@ test("a document is refused above the limit, not at it, and not for being long",
   expect(hasTooManyValues(listOf(maxJsonValues - 1))).toBe(false);
   expect(hasTooManyValues(listOf(maxJsonValues))).toBe(true);
   expect(hasTooManyValues(Buffer.from(JSON.stringify(",".repeat(maxJsonValues * 2))))).toBe(false);
+});
+
+test("untrusted JSON is parsed like JSON.parse, whatever brackets its strings have", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), (value) => {
+      const text = JSON.stringify(value);
+      expect(parseUntrustedJson(Buffer.from(text))).toEqual(JSON.parse(text));
+    }),
+  );
+  for (const text of ['["[[\\"[{"]', '"\\\\"', '{"__proto__":{"x":1}}'])
+    expect(parseUntrustedJson(Buffer.from(text), 2)).toStrictEqual(JSON.parse(text));
+});
+
+test("untrusted JSON that is nested too deeply, or invalid, is a SyntaxError", () => {
+  const nested = (depth: number): Buffer => Buffer.from("[".repeat(depth) + "]".repeat(depth));
+  expect(parseUntrustedJson(nested(maxJsonDepth))).toEqual(JSON.parse(nested(maxJsonDepth).toString()));
+  for (const bytes of [nested(maxJsonDepth + 1), nested(1_000_000), Buffer.from('["["'), Buffer.from("NaN")])
+    expect(() => parseUntrustedJson(bytes)).toThrow(SyntaxError);
 });

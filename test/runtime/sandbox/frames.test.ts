@@ -174,7 +174,7 @@ test("reads everything a child wrote, even after it has exited", async () => {
 const megabyte = 1024 * 1024;
 
 function frameOf(type: string, headerBytes: number): Frame {
-  return { header: { type }, headerBytes, isTooDeep: false, size: 0, payload: (async function* () {})() };
+  return { header: { type }, headerBytes, size: 0, payload: (async function* () {})() };
 }
 
 /** Sends the same frame repeatedly; `settled` returns how many have passed so far. */

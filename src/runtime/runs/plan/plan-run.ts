@@ -18,6 +18,7 @@ import {
 import { isBlobId } from "../../blobs/blob-rules.ts";
 import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
 import { hash } from "node:crypto";
+import { maxJsonDepth } from "../../../base/json/json-value.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import type { SkillSource } from "../../../skills/files.ts";
@@ -196,15 +197,13 @@ function unlessAbsent(error: unknown): undefined {
   if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
 }
 
-const maxDepth = 200;
-
 /** Throws VALIDATION_ERROR for JSON nested deeper than the sandbox accepts. */
 export function checkDepth(tool: string, args: Json): void {
   let depth = 0;
   for (const level of levelsOf(args)) {
-    if (depth++ === maxDepth && level.some((value) => typeof value === "object" && value !== null))
+    if (depth++ === maxJsonDepth && level.some((value) => typeof value === "object" && value !== null))
       throw invalidInput(tool, [
-        { field: "/args", expected: `JSON at most ${maxDepth} levels deep`, actual: "deeper" },
+        { field: "/args", expected: `JSON at most ${maxJsonDepth} levels deep`, actual: "deeper" },
       ]);
   }
 }

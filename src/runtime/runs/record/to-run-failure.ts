@@ -1,6 +1,4 @@
-import { runInSlices } from "../../../base/promises.ts";
-import { writeJson } from "../../../base/json/untrusted-json.ts";
-import type { Json, RunEnd, RunError, RunLimits } from "../../sandbox.ts";
+import type { RunEnd, RunError, RunLimits } from "../../sandbox.ts";
 import type { RunRecord } from "../record.ts";
 import type { RunFailure } from "../run-spec.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
@@ -21,17 +19,17 @@ export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }
     case "raised": {
       // Neither our limits nor our remedies are those of another machine.
       if (run.program.type === "remote")
-        return { ...(await toFailure(await mask.error(end.error))), ...(end.code !== undefined && { code: end.code }) };
+        return { ...toFailure(await mask.error(end.error)), ...(end.code !== undefined && { code: end.code }) };
       const limit = limitReached(end.error);
       if (limit !== undefined) return limitFailures[limit](run.limits);
-      return withHint(await toFailure(await mask.error(end.error)), run);
+      return withHint(toFailure(await mask.error(end.error)), run);
     }
     case "exited":
       return end.exitCode === 0 ? lostFiles(record) : withHint(await scriptFailure(end.exitCode, record, mask), run);
     case "limit":
       return limitFailures[end.limit](run.limits);
     case "crashed":
-      return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
+      return toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
     case "cancelled":
       return { type: "CancelledError", message: "The run was cancelled." };
   }
@@ -73,8 +71,8 @@ function limitReached({ type, message }: RunError): Limit | undefined {
   return type === "OSError" && /No space left|quota exceeded/i.test(message) ? "disk" : undefined;
 }
 
-async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
-  const shown = details && (await fitDetails(details));
+function toFailure({ type, message, details }: RunError): RunFailure {
+  const shown = details && fitDetails(details);
   return {
     type: toPlainText(type).slice(0, longestType) || "Error",
     message: toPreview(toPlainText(message), longestMessage),
@@ -83,13 +81,11 @@ async function toFailure({ type, message, details }: RunError): Promise<RunFailu
 }
 
 /** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
-async function fitDetails(details: NonNullable<RunError["details"]>): Promise<RunError["details"]> {
-  const fits = async (value: Json): Promise<boolean> => (await runInSlices(writeJson(value))).length <= maxDetailBytes;
-  if (await fits(details)) return details;
+function fitDetails(details: NonNullable<RunError["details"]>): RunError["details"] {
   const { traceback } = details;
-  if (typeof traceback !== "string") return undefined;
-  const shortened = { ...details, traceback: toPreview(traceback, longestTraceback) };
-  return (await fits(shortened)) ? shortened : undefined;
+  const shortened =
+    typeof traceback === "string" ? { ...details, traceback: toPreview(traceback, longestTraceback) } : undefined;
+  return [details, shortened].find((one) => one && Buffer.byteLength(JSON.stringify(one)) <= maxDetailBytes);
 }
 
 function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {

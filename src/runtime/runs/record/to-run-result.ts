@@ -1,5 +1,4 @@
-import { runInSlices } from "../../../base/promises.ts";
-import { TooDeep, parseUntrustedJson, writeJson } from "../../../base/json/untrusted-json.ts";
+import { parseUntrustedJson } from "../../../base/json/json-value.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox.ts";
 import { defaultRunLimits, maxLogPreviewBytes, maxOutputBytes, maxReportedBlobs } from "../run-limits.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -9,7 +8,6 @@ import { type Mask, toPlainText, toPreview } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { frameLimits } from "../../sandbox/frames.ts";
 
 /** What ran, in a sandbox or elsewhere. */
 export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
@@ -117,7 +115,7 @@ function toSummary(text: string): string {
 
 /** A small value as it is; a larger one as a reference to its blob. */
 async function toOutput(value: Json, spill: Spill): Promise<Json> {
-  const bytes = await runInSlices(writeJson(value));
+  const bytes = Buffer.from(JSON.stringify(value));
   if (bytes.length <= maxOutputBytes) return value;
   return await spilled(bytes, "application/json", bytes.toString("utf8"), spill);
 }
@@ -192,8 +190,7 @@ export async function writeWholeResult(
   reader: BlobReader,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const whole = (await withWholeOutput(result, reader, signal)) ?? result;
-  return await runInSlices(writeJson(whole));
+  return Buffer.from(JSON.stringify((await withWholeOutput(result, reader, signal)) ?? result));
 }
 
 async function withWholeOutput(
@@ -213,13 +210,12 @@ async function withWholeOutput(
       signal.throwIfAborted();
       chunks.push(chunk);
     }
-    const { value } = await runInSlices(parseUntrustedJson(Buffer.concat(chunks), frameLimits.depth));
+    const value = parseUntrustedJson(Buffer.concat(chunks));
     return { ...result, output: value, output_blobs: listed.filter((other) => other !== id) };
   } catch (error) {
     // Expired, removed, damaged, or a blob of the program's own that is not JSON.
     signal.throwIfAborted();
-    const isUnreadable = isSkillsError(error) || error instanceof SyntaxError || error instanceof TooDeep;
-    if (isUnreadable) return undefined;
+    if (isSkillsError(error) || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

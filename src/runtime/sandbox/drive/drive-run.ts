@@ -3,7 +3,7 @@ import type { Duplex, Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { type Frame, FrameFault, type FrameReader, encodeLongFrame, sendFrame } from "../frames.ts";
+import { type Frame, FrameFault, type FrameReader, encodeFrame, sendFrame } from "../frames.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 import { type BoundedResult, passFiles, passPrinted, reportSkippedFiles, serveProgram } from "./serve-run.ts";
 
@@ -74,10 +74,7 @@ export async function driveRun(
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<RunEnd> {
   const task = runFrame(run, environment);
-  const encodedTask = await encodeLongFrame(task).catch((error: unknown) => {
-    if (!(error instanceof RangeError)) throw error;
-    throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${error.message}`);
-  });
+  const encodedTask = encodeTask(task);
   let stopped: Stop | undefined;
   const over = new AbortController();
   const timers: (() => void)[] = [];
@@ -129,6 +126,14 @@ export async function driveRun(
       await sandbox.exited;
     }
     clearTimers();
+  }
+}
+
+function encodeTask(task: Frame["header"]): Buffer {
+  try {
+    return encodeFrame(task);
+  } catch (error) {
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${String(error)}`, { cause: error });
   }
 }
 

@@ -2,15 +2,7 @@ import type { Duplex, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import {
-  type Frame,
-  FrameFault,
-  createFrameRateLimiter,
-  encodeFrame,
-  encodeLongFrame,
-  frameLimits,
-  readFrames,
-} from "../frames.ts";
+import { type Frame, FrameFault, createFrameRateLimiter, readFrames, sendFrame } from "../frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**
@@ -79,12 +71,13 @@ export function answerCalls(
     );
     const answer = await Promise.race([performed, abandoned]);
     if (answer === undefined) return false;
-    const reply = await encodeLongFrame({ type: "reply", id, ...answer }).catch((error: unknown) => {
+    try {
+      sendFrame(channel, { type: "reply", id, ...answer });
+    } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       const tooLarge = { type: "OutputLimitError", message: "The answer is too large." };
-      return encodeFrame({ type: "reply", id, error: tooLarge });
-    });
-    if (channel.writable) channel.write(reply);
+      sendFrame(channel, { type: "reply", id, error: tooLarge });
+    }
     return true;
   };
 }
@@ -95,7 +88,6 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
     if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has an invalid kind.");
     return host.createBlob(kind, frame.payload);
   }
-  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are nested too deeply.");
   const { name, args } = frame.header;
   if (typeof name !== "string" || args === undefined) throw new FrameFault("A call has no skill name or no arguments.");
   if (!run.brokered.includes(name)) {
@@ -127,18 +119,16 @@ const longestName = 200;
 const longestText = 64 * 1024;
 
 /** Validates the result that an untrusted program reports. Throws a `FrameFault` if it is malformed. */
-export function readResult({ header, headerBytes, isTooDeep, size }: Frame, mostBytes: number): ProgramResult {
+export function readResult({ header, headerBytes, size }: Frame, mostBytes: number): ProgramResult {
   if (size > 0) throw new FrameFault("A result frame has a payload.");
-  if (isTooDeep) return { type: "raised", error: tooDeep };
   if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
   const { value, summary, output_blobs: outputBlobs } = header;
   if (value === undefined) throw new FrameFault("A result frame has no value.");
   if (summary !== undefined && typeof summary !== "string") throw new FrameFault("summary is not a string.");
   if (outputBlobs !== undefined && !isListOfTexts(outputBlobs))
     throw new FrameFault("output_blobs is not a list of strings.");
-  const rest = { type: header.type, value: 0, summary, output_blobs: outputBlobs };
-  if (headerBytes > mostBytes && headerBytes - Buffer.byteLength(JSON.stringify(rest)) + 1 > mostBytes)
-    return { type: "too-large" };
+  // Numbers may become longer: 1e20 has 21 digits.
+  if (5 * headerBytes > mostBytes && Buffer.byteLength(JSON.stringify(value)) > mostBytes) return { type: "too-large" };
   return {
     type: "returned",
     value: value as Json,
@@ -146,11 +136,6 @@ export function readResult({ header, headerBytes, isTooDeep, size }: Frame, most
     ...(outputBlobs === undefined ? {} : { outputBlobs }),
   };
 }
-
-const tooDeep: RunError = {
-  type: "OutputLimitError",
-  message: `The result is nested deeper than ${frameLimits.depth} levels.`,
-};
 
 function readError(error: unknown): RunError {
   if (typeof error !== "object" || error === null) throw new FrameFault("error is not an object.");

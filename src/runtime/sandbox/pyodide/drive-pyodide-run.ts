@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { isMountableBlobId, isSegment, unfit } from "../directory/private-directory.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import { type Frame, FrameFault, createFrameRateLimiter, encodeLongFrame, sendFrame } from "../frames.ts";
+import { type Frame, FrameFault, createFrameRateLimiter, sendFrame } from "../frames.ts";
 import {
   type ProgramResult,
   answerCalls,
@@ -62,7 +62,7 @@ export async function drivePyodideRun(
     sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
     await sendFiles(child.stdin, files);
     if (signal.aborted) return { type: "cancelled" };
-    child.stdin.write(await encodeLongFrame(runFrame(run, {})));
+    sendFrame(child.stdin, runFrame(run, {}));
     timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
     timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
     await listen(child, run, host, over.signal, { received, log, clock, tooMuch: () => stop("output") });

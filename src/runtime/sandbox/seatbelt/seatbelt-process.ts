@@ -192,7 +192,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
 }
 
 function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<Uint8Array>): Frame {
-  return { header, headerBytes: 0, isTooDeep: false, size, payload };
+  return { header, headerBytes: 0, size, payload };
 }
 
 /** The fields of sandbox-runtime's `SandboxRuntimeConfig` that matter on macOS. */

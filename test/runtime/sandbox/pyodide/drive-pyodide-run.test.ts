@@ -20,7 +20,7 @@ function fakeChild(verdict?: "memory" | "timeout") {
   let die = (): void => undefined;
   const exited = new Promise<void>((resolve) => (die = resolve));
   const child: PyodideProcess = {
-    first: { header: { type: "ready" }, headerBytes: 0, isTooDeep: false, size: 0, payload: new PassThrough() },
+    first: { header: { type: "ready" }, headerBytes: 0, size: 0, payload: new PassThrough() },
     frames: readFrames(stdout),
     stdin,
     exited,

@@ -8,7 +8,7 @@ import type { ServeConfig } from "../../../../src/serve/config.ts";
 import { readOptions } from "../../../../src/runtime/options.ts";
 import { secretNameOf, toSkillFiles } from "../../../../src/sources/invoke/to-skill-files.ts";
 import { maxWholeOutputBytes } from "../../../../src/runtime/runs/record/to-run-result.ts";
-import { frameLimits } from "../../../../src/runtime/sandbox/frames.ts";
+import { maxJsonDepth } from "../../../../src/base/json/json-value.ts";
 import { skillDescriptor } from "../../../../src/wire/skill-sharing.ts";
 import { refusal } from "../../../runtime/tools/open-tools.ts";
 import type { MemoryScript } from "../../../runtime/sandbox/memory-sandbox.ts";
@@ -137,7 +137,7 @@ describe("a skill of another server", () => {
   });
 
   test("may answer an output as deep as a run may return", async () => {
-    const output = JSON.parse("[".repeat(frameLimits.depth) + "]".repeat(frameLimits.depth)) as [];
+    const output = JSON.parse("[".repeat(maxJsonDepth) + "]".repeat(maxJsonDepth)) as [];
     const { execute } = await consume(await serve({ script: () => ({ type: "returned", value: output }) }), "open-sum");
     expect(await execute({})).toMatchObject({ status: "completed", output });
   });
