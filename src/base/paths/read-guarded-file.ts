@@ -1,9 +1,22 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import path from "node:path";
 import { systemCode } from "../failures/system-error.ts";
 
 /** What is in a file, or why it is not read: a clause that starts with "it", and a sentence. */
-export type GuardedText = { readonly text: string } | { readonly fault: string; readonly fix: string };
+export type GuardedText =
+  | { readonly text: string }
+  /** `isDamaged`: whoever may write it did, and its content cannot be used. */
+  | { readonly fault: string; readonly fix: string; readonly isDamaged?: true };
 
 /** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
 export function fileStamp(file: string): string | undefined {
@@ -17,19 +30,21 @@ export function fileStamp(file: string): string | undefined {
 
 export interface GuardedFileOptions {
   readonly maxBytes: number;
-  /** Whose word it is: the user's; or the project's, of those who may write in its directory. */
-  readonly of: "user" | "project";
+  /** Whose word it is: the user's, also through links; our own; or the project's, of those who may write in its directory. */
+  readonly of: "user" | "us" | "project";
 }
 
 /**
- * Reads a text file once, by its descriptor. Refuses files that others could have written, and links in projects: what they point to is
- * not the project's.
+ * Reads a text file once, by its descriptor. Refuses files that others could have written, and links in projects and of our own: what
+ * they point to is somebody else's.
  */
 export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptions): GuardedText {
   let descriptor: number | undefined;
   try {
-    const real = of === "project" ? file : realpathSync.native(file);
+    const real = of === "user" ? realpathSync.native(file) : file;
     const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+    // Windows follows links.
+    if (O_NOFOLLOW === 0 && lstatSync(real).isSymbolicLink()) return symlink;
     descriptor = openSync(real, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const found = fstatSync(descriptor, { bigint: true });
     if (!found.isFile()) return { fault: "it is not a regular file", fix: "Replace it by a file." };
@@ -37,16 +52,15 @@ export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptio
     if (wrong !== undefined) return wrong;
     if (found.size > maxBytes) {
       const fault = `it has ${found.size} bytes; the limit is ${maxBytes}`;
-      return { fault, fix: "Shorten it, for example by patterns instead of names." };
+      return { fault, fix: "Shorten it, for example by patterns instead of names.", isDamaged: true };
     }
     return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readAll(descriptor, maxBytes)) };
   } catch (error) {
-    if (error instanceof TypeError) return { fault: "it is not UTF-8", fix: "Save it as UTF-8." };
+    if (error instanceof TypeError) return { fault: "it is not UTF-8", fix: "Save it as UTF-8.", isDamaged: true };
     const code = systemCode(error);
     if (code === "ENOENT") return { fault: "there is no such file", fix: "Create it, or correct the name." };
-    const isLink = code === "ELOOP";
-    const why = isLink ? "it is a symlink" : `it cannot be read (${code || String(error)})`;
-    return { fault: why, fix: isLink ? "Replace it by a file." : "Make it readable for you, or remove it." };
+    if (code === "ELOOP") return symlink;
+    return { fault: `it cannot be read (${code || String(error)})`, fix: "Make it readable for you, or remove it." };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -62,6 +76,8 @@ function readAll(descriptor: number, maxBytes: number): Uint8Array {
 }
 
 type Refusal = Extract<GuardedText, { readonly fault: string }>;
+
+const symlink: Refusal = { fault: "it is a symlink", fix: "Replace it by a file." };
 
 const root = 0n;
 

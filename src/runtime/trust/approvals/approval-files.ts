@@ -1,42 +1,59 @@
 import path from "node:path";
 import * as z from "zod";
 import { createHash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { statSync } from "node:fs";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { systemCode } from "../../../base/failures/system-error.ts";
+import { isObject } from "../../../base/json/json-value.ts";
+import { namesIn, ownershipFault } from "../../../base/paths/directories.ts";
+import { fileStamp, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import type { ApprovalScope } from "../approvals.ts";
 import { type CopiedFile, toCopy, toHex } from "../../../skills/copied-files.ts";
-import { UnusableFileError, damaged, readOwnFile } from "./own-file.ts";
 import { type Approvals, maxBlocks, maxGrants, parseApprovals } from "./scope-approvals.ts";
 
 export const maxApprovalFileBytes = 4 * 1024 * 1024;
 export const maxCopyBytes = 8 * 1024 * 1024;
 const maxRemembered = 256;
+/** A file that is written twice within a tick of the disk's clock may retain its stamp, so that such a recent one proves nothing. */
+const youngMs = 2_000;
 
-export interface ApprovalFilesOptions {
-  readonly log: Log;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+/** Why a file is not used: a clause that starts with "it". */
+export class UnusableFileError extends Error {
+  /** A sentence. */
+  readonly remedy: string;
+  /** Whether it is the user's own file, and may be moved away in favour of a new one. */
+  readonly isReplaceable: boolean;
+
+  constructor(why: string, remedy: string, isReplaceable = false) {
+    super(why);
+    this.remedy = remedy;
+    this.isReplaceable = isReplaceable;
+  }
 }
 
-/** The files of a directory of approvals: where they are, and reading them. Reads again only what changed. */
+/**
+ * The files of a directory of approvals: where they are, and reading them. A file counts only if nobody but this user can have written it.
+ * Reads again only what changed.
+ */
 export class ApprovalFiles {
   readonly root: string;
   readonly projects: string;
   readonly copies: string;
   readonly lock: string;
-  readonly #options: ApprovalFilesOptions;
+  readonly #log: Log;
+  readonly #now: () => number;
   readonly #cached = new LimitedMap<string, { readonly stamp: string; readonly approvals: Approvals }>(maxRemembered);
   /** Why files are not used, as reported last. */
   readonly #reported = new LimitedMap<string, string>(maxRemembered);
 
-  constructor(directory: string, options: ApprovalFilesOptions) {
+  constructor(directory: string, { log, now }: { readonly log: Log; readonly now: () => number }) {
     this.root = directory;
     this.projects = path.join(directory, "projects");
     this.copies = path.join(directory, "copies");
     this.lock = path.join(directory, "lock");
-    this.#options = options;
+    this.#log = log;
+    this.#now = now;
   }
 
   fileOf(scope: ApprovalScope): string {
@@ -51,42 +68,37 @@ export class ApprovalFiles {
     return hex === undefined ? undefined : path.join(this.copies, `${hex}.json`);
   }
 
-  /** The files of all scopes. Throws `FileFault` if they cannot be listed. */
-  *all(): Generator<string> {
-    yield this.fileOf("everywhere");
-    for (const name of namesIn(this.projects)) {
-      if (/^[0-9a-f]{32}\.json$/.test(name)) yield path.join(this.projects, name);
-    }
+  /** The files of all scopes. Throws `UnusableFileError` if they cannot be listed. */
+  all(): readonly string[] {
+    const projects = listedIn(this.projects).filter((name) => /^[0-9a-f]{32}\.json$/.test(name));
+    return [this.fileOf("everywhere"), ...projects.map((name) => path.join(this.projects, name))];
   }
 
   /** What can be used of all scopes. Reports what cannot. */
   readAllOrReport(): readonly Approvals[] {
-    const files = this.#orReport(this.projects, () => [...this.all()]) ?? [this.fileOf("everywhere")];
+    const files = this.#orReport(this.projects, () => this.all()) ?? [this.fileOf("everywhere")];
     return files.flatMap((file) => this.readOrReport(file) ?? []);
   }
 
-  /** The digests of all copies. Throws `FileFault` if they cannot be listed. */
-  *copied(): Generator<string> {
-    for (const name of namesIn(this.copies)) {
-      const [, hex] = /^([0-9a-f]{64})\.json$/.exec(name) ?? [];
-      if (hex !== undefined) yield `sha256:${hex}`;
-    }
+  /** The digests of all copies. Throws `UnusableFileError` if they cannot be listed. */
+  copied(): readonly string[] {
+    const names = listedIn(this.copies).filter((name) => /^[0-9a-f]{64}\.json$/.test(name));
+    return names.map((name) => `sha256:${path.parse(name).name}`);
   }
 
-  /** Undefined if it is missing. Throws `FileFault` if it is not used. */
+  /** Undefined if it is missing. Throws `UnusableFileError` if it is not used. */
   read(file: string): Approvals | undefined {
+    const stamp = stampOf(file, this.root);
+    if (stamp === undefined) return undefined;
     const cached = this.#cached.get(file);
-    const directories = [this.root, ...(path.dirname(file) === this.root ? [] : [this.projects])];
-    const { now } = this.#options;
-    const found = readOwnFile(file, { directories, maxBytes: maxApprovalFileBytes, known: cached?.stamp, now });
-    if (found === undefined) return undefined;
-    if (found.text === undefined) return cached?.approvals;
+    if (cached?.stamp === stamp) return cached.approvals;
     this.#cached.delete(file);
-    const approvals = fromApprovalsText(found.text);
+    const approvals = parsed(ownText(file, maxApprovalFileBytes), toApprovals);
     const { project } = approvals;
     if (this.fileOf(project === undefined ? "everywhere" : { project }) !== file)
       throw damaged(`it is for ${project === undefined ? "everywhere" : `the project ${JSON.stringify(project)}`}`);
-    if (found.stamp !== undefined) this.#cached.set(file, { stamp: found.stamp, approvals });
+    const { mtimeMs, ctimeMs } = statSync(file);
+    if (this.#now() - Math.max(mtimeMs, ctimeMs) >= youngMs) this.#cached.set(file, { stamp, approvals });
     return approvals;
   }
 
@@ -100,9 +112,12 @@ export class ApprovalFiles {
     const file = this.copyOf(digest);
     if (file === undefined) return undefined;
     return this.#orReport(file, () => {
-      const directories = [this.root, this.copies];
-      const found = readOwnFile(file, { directories, maxBytes: maxCopyBytes, now: this.#options.now });
-      return found?.text === undefined ? undefined : fromCopyText(found.text, digest);
+      if (stampOf(file, this.root) === undefined) return undefined;
+      const copy = parsed(ownText(file, maxCopyBytes), (value) => copySchema.parse(value));
+      // Text that is not that of its file is left out.
+      const files = copy.digest === digest ? toCopy(copy.files) : undefined;
+      if (files === undefined) throw damaged("it is the copy of another version");
+      return files;
     });
   }
 
@@ -110,7 +125,7 @@ export class ApprovalFiles {
   report(file: string, message: string): void {
     if (this.#reported.get(file) === message) return;
     this.#reported.set(file, message);
-    this.#options.log("warning", message);
+    this.#log("warning", message);
   }
 
   #orReport<Value>(file: string, read: () => Value | undefined): Value | undefined {
@@ -120,22 +135,49 @@ export class ApprovalFiles {
       return value;
     } catch (error) {
       if (!(error instanceof UnusableFileError)) throw error;
-      this.report(
-        file,
-        `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`.trimEnd(),
-      );
+      const why = `${file} is not used, so that nothing in it counts: ${error.message}. ${error.remedy}`;
+      this.report(file, why.trimEnd());
       return undefined;
     }
   }
 }
 
-function namesIn(directory: string): readonly string[] {
+function listedIn(directory: string): readonly string[] {
   try {
-    return readdirSync(directory).sort();
+    return namesIn(directory).toSorted();
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw new UnusableFileError(`it cannot be listed (${systemCode(error)})`, "");
+    throw new UnusableFileError(`it cannot be listed (${String(error)})`, "");
   }
+}
+
+/** Undefined if the file is missing. Throws `UnusableFileError` where others could replace it. */
+function stampOf(file: string, root: string): string | undefined {
+  const stamp = fileStamp(file);
+  if (stamp === undefined) return undefined;
+  for (const directory of [root, path.dirname(file)]) {
+    const fault = faultOf(directory);
+    if (fault !== undefined) throw new UnusableFileError(`of its directory ${directory}: ${fault}`, "");
+  }
+  return stamp;
+}
+
+function faultOf(directory: string): string | undefined {
+  try {
+    return ownershipFault(directory);
+  } catch (error) {
+    return `it cannot be read (${systemCode(error)})`;
+  }
+}
+
+function ownText(file: string, maxBytes: number): string {
+  const read = readGuardedFile(file, { maxBytes, of: "us" });
+  if ("text" in read) return read.text.replace(/^\uFEFF/, "");
+  throw read.isDamaged === true ? damaged(read.fault) : new UnusableFileError(read.fault, read.fix);
+}
+
+/** A file of the user's own whose content cannot be used. */
+function damaged(why: string): UnusableFileError {
+  return new UnusableFileError(why, "Correct it, or remove it.", true);
 }
 
 const copySchema = z.strictObject({
@@ -144,60 +186,35 @@ const copySchema = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), sha256: z.string(), text: z.string().exactOptional() })),
 });
 
-/** Throws `FileFault`. */
-function fromApprovalsText(text: string): Approvals {
-  const value = fromJson(text);
-  const { format, grants, blocks } = value as { format?: unknown; grants?: unknown; blocks?: unknown };
-  if (typeof format === "string" && /^acp-skills approvals (?!1$)\d+$/.test(format))
-    throw new UnusableFileError(
-      `it was written by another version of acp-skills (${format.slice(0, 40)})`,
-      "Update acp-skills.",
-    );
-  // Before all of them are looked at.
-  if (lengthOf(grants) > maxGrants) throw damaged(`it has more than ${maxGrants.toLocaleString("en")} grants`);
-  if (lengthOf(blocks) > maxBlocks) throw damaged(`it has more than ${maxBlocks.toLocaleString("en")} blocks`);
-  return valid(() => parseApprovals(value));
-}
-
 export function toApprovalsText(approvals: Approvals): string {
-  return toText(approvals);
-}
-
-/** The copy of a version. Text that is not that of its file is left out. Throws `FileFault`. */
-function fromCopyText(text: string, digest: string): readonly CopiedFile[] {
-  const copy = valid(() => copySchema.parse(fromJson(text)));
-  const files = copy.digest === digest ? toCopy(copy.files) : undefined;
-  if (files === undefined) throw damaged("it is the copy of another version");
-  return files;
+  return `${JSON.stringify(approvals, undefined, 2)}\n`;
 }
 
 export function toCopyText(digest: string, files: readonly CopiedFile[]): string {
-  return toText({ format: "acp-skills copy 1", digest, files });
+  return `${JSON.stringify({ format: "acp-skills copy 1", digest, files }, undefined, 2)}\n`;
 }
 
-function toText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-function fromJson(text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw damaged(`it is not JSON (${error instanceof Error ? toLine(error.message) : "no text"})`);
+function toApprovals(value: unknown): Approvals {
+  const { format, grants, blocks } = isObject(value) ? value : {};
+  if (typeof format === "string" && /^acp-skills approvals (?!1$)\d+$/.test(format)) {
+    const why = `it was written by another version of acp-skills (${format.slice(0, 40)})`;
+    throw new UnusableFileError(why, "Update acp-skills.");
   }
-  if (typeof value !== "object" || value === null) throw damaged("it is not a JSON object");
-  return value;
+  // Before all of them are looked at.
+  for (const [what, list, most] of [
+    ["grants", grants, maxGrants],
+    ["blocks", blocks, maxBlocks],
+  ] as const)
+    // prettier-ignore
+    if (Array.isArray(list) && list.length > most) throw damaged(`it has more than ${most.toLocaleString("en")} ${what}`);
+  return parseApprovals(value);
 }
 
-function lengthOf(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0;
-}
-
-function valid<Value>(parse: () => Value): Value {
+function parsed<Value>(text: string, parse: (value: unknown) => Value): Value {
   try {
-    return parse();
+    return parse(JSON.parse(text));
   } catch (error) {
+    if (error instanceof SyntaxError) throw damaged(`it is not JSON (${toLine(error.message)})`);
     if (!(error instanceof z.ZodError)) throw error;
     const { path = [], message = "" } = error.issues[0] ?? {};
     throw damaged(`${path.length === 0 ? "it" : toLine(z.core.toDotPath(path))} is not valid (${toLine(message)})`);

@@ -8,8 +8,14 @@ import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
 import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
-import { ApprovalFiles, maxApprovalFileBytes, maxCopyBytes, toApprovalsText, toCopyText } from "./approval-files.ts";
-import { UnusableFileError } from "./own-file.ts";
+import {
+  ApprovalFiles,
+  UnusableFileError,
+  maxApprovalFileBytes,
+  maxCopyBytes,
+  toApprovalsText,
+  toCopyText,
+} from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
 import { syncDirectory } from "../../../base/paths/replace-file.ts";
 import { type Approvals, changeApprovals, nothingApproved } from "./scope-approvals.ts";
@@ -126,10 +132,8 @@ class DiskApprovals implements ApprovalStore {
       // Not every file system has hard links.
       if (systemCode(error) !== "EEXIST") await copyFile(file, aside, constants.COPYFILE_EXCL);
     }
-    this.#log(
-      "warning",
-      `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`,
-    );
+    const message = `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`;
+    this.#log("warning", message);
   }
 
   /** Those that no grant of any scope names. None while a file is not used: its grants may count again. */

@@ -122,13 +122,8 @@ function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNod
   const given = node.type === "scalar" ? node.value : undefined;
   if (values.some((value) => value === given)) return;
   const choices = values.map((value) => JSON.stringify(value));
-  const [close] =
-    typeof given === "string"
-      ? nearest(
-          given,
-          values.filter((value) => typeof value === "string"),
-        )
-      : [];
+  const texts = values.filter((value) => typeof value === "string");
+  const [close] = typeof given === "string" ? nearest(given, texts) : [];
   const fix = close === undefined ? `Write ${choices.join(" or ")}.` : `Did you mean "${close}"?`;
   report("policy-value-invalid", node, `"${key}" is ${choices.join(" or ")}`, fix);
 }
@@ -147,44 +142,34 @@ function checkRules({ key: list, node }: JsonEntry, report: ReportPolicyProblem)
 
 function checkEntries(list: ListName, name: string, node: JsonNode, report: ReportPolicyProblem): void {
   const { expected } = lists[list];
-  const fault = (entry: string): string | undefined => entryFault(list, entry);
-  const entries = checkTexts({ name, node, expected, fault, most: policyLimits.entries }, report);
-  const surplus = entries.filter(({ text }) => text.includes("*"))[policyLimits.patterns];
+  checkTexts({ name, node, expected, fault: (entry) => entryFault(list, entry) }, report);
+  const items = node.type === "array" ? node.items : [];
+  const patterns = items.filter((item) => item.type === "scalar" && String(item.value).includes("*"));
+  const surplus = patterns[policyLimits.patterns];
   if (surplus === undefined) return;
   const message = `${name} has more than ${policyLimits.patterns} entries with wildcards`;
-  report("policy-value-invalid", surplus.item, message, "Use fewer, wider patterns, or names.");
+  report("policy-value-invalid", surplus, message, "Use fewer, wider patterns, or names.");
 }
 
 interface TextList {
   readonly name: string;
   readonly node: JsonNode;
   readonly expected: string;
+  /** What is wrong with an entry; empty if it has the wrong form. */
   readonly fault: (entry: string) => string | undefined;
-  readonly most: number;
 }
 
-/** The items that are strings; reports those that are not, or have a fault. */
-function checkTexts({ name, node, expected, fault, most }: TextList, report: ReportPolicyProblem): readonly TextItem[] {
-  return itemsOf({ name, node, most }, report).flatMap((item) => {
-    const text = item.type === "scalar" && typeof item.value === "string" ? item.value : undefined;
-    const found = text === undefined ? "" : fault(text);
-    if (found !== undefined) {
-      const why = found === "" ? "" : `: ${found}`;
+/** Reports items that are not strings, or have a fault. */
+function checkTexts({ name, node, expected, fault }: TextList, report: ReportPolicyProblem): void {
+  for (const item of itemsOf(name, node, policyLimits.entries, report)) {
+    const found = item.type === "scalar" && typeof item.value === "string" ? fault(item.value) : "";
+    const why = found ? `: ${found}` : "";
+    if (found !== undefined)
       report("policy-value-invalid", item, `invalid entry in ${name}${why}`, `Write ${expected}.`);
-    }
-    return text === undefined ? [] : [{ text, item }];
-  });
+  }
 }
 
-interface TextItem {
-  readonly text: string;
-  readonly item: JsonNode;
-}
-
-function itemsOf(
-  { name, node, most }: Pick<TextList, "name" | "node" | "most">,
-  report: ReportPolicyProblem,
-): readonly JsonNode[] {
+function itemsOf(name: string, node: JsonNode, most: number, report: ReportPolicyProblem): readonly JsonNode[] {
   if (node.type !== "array") {
     report("policy-value-invalid", node, `${name} is a list`, "Write [ … ].");
     return [];
@@ -208,7 +193,7 @@ const checkDigest = checkText(
 const checkCommit = checkText(commitForm, "a full commit id: 40 or 64 hexadecimal digits");
 
 function checkGrants({ node }: JsonEntry, report: ReportPolicyProblem): void {
-  for (const item of itemsOf({ name: "grants", node, most: policyLimits.grants }, report)) {
+  for (const item of itemsOf("grants", node, policyLimits.grants, report)) {
     const known = new Map<string, Check>([
       ["skill", checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")],
       ["digest", checkDigest],
@@ -241,9 +226,8 @@ function checkCapabilities({ node }: JsonEntry, report: ReportPolicyProblem): vo
   const entriesOf = (list: keyof typeof grantedLists): Check => {
     const { expected, accepts } = grantedLists[list];
     const fault = (entry: string): string | undefined => (accepts(entry) ? undefined : "");
-    return ({ key, node: entries }) => {
-      checkTexts({ name: `capabilities.${key}`, node: entries, expected, fault, most: policyLimits.entries }, report);
-    };
+    return ({ key, node: entries }) =>
+      checkTexts({ name: `capabilities.${key}`, node: entries, expected, fault }, report);
   };
   const choice = (...values: readonly string[]): Check => {
     return ({ key, node: value }) => oneOf(values, key, value, report);

@@ -15,141 +15,94 @@ export interface PolicyDecision {
   readonly place?: { readonly file: string; readonly line: number; readonly column: number };
 }
 
-interface Explained {
-  readonly subject: Subject;
-  readonly wants: Capabilities;
-  /** Whether it has code that can run. */
-  readonly hasCode: boolean;
-  readonly home: string;
-}
-
 /** What the policies decide about a skill. Approvals of people are not looked at. */
-export function explainPolicies(layers: readonly PolicyLayer[], explained: Explained): readonly PolicyDecision[] {
-  const { subject, hasCode } = explained;
+export function explainPolicies(
+  layers: readonly PolicyLayer[],
+  {
+    subject,
+    wants,
+    hasCode,
+    home,
+  }: {
+    readonly subject: Subject;
+    readonly wants: Capabilities;
+    /** Whether it has code that can run. */
+    readonly hasCode: boolean;
+    readonly home: string;
+  },
+): readonly PolicyDecision[] {
   const { name, source, origin } = subject;
+  const { network, secrets, project, isolation } = wants;
+  const settled = effectiveSettings(layers);
   const license = subject.license?.() ?? "unspecified";
-  return [
-    decideRule(layers, explained, { about: `the name ${name}`, list: "skills" }),
-    decideRule(layers, explained, { about: `the source ${origin?.source ?? source}`, list: "sources" }),
-    decideRule(layers, explained, { about: `the license ${license}`, list: "licenses" }),
-    ...(kindOf(subject) === "project" ? [decideReading(layers)] : []),
-    ...(hasCode ? [decideCode(layers), decideRun(layers, explained)] : []),
-    ...capabilitiesIn(explained.wants).map((capability) => decideCapability(layers, explained, capability)),
-  ];
-}
 
-interface Ruled {
-  readonly about: string;
-  readonly list?: ListName;
-  readonly setting?: SettingName;
-  readonly wants?: Capabilities;
-}
-
-/** Whether a rule denies something, or names it in its "allow". */
-function decideRule(
-  layers: readonly PolicyLayer[],
-  { subject, home }: Explained,
-  { about, list, setting, wants = noCapabilities }: Ruled,
-): PolicyDecision {
-  for (const layer of layers) {
-    for (const { path, rule, setting: meant } of denialsOf(layer, { subject, wants, home })) {
-      const part = meant ?? path[0];
-      if (part !== undefined && part !== list && part !== setting) continue;
-      return { about, verdict: "denied", why: rule, ...at(layer, path) };
+  function bySetting(
+    about: string,
+    verdict: PolicyDecision["verdict"],
+    setting: SettingName,
+    why = `${setting} is ${JSON.stringify(settled[setting].value)}`,
+  ): PolicyDecision {
+    return { about, verdict, why, ...at(settled[setting].layer, [setting]) };
+  }
+  /** The denial by a list or a setting. */
+  function deniedBy(part: ListName | SettingName, about: string, asked = noCapabilities): PolicyDecision | undefined {
+    for (const layer of layers)
+      for (const { path, rule, setting = path[0] } of denialsOf(layer, { subject, wants: asked, home }))
+        if (setting === undefined || setting === part)
+          return { about, verdict: "denied", why: rule, ...at(layer, path) };
+    return undefined;
+  }
+  function listed(list: ListName, about: string): PolicyDecision {
+    const allowing = layers.find(({ policy }) => policy?.[list]?.allow !== undefined);
+    const why = allowing === undefined ? "no rule is against it" : `in ${list}.allow`;
+    return deniedBy(list, about) ?? { about, verdict: "allowed", why, ...at(allowing, [list, "allow"]) };
+  }
+  /** Whether a policy grants it, or a person can. */
+  function approval(about: string, asked = noCapabilities): PolicyDecision {
+    const granted = mergePolicies(layers, home).grants(subject);
+    if (granted !== undefined && covers(granted.capabilities, asked)) {
+      const layer = layers.find(({ file }) => file === granted.file);
+      return { about, verdict: "granted", why: "grants has this version", ...at(layer, ["grants"]) };
     }
+    if (settled.approvals.value === "none") return bySetting(about, "denied", "approvals");
+    return settled.prompts.value
+      ? bySetting(about, "needs approval", "approvals")
+      : bySetting(about, "needs approval", "prompts", "prompts is false: only by acp-skills approvals grant");
   }
-  const allowing = list && layers.find(({ policy }) => policy?.[list]?.allow !== undefined);
-  return allowing === undefined
-    ? { about, verdict: "allowed", why: "no rule is against it" }
-    : { about, verdict: "allowed", why: `in ${list ?? ""}.allow`, ...at(allowing, [list ?? "", "allow"]) };
-}
-
-function decideReading(layers: readonly PolicyLayer[]): PolicyDecision {
-  const { value, layer } = effectiveSettings(layers).reads;
-  const about = "reading by models";
-  const verdict = value === "allow" ? "allowed" : "needs approval";
-  return { about, verdict, why: `reads is "${value}"`, ...at(layer, ["reads"]) };
-}
-
-function decideCode(layers: readonly PolicyLayer[]): PolicyDecision {
-  const { value, layer } = effectiveSettings(layers).scripts;
-  return {
-    about: "running code",
-    verdict: value ? "allowed" : "denied",
-    why: value ? "no rule is against it" : "scripts is false",
-    ...at(layer, ["scripts"]),
-  };
-}
-
-/** A run that needs nothing beyond its sandbox. */
-function decideRun(layers: readonly PolicyLayer[], explained: Explained): PolicyDecision {
-  const about = "running in the sandbox";
-  const { value, layer } = effectiveSettings(layers).runs;
-  const isRemote = explained.subject.origin !== undefined;
-  if (value === "ask" || isRemote) {
-    const decision = approvalOf(layers, explained, { about });
-    const isUsual = decision.verdict === "needs approval" && effectiveSettings(layers).prompts.value;
-    if (!isUsual) return decision;
-    return isRemote
-      ? { about, verdict: "needs approval", why: "it is from a source on the network" }
-      : { about, verdict: "needs approval", why: 'runs is "ask"', ...at(layer, ["runs"]) };
+  function running(about: string): PolicyDecision {
+    if (settled.runs.value !== "ask" && origin === undefined) return bySetting(about, "allowed", "runs");
+    const decision = approval(about);
+    if (decision.verdict !== "needs approval" || !settled.prompts.value) return decision;
+    return origin === undefined
+      ? bySetting(about, "needs approval", "runs")
+      : { about, verdict: "needs approval", why: "it is from a source on the network" };
   }
-  return { about, verdict: "allowed", why: 'runs is "sandbox"', ...at(layer, ["runs"]) };
-}
+  function wanted(part: ListName | SettingName, about: string, some: Partial<Capabilities>): PolicyDecision {
+    const asked = { ...noCapabilities, ...some };
+    return deniedBy(part, about, asked) ?? approval(about, asked);
+  }
 
-interface Capability {
-  readonly about: string;
-  readonly list?: ListName;
-  readonly setting?: SettingName;
-  readonly wants: Capabilities;
-}
-
-function capabilitiesIn({ network, secrets, project, isolation }: Capabilities): readonly Capability[] {
-  const only = (wants: Partial<Capabilities>): Capabilities => ({ ...noCapabilities, ...wants });
+  const isRead = settled.reads.value === "allow";
   return [
-    ...(isolation === undefined
-      ? []
-      : [{ about: "running without a sandbox", setting: "isolation", wants: only({ isolation }) } as const]),
-    ...(project === "none"
-      ? []
-      : [{ about: `${project} access to the project`, setting: "project", wants: only({ project }) } as const]),
-    ...secrets.map(
-      (name) => ({ about: `the secret ${name}`, list: "secrets", wants: only({ secrets: [name] }) }) as const,
-    ),
-    ...network.map((host) => ({ about: `the host ${host}`, list: "hosts", wants: only({ network: [host] }) }) as const),
+    listed("skills", `the name ${name}`),
+    listed("sources", `the source ${origin?.source ?? source}`),
+    listed("licenses", `the license ${license}`),
+    ...(kindOf(subject) === "project"
+      ? [bySetting("reading by models", isRead ? "allowed" : "needs approval", "reads")]
+      : []),
+    ...(hasCode
+      ? [
+          settled.scripts.value
+            ? bySetting("running code", "allowed", "scripts", "no rule is against it")
+            : bySetting("running code", "denied", "scripts"),
+          running("running in the sandbox"),
+        ]
+      : []),
+    ...(isolation === undefined ? [] : [wanted("isolation", "running without a sandbox", { isolation })]),
+    ...(project === "none" ? [] : [wanted("project", `${project} access to the project`, { project })]),
+    ...secrets.map((secret) => wanted("secrets", `the secret ${secret}`, { secrets: [secret] })),
+    ...network.map((host) => wanted("hosts", `the host ${host}`, { network: [host] })),
   ];
-}
-
-function decideCapability(
-  layers: readonly PolicyLayer[],
-  explained: Explained,
-  capability: Capability,
-): PolicyDecision {
-  const ruled = decideRule(layers, explained, capability);
-  return ruled.verdict === "denied" ? ruled : approvalOf(layers, explained, capability);
-}
-
-/** Whether a policy grants it, or a person can. */
-function approvalOf(
-  layers: readonly PolicyLayer[],
-  { subject, home }: Explained,
-  { about, wants = noCapabilities }: Ruled,
-): PolicyDecision {
-  const { grants } = mergePolicies(layers, home);
-  const granted = grants(subject);
-  if (granted !== undefined && covers(granted.capabilities, wants)) {
-    const layer = layers.find(({ file }) => file === granted.file);
-    return { about, verdict: "granted", why: "grants has this version", ...at(layer, ["grants"]) };
-  }
-  const { approvals, prompts } = effectiveSettings(layers);
-  if (approvals.value === "none")
-    return { about, verdict: "denied", why: 'approvals is "none"', ...at(approvals.layer, ["approvals"]) };
-  if (!prompts.value) {
-    const why = "prompts is false: only by acp-skills approvals grant";
-    return { about, verdict: "needs approval", why, ...at(prompts.layer, ["prompts"]) };
-  }
-  const why = `approvals is "${approvals.value}"`;
-  return { about, verdict: "needs approval", why, ...at(approvals.layer, ["approvals"]) };
 }
 
 function at(layer: PolicyLayer | undefined, path: readonly (string | number)[]): Pick<PolicyDecision, "place"> {

@@ -59,8 +59,8 @@ export function* denialsOf(
     if (!isNothing(wants)) yield { ...unusable(layer), verdict: "denies anything beyond the sandbox" };
     return;
   }
-  if (policy.licenses !== undefined) yield* some(licenseDenial(layer, subject.license?.()));
-  if (wants.isolation !== undefined) yield* some(bareDenial(layer, policy));
+  if (policy.licenses !== undefined) yield* licenseDenials(layer, subject.license?.());
+  if (wants.isolation !== undefined) yield* bareDenials(layer, policy);
   if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {
     const verdict = `denies ${wants.project} access to the project`;
     yield { layer, verdict, rule: `project is "${policy.project}"`, path: ["project"] };
@@ -76,16 +76,28 @@ export function* denialsOf(
 }
 
 /** Without a sandbox, nothing keeps a skill from the hosts, secrets and files that a policy denies. */
-function bareDenial(layer: PolicyLayer, policy: PolicyFile): Denial | undefined {
+function* bareDenials(layer: PolicyLayer, policy: PolicyFile): Generator<Denial, void> {
   const verdict = "denies running without a sandbox";
-  if (policy.isolation === "sandbox") return { layer, verdict, rule: 'isolation is "sandbox"', path: ["isolation"] };
-  const ban = policy.isolation === undefined ? banOf(policy) : undefined;
-  if (ban === undefined) return undefined;
-  return { layer, verdict, rule: `${ban} has rules, which only a sandbox enforces`, path: [ban], setting: "isolation" };
+  const ban = banOf(policy);
+  if (policy.isolation === "sandbox") yield { layer, verdict, rule: 'isolation is "sandbox"', path: ["isolation"] };
+  else if (ban !== undefined)
+    yield {
+      layer,
+      verdict,
+      rule: `${ban} has rules, which only a sandbox enforces`,
+      path: [ban],
+      setting: "isolation",
+    };
 }
 
-/** What a policy forbids that only a sandbox enforces; undefined if nothing. */
-export function banOf({ hosts, secrets, project = "write" }: PolicyFile): "hosts" | "secrets" | "project" | undefined {
+/** What a policy forbids that only a sandbox enforces; undefined if nothing, or if the policy says what may run without one. */
+export function banOf({
+  isolation,
+  hosts,
+  secrets,
+  project = "write",
+}: PolicyFile): "hosts" | "secrets" | "project" | undefined {
+  if (isolation !== undefined) return undefined;
   const denies = ({ allow, deny = [] }: NonNullable<PolicyFile["hosts"]> = {}): boolean =>
     allow?.includes("*") === false || deny.length > 0;
   if (denies(hosts)) return "hosts";
@@ -94,17 +106,16 @@ export function banOf({ hosts, secrets, project = "write" }: PolicyFile): "hosts
 }
 
 /** Whether a layer denies what is at a URL, before there is a skill. Where "allow" names directories only, it says nothing about URLs. */
-export function urlDenial(layer: PolicyLayer, url: string): Denial | undefined {
+export function urlDenials(layer: PolicyLayer, url: string): Generator<Denial, void> {
   const { allow = [] } = layer.policy?.sources ?? {};
   const areUrls = allow.length === 0 || allow.some(isUrlRule);
   const skill = { source: "", directory: "", isOwn: false, origin: { source: url } };
-  const [denial] = judged(layer, {
+  return judged(layer, {
     list: "sources",
     what: `the source ${url}`,
     allows: (entry) => !areUrls || allowsSource(entry, skill, ""),
     denies: (entry) => isUrlRule(entry) && deniesUrl(entry, url),
   });
-  return denial;
 }
 
 function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {
@@ -112,14 +123,12 @@ function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {
 }
 
 /** Takes an SPDX expression; undefined for a skill without a license. */
-export function licenseDenial(layer: PolicyLayer, license = "unspecified"): Denial | undefined {
+export function* licenseDenials(layer: PolicyLayer, license = "unspecified"): Generator<Denial, void> {
   const { allow: allowed, deny: denied } = layer.policy?.licenses ?? {};
-  const why = judgeLicense(license, { allowed, denied });
-  const isDenied = why !== undefined && judgeLicense(license, { denied }) !== undefined;
-  const part = isDenied ? "deny" : "allow";
-  return why === undefined
-    ? undefined
-    : { layer, verdict: why, rule: `see licenses.${part}`, path: ["licenses", part] };
+  const verdict = judgeLicense(license, { allowed, denied });
+  if (verdict === undefined) return;
+  const part = judgeLicense(license, { denied }) === undefined ? "allow" : "deny";
+  yield { layer, verdict, rule: `see licenses.${part}`, path: ["licenses", part] };
 }
 
 interface Tests {
@@ -147,8 +156,4 @@ function* judged(
   if (place >= 0)
     yield { layer, verdict, rule: `${list}.deny has "${deny[place] ?? ""}"`, path: [list, "deny", place] };
   else if (allow?.some(allows) === false) yield { layer, verdict, rule: `not in ${list}.allow`, path: [list, "allow"] };
-}
-
-function some<Value>(value: Value | undefined): readonly Value[] {
-  return value === undefined ? [] : [value];
 }

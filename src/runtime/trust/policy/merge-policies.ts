@@ -1,5 +1,13 @@
 import { together } from "../../../skills/permissions.ts";
-import { type Denial, type PolicyLayer, banOf, denialsOf, licenseDenial, skillDenialsOf, urlDenial } from "./layers.ts";
+import {
+  type Denial,
+  type PolicyLayer,
+  banOf,
+  denialsOf,
+  licenseDenials,
+  skillDenialsOf,
+  urlDenials,
+} from "./layers.ts";
 import {
   type ListName,
   type PolicyFile,
@@ -22,6 +30,10 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
   const settled = effectiveSettings(layers);
   const setting = <Name extends SettingName>(name: Name): PolicySettings[Name] => settled[name].value;
   const scripts = settled.scripts.value ? undefined : settled.scripts.layer;
+  const refusalBy = (denials: (layer: PolicyLayer) => Iterable<Denial>): PolicyRefusal | undefined => {
+    for (const layer of layers) for (const denial of denials(layer)) return toRefusal(denial);
+    return undefined;
+  };
   return {
     runs: setting("runs"),
     reads: setting("reads"),
@@ -32,32 +44,16 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
     code:
       scripts &&
       toRefusal({ layer: scripts, verdict: "denies running code", rule: "scripts is false", path: ["scripts"] }),
-    denies(subject, wants) {
-      for (const layer of layers)
-        for (const denial of denialsOf(layer, { subject, wants, home })) return toRefusal(denial);
-      return undefined;
-    },
+    denies: (subject, wants) => refusalBy((layer) => denialsOf(layer, { subject, wants, home })),
     hides: layers.some(hidesAny)
-      ? (skill, license) => {
-          for (const layer of layers) {
-            const [denial = license === undefined ? undefined : licenseDenial(layer, license)] = skillDenialsOf(
-              layer,
-              skill,
-              home,
-            );
-            if (denial !== undefined) return toRefusal(denial);
-          }
-          return undefined;
-        }
+      ? (skill, license) =>
+          refusalBy(function* (layer) {
+            yield* skillDenialsOf(layer, skill, home);
+            if (license !== undefined) yield* licenseDenials(layer, license);
+          })
       : undefined,
-    deniesSource(url) {
-      const denials = layers.flatMap((layer) => urlDenial(layer, url) ?? []);
-      return denials[0] && toRefusal(denials[0]);
-    },
-    deniesLicense(license) {
-      const denials = layers.flatMap((layer) => licenseDenial(layer, license) ?? []);
-      return denials[0] && toRefusal(denials[0]);
-    },
+    deniesSource: (url) => refusalBy((layer) => urlDenials(layer, url)),
+    deniesLicense: (license) => refusalBy((layer) => licenseDenials(layer, license)),
     grants(subject) {
       const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));
       if (given[0] === undefined) return undefined;
@@ -128,10 +124,14 @@ function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
 
 function isFor(grant: PolicyGrant, { name, digest, origin }: Parameters<Policy["grants"]>[0], home: string): boolean {
   if (grant.digest !== undefined) return grant.digest === digest && grant.skill === name;
-  const commit = origin?.commit;
-  if (commit === undefined || grant.commit !== commit.id || digest !== commit.digest) return false;
-  if (origin === undefined || grant.source === undefined) return false;
-  return sourceContains(grant.source, origin.source, home) && matchesGlob(grant.skill ?? "*", name);
+  const { source, commit } = origin ?? {};
+  return (
+    source !== undefined &&
+    commit?.id === grant.commit &&
+    commit?.digest === digest &&
+    sourceContains(grant.source ?? "", source, home) &&
+    matchesGlob(grant.skill ?? "*", name)
+  );
 }
 
 const authors: Readonly<Record<PolicyLayer["origin"], string>> = {
@@ -171,7 +171,7 @@ export function contradictionsIn(layer: PolicyLayer, context: Context): void {
     if (why === undefined) return;
     report("policy-contradiction", nodeAt(["grants", index]), `the grant has no effect: ${why}`, "Remove one of them.");
   });
-  const ban = policy.isolation === undefined ? banOf(policy) : undefined;
+  const ban = banOf(policy);
   if (ban !== undefined) {
     const message = `"${ban}" has rules, which only a sandbox enforces: running without one is denied, too`;
     const fix = 'Write "isolation": "sandbox" to say so, or "isolation": "none" to allow it to those who are approved.';
@@ -215,46 +215,37 @@ export function looseningsOf(
   const { policy, origin } = layer;
   if (policy === undefined) return [];
   const above = before.filter((other) => other.origin !== origin);
-  const problem = (path: readonly (string | number)[], message: string, fix: string): PolicyProblem => ({
+  const settled = effectiveSettings(above);
+  const problem = (path: readonly (string | number)[], message: string): PolicyProblem => ({
     code: "policy-loosens",
     severity: "warning",
     ...layer.placeOf(path),
     message: `${message}; it has no effect`,
-    fix,
+    fix: "Remove it.",
   });
-  const isLimited = origin === "project" || effectiveSettings(above).approvals.value !== "everywhere";
+  const isLimited = origin === "project" || settled.approvals.value !== "everywhere";
   return [
     ...(isLimited && policy.grants !== undefined
-      ? [problem(["grants"], `${origin === "project" ? "a project" : "this file"} cannot grant anything`, "Remove it.")]
+      ? [problem(["grants"], `${origin === "project" ? "a project" : "this file"} cannot grant anything`)]
       : []),
-    ...loosenedSettings(layer, above, problem),
+    ...(Object.keys(settings) as SettingName[]).flatMap((name) => {
+      const value = policy[name];
+      const { value: least, layer: decisive } = settled[name];
+      if (value === undefined || strictness(name, value) >= strictness(name, least)) return [];
+      // Nobody before it has decided: only a project cannot either.
+      if (decisive === undefined && origin !== "project") return [];
+      const where = decisive === undefined ? ", the default" : ` in ${decisive.file}`;
+      const message = `"${name}" is ${JSON.stringify(value)}, which is less strict than ${JSON.stringify(least)}${where}`;
+      return [problem([name], message)];
+    }),
     ...(Object.keys(lists) as ListName[]).flatMap((list) =>
       (policy[list]?.allow ?? []).flatMap((entry, index) => {
         const denied = above.find((other) => isDeniedBy(other, list, entry, home));
-        const message = `${list}.allow has "${entry}", which ${denied?.file ?? ""} denies`;
-        return denied === undefined ? [] : [problem([list, "allow", index], message, "Remove it.")];
+        if (denied === undefined) return [];
+        return [problem([list, "allow", index], `${list}.allow has "${entry}", which ${denied.file} denies`)];
       }),
     ),
   ];
-}
-
-type ToProblem = (path: readonly (string | number)[], message: string, fix: string) => PolicyProblem;
-
-function loosenedSettings(
-  { policy, origin }: PolicyLayer,
-  above: readonly PolicyLayer[],
-  problem: ToProblem,
-): readonly PolicyProblem[] {
-  const settled = effectiveSettings(above);
-  return (Object.keys(settings) as SettingName[]).flatMap((name) => {
-    const value = policy?.[name];
-    const { value: least, layer } = settled[name];
-    if (value === undefined || strictness(name, value) >= strictness(name, least)) return [];
-    // Nobody before it has decided: only a project cannot either.
-    if (layer === undefined && origin !== "project") return [];
-    const message = `"${name}" is ${JSON.stringify(value)}, which is less strict than ${JSON.stringify(least)}${layer === undefined ? ", the default" : ` in ${layer.file}`}`;
-    return [problem([name], message, "Remove it.")];
-  });
 }
 
 /** Whether a policy denies everything that an entry stands for. */

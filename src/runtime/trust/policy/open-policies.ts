@@ -30,35 +30,33 @@ export interface PoliciesOptions {
 
 const maxCachedDirectories = 256;
 
+interface Merged {
+  readonly stamp: string;
+  readonly layers: readonly PolicyLayer[];
+  readonly policy: Policy;
+}
+
 export function createPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
-  const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(maxCachedDirectories);
   const merged = new LimitedMap<string, Merged>(maxCachedDirectories);
-  function readLayer(place: PolicyFileLocation, stamp: string): PolicyLayer {
-    const known = read.get(place.file);
-    if (known?.stamp === stamp) return known.layer;
-    const layer = toLayer(place, home);
-    read.set(place.file, { stamp, layer });
-    return layer;
-  }
 
   function mergedFor(directory: string | undefined): Merged {
-    const places = policyFileLocations(directory, { given, organisation });
-    const stamps = places.map(
-      ({ file, origin }) => fileStamp(file) ?? (file === given ? `missing ${origin}` : undefined),
-    );
-    const stamp = stamps.join("\n");
+    const places: readonly PolicyFileLocation[] = [
+      { file: organisation, origin: "organisation" },
+      ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
+      ...(directory === undefined ? [] : placesIn(directory)),
+    ];
+    const found = places.flatMap((place) => {
+      const stamp = fileStamp(place.file) ?? (place.file === given ? "missing" : undefined);
+      return stamp === undefined ? [] : [{ place, stamp: `${place.file} ${stamp}` }];
+    });
+    const stamp = found.map((one) => one.stamp).join("\n");
     const known = merged.get(directory ?? "");
-    if (known?.stamp === stamp && known.places === places.length) return known;
-    const found = places.flatMap((place, index) => {
-      const own = stamps[index];
-      return own === undefined ? [] : [readLayer(place, own)];
+    if (known?.stamp === stamp) return known;
+    const read = found.map(({ place }) => toLayer(place, home));
+    const layers = read.map((layer, index) => {
+      return { ...layer, problems: [...layer.problems, ...looseningsOf(layer, read.slice(0, index), home)] };
     });
-    const layers = found.map((layer, index) => {
-      const loosenings = looseningsOf(layer, found.slice(0, index), home);
-      return loosenings.length === 0 ? layer : { ...layer, problems: [...layer.problems, ...loosenings] };
-    });
-    const policy = layers.length === 0 ? noPolicy : mergePolicies(layers, home);
-    const next: Merged = { stamp, places: places.length, layers, policy };
+    const next: Merged = { stamp, layers, policy: layers.length === 0 ? noPolicy : mergePolicies(layers, home) };
     merged.set(directory ?? "", next);
     logNewProblems(layers, known?.layers ?? []);
     return next;
@@ -67,23 +65,15 @@ export function createPolicies({ given, home, log, organisation = organisationPo
   /** Logs the problems of files that are new or have changed. */
   function logNewProblems(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
     const known = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
-    for (const { problems } of layers)
-      for (const problem of problems)
-        // Whoever writes the policy is known by `policy check`; it is in force as it is.
-        if (problem.code !== "policy-implied" && !known.has(toLine(problem))) log(problem.severity, toLine(problem));
+    for (const problem of layers.flatMap(({ problems }) => problems))
+      // Whoever writes the policy is known by `policy check`; it is in force as it is.
+      if (problem.code !== "policy-implied" && !known.has(toLine(problem))) log(problem.severity, toLine(problem));
   }
 
   return {
     policyFor: (directory) => mergedFor(directory).policy,
     layersFor: (directory) => mergedFor(directory).layers,
   };
-}
-
-interface Merged {
-  readonly stamp: string;
-  readonly places: number;
-  readonly layers: readonly PolicyLayer[];
-  readonly policy: Policy;
 }
 
 function toLine({ file, line, column, message, fix }: PolicyLayer["problems"][number]): string {
@@ -101,43 +91,12 @@ export function toLayer({ file, origin }: PolicyFileLocation, home: string): Pol
 }
 
 /** Where there is no policy. */
-export const noPolicy: Policy = Object.freeze({
-  runs: "sandbox",
-  reads: "ask",
-  approvals: "everywhere",
-  prompts: true,
-  answers: true,
-  worktrees: "shared",
-  code: undefined,
-  denies: () => undefined,
-  hides: undefined,
-  deniesSource: () => undefined,
-  deniesLicense: () => undefined,
-  grants: () => undefined,
-});
+export const noPolicy: Policy = mergePolicies([], "");
 
 /** Where a policy file may be. */
 interface PolicyFileLocation {
   readonly file: string;
   readonly origin: "organisation" | "configuration" | "project";
-}
-
-/**
- * All places of the policies that count in a directory; without one, of those that count everywhere. `given`: the file of the
- * configuration.
- */
-function policyFileLocations(
-  directory: string | undefined,
-  {
-    given,
-    organisation = organisationPolicy(),
-  }: { readonly given: string | undefined; readonly organisation?: string },
-): readonly PolicyFileLocation[] {
-  return [
-    { file: organisation, origin: "organisation" },
-    ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
-    ...(directory === undefined ? [] : placesIn(directory)),
-  ];
 }
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */

@@ -138,7 +138,6 @@ export type PolicyProblem = FileProblem<
   | "policy-value-invalid"
   | "policy-contradiction"
   | "policy-loosens"
-  | "policy-grant-idle"
   | "policy-no-effect"
   | "policy-implied"
 >;

@@ -34,9 +34,9 @@ describe("a damaged file of approvals", () => {
   test.each([
     ["is empty", "", "it is not JSON (Unexpected end of JSON input)"],
     ["is cut", `{${format}, "grants": [`, "it is not JSON ("],
-    ["is binary", Buffer.from([0xff, 0xfe, 0x00]), "it is not UTF-8 text"],
+    ["is binary", Buffer.from([0xff, 0xfe, 0x00]), "it is not UTF-8"],
     ["is a list", "[]", "it is not valid (Invalid input"],
-    ["is null", "null", "it is not a JSON object"],
+    ["is null", "null", "it is not valid (Invalid input"],
     ["is nested too deeply", "[".repeat(1_000_000), "it is not JSON ("],
     ["has no format", "{}", "format is not valid (Invalid input"],
     ["has an unknown key", `{${format}, "grant": []}`, 'it is not valid (Unrecognized key: "grant")'],
@@ -44,7 +44,7 @@ describe("a damaged file of approvals", () => {
     ["has a bad block", `{${format}, "blocks": [{"skill": "a"}]}`, "blocks[0].from is not valid ("],
     ["has too many grants", `{${format}, "grants": [${"0,".repeat(2_000)}0]}`, "it has more than 2,000 grants"],
     ["has too many blocks", `{${format}, "blocks": [${"0,".repeat(1_000)}0]}`, "it has more than 1,000 blocks"],
-    ["is too large", " ".repeat(4 * 1024 * 1024 + 1), "it is larger than 4 MiB"],
+    ["is too large", " ".repeat(4 * 1024 * 1024 + 1), "it has 4194305 bytes; the limit is 4194304"],
     ["is for a project", `{${format}, "project": "/a"}`, 'it is for the project "/a"'],
   ])("that %s grants nothing, is reported once, and is moved aside by the next change", async (_what, content, why) => {
     const { open, at, told } = newDirectory();
@@ -192,13 +192,13 @@ describe("a file that others could have written", () => {
   test.runIf(isPosix)("grants nothing if it is a link, and stays one", async () => {
     await expectRefused((file, good) => {
       symlinkSync(good, file);
-    }, /it is a symlink\. Replace it by the file that it leads to\.$/);
+    }, /it is a symlink\. Replace it by a file\.$/);
   });
 
   test.runIf(isPosix)("grants nothing if it is a FIFO, without blocking", async () => {
     await expectRefused((file) => {
       execFileSync("mkfifo", [file]);
-    }, /it is not a regular file\. Remove it\.$/);
+    }, /it is not a regular file\. Replace it by a file\.$/);
   });
 
   test("grants nothing if it is a directory", async () => {
@@ -243,7 +243,7 @@ describe("a file that others could have written", () => {
     await expectRefused((file, good) => {
       cpSync(good, file);
       execFileSync("chown", ["12345", file]);
-    }, /it belongs to another user\. Remove it, or run acp-skills as that user\.$/);
+    }, /it belongs to another user\. Make it belong to you or to root\.$/);
   });
 });
 
