@@ -17,7 +17,7 @@ import { sourceRoot } from "../sources/skills-place.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/run-store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
-import { type SkillHasher, createSkillHasher } from "../skills/hash.ts";
+import { createSkillHasher } from "../skills/hash.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
@@ -25,38 +25,6 @@ import { inShort } from "../skills/permissions.ts";
 import type { Trust } from "./trust.ts";
 import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
-
-/** All rooms, joined: the same for every door. It knows no door. */
-export interface App extends Pick<Skillset, "openSession"> {
-  /** Loads what it needs, such as zod, at the first call; see `load`. */
-  readonly toolbox: Toolbox;
-  readonly blobs: BlobStore & BlobUpkeep;
-  readonly ledger: Ledger;
-  readonly sessionRecords: SessionRecords;
-  /** What the organisation and the project of a directory decided beforehand. Never throws. */
-  readonly policyFor: Policies["policyFor"];
-  /** Who allowed what; loaded with the tools. */
-  trust(): Promise<Trust>;
-  /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
-  findSandbox(): Promise<FoundSandbox>;
-  /** The records of runs; loaded with the tools. */
-  runRecords(): Promise<Omit<RunStore, "keep" | "close">>;
-  /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
-  readonly onTrust: (listener: (trust: Trust) => void) => void;
-  /** Reads the files of skills. */
-  readonly source: SkillSource;
-  readonly hasher: SkillHasher;
-  readonly log: Log;
-  readonly clock: Clock;
-  /** The version of this package. */
-  readonly version: string;
-  /** Updates the sources of skills of others now, and resolves once the copies of all of them are as they should be, or unchanged. */
-  refreshSources(): Promise<void>;
-  /** Loads what the first call needs. A failure is not cached: the next call tries again. */
-  load(): Promise<void>;
-  /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
-  close(): Promise<void>;
-}
 
 /** Replaceable parts, for tests. */
 export interface AppParts {
@@ -80,7 +48,7 @@ const sweepEveryMs = 60 * 60 * 1_000;
  * the rest works. Once the tools are in use, expired blobs are swept every hour.
  */
 export function openApp(settings: Settings, parts: AppParts = {}): App {
-  return new SkillsApp(settings, parts);
+  return new App(settings, parts);
 }
 
 interface OpenTools {
@@ -89,16 +57,21 @@ interface OpenTools {
   readonly trust: Trust;
 }
 
-class SkillsApp implements App {
+/** All rooms, joined: the same for every door. It knows no door. */
+export class App {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
   readonly sessionRecords: SessionRecords;
+  /** Reads the files of skills. */
   readonly source: SkillSource;
   readonly hasher = createSkillHasher();
   readonly log: Log;
   readonly clock: Clock;
+  /** The version of this package. */
   readonly version: string;
+  /** Loads what it needs, such as zod, at the first call; see `load`. */
   readonly toolbox: Toolbox;
+  /** What the organisation and the project of a directory decided beforehand. Never throws. */
   readonly policyFor: Policies["policyFor"];
   readonly #settings: Settings;
   readonly #skillset: Skillset;
@@ -138,7 +111,7 @@ class SkillsApp implements App {
     };
   }
 
-  openSession: App["openSession"] = (directories) => {
+  openSession: Skillset["openSession"] = (directories) => {
     if (this.#settings.sources.length > 0 && this.#closing === undefined) this.#sources ??= this.#openSources();
     const session = this.#skillset.openSession(directories);
     const { cwd } = directories;
@@ -182,29 +155,35 @@ class SkillsApp implements App {
     }
   }
 
+  /** Updates the sources of skills of others now, and resolves once the copies of all of them are as they should be, or unchanged. */
   async refreshSources(): Promise<void> {
     if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
     this.#sources ??= this.#openSources();
     await (await this.#sources)?.refresh(new AbortController().signal);
   }
 
+  /** Who allowed what; loaded with the tools. */
   async trust(): Promise<Trust> {
     return (await this.#opened()).trust;
   }
 
+  /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
   async findSandbox(): Promise<FoundSandbox> {
     return await (await this.#opened()).environment.findSandbox();
   }
 
+  /** The records of runs; loaded with the tools. */
   async runRecords(): Promise<Omit<RunStore, "keep" | "close">> {
     return (await this.#opened()).environment.records;
   }
 
-  onTrust: App["onTrust"] = (listener) => {
+  /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
+  readonly onTrust = (listener: (trust: Trust) => void): void => {
     if (this.#trust === undefined) this.#trustListeners.push(listener);
     else listener(this.#trust);
   };
 
+  /** Loads what the first call needs. A failure is not cached: the next call tries again. */
   async load(): Promise<void> {
     await this.#opened();
   }
@@ -219,7 +198,7 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ createToolbox }, { createRuns }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
+    const [{ createToolbox }, { Runs }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
       import("./tools/toolbox.ts"),
       import("./runs.ts"),
       import("./runs/run-environment.ts"),
@@ -243,7 +222,7 @@ class SkillsApp implements App {
       dataDirectory,
       now: this.#now,
       trust,
-      runs: createRuns({
+      runs: new Runs({
         ...environment,
         trust,
         configured,
@@ -283,6 +262,7 @@ class SkillsApp implements App {
     });
   }
 
+  /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -2,8 +2,6 @@ import { setMaxListeners } from "node:events";
 import { SkillsError } from "../base/errors.ts";
 import { isNothing } from "../skills/permissions.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
-import type { Trust } from "./trust.ts";
-import type { Snapshot } from "../skills/skill.ts";
 import {
   type AllowedOnce,
   type AuthorizeOptions,
@@ -57,28 +55,8 @@ interface CheckedRun {
   readonly spec: RunSpec;
 }
 
-/** Runs as data: request → plan → authorize → queue → execute → record. */
-export interface Runs {
-  /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
-  readonly notice?: ((snapshot: Snapshot, caller: RunCaller) => Promise<void>) | undefined;
-  /** Checks a request and writes it down. Throws what is wrong with the request itself. */
-  plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
-  /**
-   * Everything that is checked before a run starts, without asking anybody. Throws SECRET_MISSING, SKILL_NOT_READY or
-   * SANDBOX_UNAVAILABLE.
-   */
-  check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun>;
-  /**
-   * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
-   * RUNTIME_BUSY. Rejects with the reason of `signal`.
-   */
-  run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
-  /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
-  replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay>;
-}
-
 export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
-  readonly trust: Trust;
+  readonly trust: AuthorizeOptions["trust"];
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
   /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
@@ -96,10 +74,6 @@ export interface StartedRun {
   readonly by: string;
 }
 
-export function createRuns(options: RunsOptions): Runs {
-  return new StagedRuns(options);
-}
-
 type QueuedRun = Omit<CurrentRun, "starts">;
 
 function unrecorded(skill: string, fault: string): SkillsError {
@@ -111,13 +85,15 @@ function unrecorded(skill: string, fault: string): SkillsError {
 /** Skills invoked on other machines at a time. */
 const maxInvocations = 32;
 
-class StagedRuns implements Runs {
+/** Runs as data: request → plan → authorize → queue → execute → record. */
+export class Runs {
   readonly #options: RunsOptions;
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
   /** They wait for another machine and take no processor, so they keep nobody else waiting. */
   readonly #invocations = createRunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
-  readonly notice;
+  /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
+  readonly notice: ReturnType<typeof createGrantPins> | undefined;
 
   constructor(options: RunsOptions) {
     this.#options = options;
@@ -126,11 +102,16 @@ class StagedRuns implements Runs {
     this.notice = options.configured.isEmpty ? undefined : createGrantPins(options.configured);
   }
 
+  /** Checks a request and writes it down. Throws what is wrong with the request itself. */
   async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
     const planning = { runId: this.#options.newRunId(), caller, signal };
     return await (request.type === "code" ? planCodeRun(planning, request) : planSkillRun(planning, request));
   }
 
+  /**
+   * Everything that is checked before a run starts, without asking anybody. Throws SECRET_MISSING, SKILL_NOT_READY or
+   * SANDBOX_UNAVAILABLE.
+   */
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
     const { trust } = this.#options;
     const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
@@ -153,6 +134,10 @@ class StagedRuns implements Runs {
     };
   }
 
+  /**
+   * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
+   * RUNTIME_BUSY. Rejects with the reason of `signal`.
+   */
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
     setMaxListeners(0, signal);
@@ -174,6 +159,7 @@ class StagedRuns implements Runs {
     return result;
   }
 
+  /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
   async replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay> {
     const { records, newRunId } = this.#options;
     const run: ReplayOptions["run"] = (...given) => this.run(...given);

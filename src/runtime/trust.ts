@@ -1,14 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { CopiedFile } from "../skills/copied-files.ts";
 import type { Capabilities } from "../skills/permissions.ts";
-import type { Ask, Question, Reply } from "./question.ts";
+import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
-import type { Grant, Reach, Subject } from "./trust/grants.ts";
+import type { Reach, Subject } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
-import type { Standing, StandingSkill } from "./trust/personal-trust.ts";
-import type { Approvals } from "./trust/approvals.ts";
 
 export {
   type ApprovalScope,
@@ -31,7 +29,7 @@ export {
   toLayer,
 } from "./trust/policy.ts";
 export { ofRepository, projectOf, repositoryAt } from "./trust/project-of.ts";
-export type { Standing } from "./trust/personal-trust.ts";
+export type { Standing, Trust } from "./trust/personal-trust.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =
@@ -118,51 +116,6 @@ export interface GrantTerms {
   /** ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;
   readonly notify?: OutcomeListener | undefined;
-}
-
-/** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
-export interface Trust {
-  policyFor(directory: string | undefined): Policy;
-  /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
-  authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization>;
-  /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
-  decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined>;
-  /** Keeps a person's answer to a question that was asked elsewhere, as `authorize` does. */
-  answered(request: FullTrustRequest, asker: Asker, reply: Reply, terms?: GrantTerms): Promise<Authorization>;
-  /** The question that `authorize` would ask; undefined where none may be asked. */
-  questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined>;
-  /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
-  mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization>;
-  /**
-   * Whether nobody has to be asked about a run of a skill that stays inside its sandbox: models may read it, no policy wants a word, and
-   * the person has not answered "not now".
-   */
-  mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean>;
-  /** A person lets models read the skills that came with the project of a directory. */
-  trustProject(directory: string, asker: Asker): Promise<Authorization>;
-  /** A person invoked this skill: the models of the session may read it, and what was refused is asked again. `directory`: of the skill. */
-  consent(owner: string, directory: string): void;
-  /** A person wrote a new prompt: what they did not answer may be asked again. */
-  newTurn(owner: string): void;
-  /** Forgets what was approved for a session. */
-  endSession(owner: string): void;
-  /** How each skill stands, in the same order; nobody is asked. */
-  standings(skills: readonly StandingSkill[], asker: Pick<Asker, "owner" | "directory">): Promise<readonly Standing[]>;
-  /** What is stored for everywhere, and for the project of a directory. Never throws. */
-  approvalsFor(directory: string | undefined): Promise<readonly Approvals[]>;
-  /** What was approved for a session of this process only. */
-  sessionGrants(owner: string): readonly Grant[];
-  /**
-   * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
-   * `notify` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
-   */
-  takeBack(
-    what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
-    asker: Asker,
-    notify?: () => void,
-  ): Promise<boolean>;
-  /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
-  onChange(listener: () => void): () => void;
 }
 
 /** A skill that a model wants to read. `directory`: of the skill. */

@@ -7,25 +7,24 @@ import type {
   FullTrustRequest,
   GrantTerms,
   ReadSkill,
-  Trust,
   TrustOptions,
   TrustRequest,
 } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
 import { type Grant, type Subject, reachIndex } from "./grants.ts";
-import type { Policy } from "./policy.ts";
 import { Questions } from "./questions.ts";
 import { ReadApproval } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
 import { RunApproval, type TrustContext, decideRun } from "./run-approval.ts";
 
 export function createTrust(options: TrustOptions): Trust {
-  return new PersonalTrust(options);
+  return new Trust(options);
 }
 
-class PersonalTrust implements Trust {
-  readonly policyFor: Trust["policyFor"];
+/** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
+export class Trust {
+  readonly policyFor: TrustOptions["policyFor"];
   readonly #context: TrustContext;
   readonly #decisions: Decisions;
   readonly #questions: Questions;
@@ -37,18 +36,22 @@ class PersonalTrust implements Trust {
     this.#questions = new Questions(this.#context);
   }
 
+  /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
     return await this.#questions.resolve(new RunApproval(request, asker, this.#context), signal);
   }
 
+  /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
   async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
     return await decideRun(request, asker, this.#context);
   }
 
+  /** The question that `authorize` would ask; undefined where none may be asked. */
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
     return await new RunApproval(request, asker, this.#context).question();
   }
 
+  /** Puts a person's answer to a question that was asked elsewhere in force, as `authorize` does. */
   async answered(
     request: FullTrustRequest,
     asker: Asker,
@@ -61,10 +64,15 @@ class PersonalTrust implements Trust {
     return outcome;
   }
 
+  /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
     return await this.#questions.resolve(new ReadApproval(skill, asker, this.#context), signal);
   }
 
+  /**
+   * Whether nobody has to be asked about a run of a skill that stays inside its sandbox: models may read it, no policy wants a word, and
+   * the person has not answered "not now".
+   */
   async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
     const refused = this.#decisions.sessions.get(asker.owner)?.refused;
     if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
@@ -72,6 +80,7 @@ class PersonalTrust implements Trust {
     return (await new ReadApproval(skill, asker, this.#context).decide())?.allowed === true;
   }
 
+  /** A person lets models read the skills that came with the project of a directory. */
   async trustProject(directory: string, asker: Asker): Promise<Authorization> {
     const { policyFor, projectOf } = this.#context;
     const policy = policyFor(directory);
@@ -82,18 +91,22 @@ class PersonalTrust implements Trust {
     return { allowed: true, by: "project" };
   }
 
+  /** A person invoked this skill: the models of the session may read it, and what was refused is asked again. `directory`: of the skill. */
   consent(owner: string, directory: string): void {
     this.#decisions.sessions.consent(owner, directory);
   }
 
+  /** A person wrote a new prompt: what they did not answer may be asked again. */
   newTurn(owner: string): void {
     this.#decisions.sessions.newTurn(owner);
   }
 
+  /** Forgets what was approved for a session. */
   endSession(owner: string): void {
     this.#decisions.sessions.delete(owner);
   }
 
+  /** How each skill stands, in the same order; nobody is asked. Most are decided by their names; files are hashed only of those that want something. */
   async standings(
     skills: readonly StandingSkill[],
     asker: Pick<Asker, "owner" | "directory">,
@@ -101,21 +114,49 @@ class PersonalTrust implements Trust {
     const policy = this.policyFor(asker.directory);
     const stored = await this.#decisions.stored(asker.directory, policy);
     const subjects = skills.map(({ subject }) => subject);
-    return await standingsOf(skills, {
-      policy,
-      blocked: await this.#decisions.blockedOf(subjects, stored, policy),
-      decide: (request) => this.decide(request, { ...asker, door: "cli" }),
-    });
+    const blocked = await this.#decisions.blockedOf(subjects, stored, policy);
+    const standings: Standing[] = [];
+    const findByDigest = async ({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> => {
+      const digest = await digestOf();
+      if (digest === undefined) return;
+      const request = { subject: { ...subject, digest }, needs, wants: needs };
+      if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[place] = "ready";
+    };
+
+    function* find(): Steps<void> {
+      for (const [place, skill] of skills.entries()) {
+        const { subject, needs, hasCode } = skill;
+        const isFree = isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined));
+        if (policy.denies(subject, needs) !== undefined) standings[place] = "denied";
+        else if (blocked.has(subject)) standings[place] = "blocked";
+        else if (isFree) standings[place] = "ready";
+        else {
+          // Then nobody can approve it.
+          standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
+          yield findByDigest(skill, place);
+        }
+        yield;
+      }
+    }
+
+    await runInSlices(find());
+    return standings;
   }
 
+  /** What is stored for everywhere, and for the project of a directory. Never throws. */
   async approvalsFor(directory: string | undefined): Promise<readonly Approvals[]> {
     return await this.#decisions.stored(directory, this.policyFor(directory));
   }
 
+  /** What was approved for a session of this process only. */
   sessionGrants(owner: string): readonly Grant[] {
     return this.#decisions.sessions.get(owner)?.grants ?? [];
   }
 
+  /**
+   * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
+   * `notify` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
+   */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
     asker: Asker,
@@ -124,6 +165,7 @@ class PersonalTrust implements Trust {
     return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), notify });
   }
 
+  /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     return this.#decisions.onChange(listener);
   }
@@ -140,43 +182,4 @@ export interface StandingSkill {
   readonly hasCode: boolean;
   /** Called only for skills that may need an approval; undefined if its files cannot be read. */
   readonly digest: () => Promise<string | undefined>;
-}
-
-interface Deciding {
-  readonly policy: Pick<Policy, "approvals" | "denies" | "runs">;
-  readonly blocked: ReadonlySet<StandingSkill["subject"]>;
-  readonly decide: (request: TrustRequest) => Promise<Authorization | undefined>;
-}
-
-/** How each skill stands. Most are decided by their names alone; files are hashed only of those that want something. */
-async function standingsOf(skills: readonly StandingSkill[], deciding: Deciding): Promise<readonly Standing[]> {
-  const { policy, blocked, decide } = deciding;
-  const standings: Standing[] = [];
-
-  async function findByDigest({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> {
-    const digest = await digestOf();
-    if (digest === undefined) return;
-    const decided = await decide({ subject: { ...subject, digest }, needs, wants: needs });
-    if (decided?.allowed === true) standings[place] = "ready";
-  }
-
-  function* find(): Steps<void> {
-    for (const [place, skill] of skills.entries()) {
-      const { subject, needs, hasCode } = skill;
-      const isDenied = policy.denies(subject, needs) !== undefined;
-      if (isDenied) standings[place] = "denied";
-      else if (blocked.has(subject)) standings[place] = "blocked";
-      else if (isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined)))
-        standings[place] = "ready";
-      else {
-        // Then nobody can approve it.
-        standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
-        yield findByDigest(skill, place);
-      }
-      yield;
-    }
-  }
-
-  await runInSlices(find());
-  return standings;
 }

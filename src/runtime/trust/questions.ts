@@ -110,11 +110,12 @@ export class Questions {
   ): Promise<Reply | Authorization> {
     const { clock } = this.#options;
     const over = new AbortController();
+    let decided: Authorization | undefined;
     const check = async (): Promise<void> => {
-      const decided = await this.#decide(request);
-      if (over.signal.aborted) return;
-      if (decided === undefined) stop = clock.after(checkInterval, checkAgain);
-      else over.abort(new DecidedElsewhere(decided));
+      decided = await this.#decide(request);
+      if (over.signal.aborted) decided = undefined;
+      else if (decided === undefined) stop = clock.after(checkInterval, checkAgain);
+      else over.abort();
     };
     const checkAgain = (): void => void check().catch((error: unknown) => over.abort(error));
     let stop = clock.after(checkInterval, checkAgain);
@@ -123,8 +124,8 @@ export class Questions {
       return (await ask?.(question, AbortSignal.any([signal, over.signal]), shown)) ?? { missing: "nobody" };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof DecidedElsewhere) return error.decided;
-      throw error;
+      if (decided === undefined) throw error;
+      return decided;
     } finally {
       over.abort();
       stop();
@@ -136,15 +137,6 @@ export class Questions {
     const { name, version, digest } = subject;
     const event = { asker: { caller, directory, door, sessionId }, about, subject: { name, version, digest } };
     this.#options.record({ ...step, ...event });
-  }
-}
-
-class DecidedElsewhere extends Error {
-  readonly decided: Authorization;
-
-  constructor(decided: Authorization) {
-    super("The question was decided elsewhere.");
-    this.decided = decided;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type MemoryScript, memorySandbox } from "../sandbox/memory-sandbox.ts";
 import type { Sandbox } from "../../../src/runtime/sandbox.ts";
-import { type Runs, type RunsOptions, createRuns } from "../../../src/runtime/runs.ts";
+import { Runs, type RunsOptions } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./memory-run-store.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import { openTrust } from "../trust/open-trust.ts";
@@ -28,7 +28,7 @@ export function openMemoryRuns(
     ...(remedy !== undefined && { remedy }),
   });
   let count = 0;
-  const runs = createRuns({
+  const runs = new Runs({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
     withoutSandbox: () => Promise.resolve(memorySandbox(script, { clock, tier: "none" })),
     ...openTrust({ grants, policy }),

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
 import { openCatalog } from "../../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import type { Root } from "../../../../src/skills/skillset/roots.ts";
-import { createRuns } from "../../../../src/runtime/runs.ts";
+import { Runs } from "../../../../src/runtime/runs.ts";
 import { createToolbox } from "../../../../src/runtime/tools/toolbox.ts";
 import type { ToolCaller } from "../../../../src/runtime/tools/tool.ts";
 import type { Policy } from "../../../../src/runtime/trust/policy.ts";
@@ -139,26 +139,14 @@ export async function openAttackedWorld(
   };
   const [inside, outside] = [recording("memory"), recording("none")];
   let count = 0;
-  const runs = createRuns({
+  const runs = new Runs({
     recordStart: () => undefined,
     sandbox: () => Promise.resolve(inside),
     withoutSandbox: () => Promise.resolve(outside),
     trust: {
       policyFor: (directory) => trust.policyFor(directory),
       decide: (...given) => trust.decide(...given),
-      answered: (...given) => trust.answered(...given),
       questionFor: (...given) => trust.questionFor(...given),
-      mayRead: (...given) => trust.mayRead(...given),
-      mayRunUnasked: (...given) => trust.mayRunUnasked(...given),
-      trustProject: (...given) => trust.trustProject(...given),
-      consent: (...given) => trust.consent(...given),
-      newTurn: (...given) => trust.newTurn(...given),
-      endSession: (...given) => trust.endSession(...given),
-      standings: (...given) => trust.standings(...given),
-      approvalsFor: (...given) => trust.approvalsFor(...given),
-      sessionGrants: (...given) => trust.sessionGrants(...given),
-      takeBack: (...given) => trust.takeBack(...given),
-      onChange: (listener) => trust.onChange(listener),
       async authorize(...given) {
         at("planned");
         const authorization = await trust.authorize(...given);
