@@ -122,7 +122,7 @@ export interface RunHost {
   hide(text: string): string;
   /** Stores a blob of the caller and returns its id. A thrown error becomes an exception of the program. */
   createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
-  /** Runs a brokered skill. A thrown `SkillCallError` becomes a `SkillError` of the program. */
+  /** Runs a brokered skill. A thrown `SkillCallFailure` becomes a `SkillError` of the program. */
   callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
   /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
   output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;

@@ -117,16 +117,8 @@ export async function executeRun(
 }
 
 /** A skill that code inside called did not complete; the sandbox raises it there as `SkillError`. */
-class SkillCallError extends Error implements SkillCallFailure {
-  override readonly name = "SkillCallError";
-  readonly type: string;
-  readonly runId?: string;
-
-  constructor(type: string, message: string, runId?: string) {
-    super(message);
-    this.type = type;
-    if (runId !== undefined) this.runId = runId;
-  }
+function callFailure(type: string, message: string, runId?: string): Error & SkillCallFailure {
+  return Object.assign(new Error(message), { type, ...(runId !== undefined && { runId }) });
 }
 
 /** The skills that code inside a run calls, each in a sandbox of its own, and the blobs that they stored so far. */
@@ -136,38 +128,29 @@ function callableSkills(
   { clock, newRunId, runNested }: ExecutionEnvironment,
 ): { readonly call: RunHost["callSkill"]; readonly blobs: readonly string[] } {
   const blobs: string[] = [];
-
-  async function call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
-    const skill = outer.spec.brokered.find((brokered) => brokered.name === name);
-    if (skill === undefined) {
-      const message = `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`;
-      throw new SkillCallError("SkillNotFoundError", message);
-    }
-    if (nesting.depth > maxNesting + 1)
-      throw new SkillCallError("NestingLimitError", `Skill calls can be nested at most ${maxNesting} deep.`);
-    if (++nesting.calls.count > maxNestedRuns)
-      throw new SkillCallError("NestingLimitError", `A run can call at most ${maxNestedRuns} skills.`);
-    const runId = newRunId();
-    const { version, digest } = skill;
-    outer.notify({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
-    const leftMs = Math.max(1, nesting.deadline - clock.now());
-    const { returned, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
-    blobs.push(...made);
-    if (returned !== undefined) return returned.value;
-    const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
-    throw new SkillCallError(type, message, runId);
-  }
-
   return {
     blobs,
     async call(name, args, signal) {
-      try {
-        return await call(name, args, signal);
-      } catch (error) {
+      const skill = outer.spec.brokered.find((brokered) => brokered.name === name);
+      if (skill === undefined)
+        throw callFailure("SkillNotFoundError", `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`);
+      if (nesting.depth > maxNesting + 1)
+        throw callFailure("NestingLimitError", `Skill calls can be nested at most ${maxNesting} deep.`);
+      if (++nesting.calls.count > maxNestedRuns)
+        throw callFailure("NestingLimitError", `A run can call at most ${maxNestedRuns} skills.`);
+      const runId = newRunId();
+      const { version, digest } = skill;
+      outer.notify({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
+      const leftMs = Math.max(1, nesting.deadline - clock.now());
+      const ended = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting).catch((error: unknown) => {
         // The code inside gets a refusal as a model would; everything else is our fault and is reported here.
-        if (isSkillsError(error) && error.code !== "INTERNAL") throw new SkillCallError(error.code, error.message);
+        if (isSkillsError(error) && error.code !== "INTERNAL") throw callFailure(error.code, error.message);
         throw error;
-      }
+      });
+      blobs.push(...ended.blobs);
+      if (ended.returned !== undefined) return ended.returned.value;
+      const { type, message } = ended.result.error ?? { type: "SkillError", message: ended.result.summary };
+      throw callFailure(type, message, runId);
     },
   };
 }

@@ -15,13 +15,9 @@ export interface RunQueueOptions {
   readonly maxWaiting: number;
 }
 
-interface Waiting {
-  readonly admit: () => void;
-}
-
 export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
   /** Owners in the order of their next turn; no list is empty. */
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = 0;
 
@@ -39,13 +35,13 @@ export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): Ru
       const rest = remove(owner, next);
       waiting.delete(owner);
       if (rest.length > 0) waiting.set(owner, rest);
-      next.admit();
+      next();
     };
   }
 
-  function remove(owner: string, entry: Waiting): Waiting[] {
+  function remove(owner: string, admit: () => void): (() => void)[] {
     const line = waiting.get(owner) ?? [];
-    const rest = line.filter((other) => other !== entry);
+    const rest = line.filter((other) => other !== admit);
     count -= line.length - rest.length;
     if (rest.length > 0) waiting.set(owner, rest);
     else waiting.delete(owner);
@@ -63,17 +59,15 @@ export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): Ru
       admitted(running + count);
       return await new Promise((resolve, reject) => {
         const giveUp = (): void => {
-          remove(owner, entry);
+          remove(owner, admit);
           reject(signal.reason as Error);
         };
-        const entry: Waiting = {
-          admit() {
-            signal.removeEventListener("abort", giveUp);
-            resolve(takeTurn());
-          },
+        const admit = (): void => {
+          signal.removeEventListener("abort", giveUp);
+          resolve(takeTurn());
         };
         signal.addEventListener("abort", giveUp, { once: true });
-        waiting.set(owner, [...(waiting.get(owner) ?? []), entry]);
+        waiting.set(owner, [...(waiting.get(owner) ?? []), admit]);
         count += 1;
       });
     },

@@ -12,7 +12,7 @@ export interface SecretMask {
   readonly text: (text: string) => string;
   /** Yields regularly: for texts of any length. */
   readonly longText: (text: string) => Promise<string>;
-  /** Masks strings, keys, and numbers whose digits are a secret. Yields regularly, does not recurse. */
+  /** Masks strings, keys, and numbers whose digits are a secret. Yields regularly. */
   readonly json: (value: Json) => Promise<Json>;
   /** One stream of bytes, such as the stdout of a run. */
   readonly openStream: () => MaskedStream;
@@ -79,45 +79,22 @@ function* maskLongText(plain: string, needles: Needles): Steps<string> {
   return stream.masked ? Buffer.concat(pieces).toString() : plain;
 }
 
-type Container = readonly Json[] | { readonly [key: string]: Json };
-
-/** Copies level by level: `waiting` are the containers that are not copied yet. */
+/** JSON of runs is at most 200 levels deep. */
 function* maskJson(value: Json, needles: Needles): Steps<Json> {
-  const result: Json[] = [];
-  const waiting: { readonly from: Container; readonly to: Json[] | { [key: string]: Json } }[] = [];
-  waiting.push({ from: [value], to: result });
-  let steps = 0;
-  for (const { from, to } of waiting) {
-    for (const [key, item] of isList(from) ? from.entries() : Object.entries(from)) {
-      if (++steps % stride === 0) yield;
-      let masked: Json;
-      if (typeof item === "object" && item !== null) {
-        const copy: Json[] | { [key: string]: Json } = isList(item) ? [] : {};
-        waiting.push({ from: item, to: copy });
-        masked = copy;
-      } else masked = yield* maskLeaf(item, needles);
-      if (Array.isArray(to)) to.push(masked);
-      else setField(to, yield* maskLongText(String(key), needles), masked);
-    }
-  }
-  return result[0] ?? null;
-}
-
-function* maskLeaf(value: null | boolean | number | string, needles: Needles): Steps<Json> {
   if (typeof value === "string") return yield* maskLongText(value, needles);
-  if (typeof value !== "number") return value;
-  const digits = String(value);
-  const shown = maskText(digits, needles);
-  return shown === digits ? value : shown;
-}
-
-function setField(object: { [key: string]: Json }, key: string, value: Json): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
-function isList(value: Container): value is readonly Json[] {
-  return Array.isArray(value);
+  if (typeof value === "number") {
+    const digits = String(value);
+    const shown = maskText(digits, needles);
+    return shown === digits ? value : shown;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const fields: [string, Json][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (fields.length % stride === 0) yield;
+    const name = Array.isArray(value) ? key : yield* maskLongText(key, needles);
+    fields.push([name, yield* maskJson(item, needles)]);
+  }
+  return Array.isArray(value) ? fields.map(([, item]) => item) : Object.fromEntries(fields);
 }
 
 const stars = Buffer.from("***");

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import * as z from "zod";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { toContent } from "../../base/text/content.ts";
@@ -43,18 +44,10 @@ export const readBlob = defineTool({
     }
     const length = Math.min(size, mode === "full" ? maxBlobPreviewBytes : wanted);
     const offset = mode === "sample_tail" ? size - length : 0;
-    const bytes = await gather(blobs.read(owner, id, { offset, length }), signal);
+    const bytes = await buffer(blobs.read(owner, id, { offset, length }));
+    signal.throwIfAborted();
     const cut = { start: offset > 0, end: offset + length < size };
     const { content, encoding } = toContent(bytes, cut);
     return { output: { content, truncated: length < size, kind, size_bytes: size, encoding } };
   },
 });
-
-async function gather(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts);
-}

@@ -158,13 +158,7 @@ export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;
 /** Finds out how skills stand, without asking anybody. Rejects with the reason of `signal`. */
 export async function findStandings(
   offered: readonly OfferedSkill[],
-  {
-    trust,
-    source,
-    hasher,
-    asker,
-    signal,
-  }: {
+  options: {
     readonly trust: Pick<Trust, "standings">;
     readonly source: SkillSource;
     readonly hasher: Pick<SkillHasher, "hash">;
@@ -172,6 +166,7 @@ export async function findStandings(
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {
+  const { trust, source, hasher, asker, signal } = options;
   const asked = offered.map((found) => ({
     subject: subjectOfOffered(found, source),
     needs: permissionsOf(found.skill),
@@ -179,10 +174,10 @@ export async function findStandings(
     digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
   }));
   const found = await trust.standings(asked, asker);
-  const standings = new Map<Skill, Exclude<Standing, "ready">>();
-  for (const [index, { skill }] of offered.entries()) {
-    const standing = found[index];
-    if (standing !== undefined && standing !== "ready") standings.set(skill, standing);
-  }
-  return standings;
+  return new Map(
+    offered.flatMap(({ skill }, index) => {
+      const standing = found[index] ?? "ready";
+      return standing === "ready" ? [] : [[skill, standing]];
+    }),
+  );
 }

@@ -73,11 +73,18 @@ export async function toSpec(
     blobs: blobs.map(({ id, kind, size, sha256 }) => ({ id, kind, size, sha256 })),
     ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
     needs: skill ? permissionsOf(skill) : noNeeds,
-    owner: caller.owner,
-    ...(caller.sessionId !== undefined && { session: caller.sessionId }),
-    door: caller.door,
-    ...(caller.label !== undefined && { label: caller.label }),
+    ...requesterOf(caller),
   };
+}
+
+/** Who requests a run, as its spec says. */
+export function requesterOf({
+  owner,
+  sessionId,
+  door,
+  label,
+}: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
+  return { owner, ...(sessionId !== undefined && { session: sessionId }), door, ...(label !== undefined && { label }) };
 }
 
 /** What code that the model wrote needs: nothing. */
@@ -147,7 +154,7 @@ export function skillChanged(name: string, path?: string): SkillsError {
   });
 }
 
-function tooLarge(name: string): SkillsError {
+export function tooLarge(name: string): SkillsError {
   const hint = `All skills of one run together may have ${maxMountedBytes / 1024 / 1024} MiB.`;
   return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
     facts: { hint, retryable: false },

@@ -39,8 +39,8 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
   if (script === undefined && skill.kind === "instruction") throw notExecutable(skill);
   if (script === undefined && skill.manifest?.remote !== undefined && (request.inputBlobs ?? []).length > 0)
     throw invalidInput(tool, [{ field: "/input_blobs", expected: nothingToMount, actual: request.inputBlobs?.length }]);
-  const { program, blobs } =
-    script === undefined ? entrypointOf(skill, given) : await scriptOf(planning, skill, script, given);
+  const { args, blobs } = checkArgs(tool, given, script === undefined ? skill.manifest?.inputs : scriptInputs);
+  const program = script === undefined ? programOf(skill, args) : await scriptOf(planning, skill, script, args);
   const dependencies = dependenciesOf(skill, caller.skills);
   // A skill's dependencies never run with that skill's permissions.
   const isPlain = isNothing(permissionsOf(skill));
@@ -49,7 +49,7 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
     skill,
     mounted: [skill, ...(isPlain ? importable.mounted : [])],
     brokered: isPlain ? importable.brokered : dependencies,
-    request: { ...request, inputBlobs: [...(request.inputBlobs ?? []), ...blobs] },
+    request: { ...request, inputBlobs: [...(request.inputBlobs ?? []), ...(program.type === "remote" ? [] : blobs)] },
     tool,
   });
 }
@@ -61,17 +61,7 @@ interface CheckedArguments {
   readonly blobs: readonly string[];
 }
 
-interface Call extends Pick<CheckedArguments, "blobs"> {
-  readonly program: RunSpec["program"];
-}
-
 const nothingToMount = "none, because the skill runs on another machine";
-
-function entrypointOf(skill: Skill, given: RunArguments): Call {
-  const { manifest } = skill;
-  const { args, blobs } = checkArgs(tool, given, manifest?.inputs);
-  return { program: programOf(skill, args), blobs: manifest?.remote === undefined ? blobs : [] };
-}
 
 /** Calls the entrypoint of a skill, here or where it is. */
 export function programOf({ name, manifest }: Skill, args: Json): RunSpec["program"] {
@@ -87,7 +77,12 @@ const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
   mjs: "node",
 };
 
-async function scriptOf({ caller }: Planning, skill: Skill, file: string, given: RunArguments): Promise<Call> {
+async function scriptOf(
+  { caller }: Planning,
+  skill: Skill,
+  file: string,
+  args: RunArguments,
+): Promise<RunSpec["program"]> {
   const { files } = caller.sourceOf(skill);
   const walk = await runInSlices(walkSkill(files, skill.directory));
   const scripts = walk.files.map(({ path }) => path).filter(isScript);
@@ -98,15 +93,15 @@ async function scriptOf({ caller }: Planning, skill: Skill, file: string, given:
     throw new SkillsError("FILE_NOT_FOUND", message, { facts: { available, hint } });
   }
   const language = languages[file.slice(file.lastIndexOf(".") + 1)] ?? "bash";
-  return { program: { type: "script", skill: skill.name, file, language, ...scriptArguments(given) }, blobs: [] };
+  return { type: "script", skill: skill.name, file, language, ...scriptArguments(args) };
 }
 
 const maxArgv = 256;
 const scriptInputs = { argv: { type: "array" }, stdin: { type: "string" } } as const;
 
 /** A script takes its arguments as text. */
-function scriptArguments(given: RunArguments): { readonly argv: readonly string[]; readonly stdin?: string } {
-  const { argv = [], stdin } = checkArgs(tool, given, scriptInputs).args as { argv?: Json[]; stdin?: string };
+function scriptArguments(args: RunArguments): { readonly argv: readonly string[]; readonly stdin?: string } {
+  const { argv = [], stdin } = args as { argv?: Json[]; stdin?: string };
   if (argv.length > maxArgv) {
     throw invalidInput(tool, [{ field: "/args/argv", expected: `at most ${maxArgv} strings`, actual: argv.length }]);
   }

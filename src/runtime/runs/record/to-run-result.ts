@@ -8,6 +8,7 @@ import { type Mask, toPlainText, toPreview } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { isSkillsError } from "../../../base/errors.ts";
+import { buffer } from "node:stream/consumers";
 
 /** What ran, in a sandbox or elsewhere. */
 export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
@@ -147,31 +148,22 @@ function isShort(output: Record<string, Json>): boolean {
   return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
 }
 
-/** A full store must not take the result away from a run that has ended. */
+/** A full store must not take the result away from a run that has ended: the preview in its place says that there was more. */
 async function keepIfPossible(
   { blobs, owner }: RunFacts["caller"],
   kind: string,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
-  try {
-    return (await blobs.put(owner, kind, bytes)).id;
-  } catch {
-    return undefined; // The preview in its place says that there was more.
-  }
+  return await blobs.put(owner, kind, bytes).then(({ id }) => id, nothing);
 }
 
 /** The ids that a program returned as its output, as far as the caller can read them. */
 async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
-  const found = await Promise.all(
-    ids.slice(0, 256).map((id) =>
-      blobs
-        .stat(owner, id)
-        .then((blob) => blob.id)
-        .catch(() => undefined),
-    ),
-  );
-  return found.filter((id) => id !== undefined);
+  const found = await Promise.all(ids.slice(0, 256).map((id) => blobs.stat(owner, id).catch(nothing)));
+  return found.flatMap((blob) => blob?.id ?? []);
 }
+
+const nothing = (): undefined => undefined;
 
 /** The longest output that a result has in it for readers on other machines: as much as a run may return. */
 export const maxWholeOutputBytes = defaultRunLimits.resultBytes;
@@ -205,12 +197,8 @@ async function withWholeOutput(
   try {
     const { size, kind } = await blobs.stat(owner, id);
     if (size > maxWholeOutputBytes || kind !== "application/json") return undefined;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of blobs.read(owner, id)) {
-      signal.throwIfAborted();
-      chunks.push(chunk);
-    }
-    const value = parseUntrustedJson(Buffer.concat(chunks));
+    const value = parseUntrustedJson(await buffer(blobs.read(owner, id)));
+    signal.throwIfAborted();
     return { ...result, output: value, output_blobs: listed.filter((other) => other !== id) };
   } catch (error) {
     // Expired, removed, damaged, or a blob of the program's own that is not JSON.
@@ -221,7 +209,7 @@ async function withWholeOutput(
 }
 
 /** The blob that holds an output which was too long for the result. */
-function storedOutput(output: unknown): string | undefined {
+export function storedOutput(output: unknown): string | undefined {
   if (typeof output !== "object" || output === null) return undefined;
   const { truncated, blob_id: id } = output as { readonly truncated?: unknown; readonly blob_id?: unknown };
   return truncated === true && typeof id === "string" ? id : undefined;

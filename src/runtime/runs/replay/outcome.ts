@@ -1,7 +1,9 @@
+import { buffer } from "node:stream/consumers";
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import type { BlobStore } from "../../blobs.ts";
 import type { Json } from "../../sandbox.ts";
 import type { RunResult } from "../run-spec.ts";
+import { storedOutput } from "../record/to-run-result.ts";
 import type { StoredRun } from "../run-store.ts";
 
 /** What a run came to, without what no two runs share: ids, times and durations. */
@@ -43,7 +45,7 @@ export async function readOutcome(
   const plain = (text: string): string => text.replace(/blob:[0-9a-f]{32}/g, (id) => digests.get(id) ?? id);
   const { error, output, summary, logs_preview: logs, status } = result;
   // The program may have returned an object that only looks like a long output.
-  const long = longOutput(output);
+  const long = storedOutput(output);
   const isJson = long !== undefined && digests.has(long) && (await blobs.stat(owner, long)).kind === "application/json";
   // A blob of the program that is not JSON is compared by its digest.
   const whole = ((isJson ? parseIfJson(await readText(blobs, owner, long)) : undefined) ?? output) as Json | undefined;
@@ -66,17 +68,8 @@ async function idsOf(
   return [...named, ...(JSON.parse(await readText(blobs, owner, more.blob_id)) as string[])];
 }
 
-/** The blob of an output that was too long for the result. */
-function longOutput(output: unknown): string | undefined {
-  if (typeof output !== "object" || output === null || !("blob_id" in output)) return undefined;
-  const isLong = "truncated" in output && output.truncated === true;
-  return isLong && typeof output.blob_id === "string" ? output.blob_id : undefined;
-}
-
 async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of blobs.read(owner, id)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  return (await buffer(blobs.read(owner, id))).toString("utf8");
 }
 
 /** What decides of an error; messages and tracebacks may name times and addresses. */

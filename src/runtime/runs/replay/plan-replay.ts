@@ -2,22 +2,17 @@ import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { type RunEnvironment, findPackages } from "../execute/prepare-run.ts";
-import { findMount, noNeeds, skillChanged } from "../plan/plan-run.ts";
+import { findMount, noNeeds, requesterOf, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunResult, RunSpec, SkillVersion } from "../run-spec.ts";
 import type { RunStore, StoredRun } from "../run-store.ts";
 import { byNewestVersion } from "../../../skills/manifest.ts";
 import type { Skill } from "../../../skills/skill.ts";
 
-interface ReplayPlan {
-  readonly spec: RunSpec;
-  /** Who runs it: sees only the recorded skills, and reads the blobs of the recorded owner that the run used. */
-  readonly caller: RunCaller;
-}
-
 /**
- * Writes down a recorded run again, for another caller: the same program, arguments and limits, on the same bytes. Throws
- * NOT_EXECUTABLE with everything that is missing.
+ * Writes down a recorded run again, for another caller: the same program, arguments and limits, on the same bytes. The caller that is
+ * returned sees only the recorded skills, and reads the blobs of the recorded owner that the run used. Throws NOT_EXECUTABLE with
+ * everything that is missing.
  */
 export async function planReplay(
   recorded: RecordedRun,
@@ -27,7 +22,7 @@ export async function planReplay(
     readonly environment: Pick<RunEnvironment, "findPackages">;
     readonly signal: AbortSignal;
   },
-): Promise<ReplayPlan> {
+): Promise<{ readonly spec: RunSpec; readonly caller: RunCaller }> {
   const { runId, caller, signal } = given;
   const { spec } = recorded.run;
   const skills = await findRecordedSkills(recorded, caller, signal);
@@ -37,27 +32,10 @@ export async function planReplay(
   if (reasons.length === 0) reasons.push(...(await changedPackages(recorded, skills, { ...given, caller: seeing })));
   if (reasons.length > 0) throw notReplayable(spec.runId, reasons, skills.missing.length > 0 ? hint : undefined);
   const own = spec.skill && skills.find(spec.skill);
-  const { program, skill, mounts, brokered, limits, clamped } = spec;
-  return {
-    caller: seeing,
-    spec: {
-      runId,
-      replays: spec.runId,
-      program,
-      ...(skill !== undefined && { skill }),
-      mounts,
-      brokered,
-      blobs: spec.blobs,
-      limits,
-      clamped,
-      // What the skill declares, not what the record says: it is a file.
-      needs: own === undefined ? noNeeds : permissionsOf(own),
-      owner: caller.owner,
-      ...(caller.sessionId !== undefined && { session: caller.sessionId }),
-      door: caller.door,
-      ...(caller.label !== undefined && { label: caller.label }),
-    },
-  };
+  const { parent: _parent, session: _session, label: _label, ...again } = spec;
+  // What the skill declares, not what the record says: it is a file.
+  const needs = own === undefined ? noNeeds : permissionsOf(own);
+  return { caller: seeing, spec: { ...again, runId, replays: spec.runId, needs, ...requesterOf(caller) } };
 }
 
 const hint =
@@ -134,12 +112,8 @@ async function changedPackages(
       if (isSkillsError(error) && error.code === "SKILL_NOT_READY") return undefined;
       throw error;
     });
-    if (now?.digest === before) continue;
-    changed.push(
-      now === undefined
-        ? `the packages of the skill ${skill.name} are no longer installed`
-        : `the packages of the skill ${skill.name} are others than then`,
-    );
+    const how = now === undefined ? "no longer installed" : "others than then";
+    if (now?.digest !== before) changed.push(`the packages of the skill ${skill.name} are ${how}`);
   }
   return [...new Set(changed)];
 }
@@ -184,24 +158,13 @@ export function notReplayable(runId: string, reasons: readonly string[], hint?: 
 }
 
 /** The skills that a recorded run used, with exactly the bytes that it used. */
-interface RecordedSkills {
-  /** Why some of them cannot be used, each as the end of a sentence. */
-  readonly missing: readonly string[];
-  /** Throws nothing for a version of the record if none is missing. */
-  find(version: SkillVersion): Skill | undefined;
-  /** A caller who sees only these skills, and for whom each has only these bytes. */
-  seenBy(caller: RunCaller): RunCaller;
-}
+type RecordedSkills = Awaited<ReturnType<typeof findRecordedSkills>>;
 
 /**
  * Looks for skills by name and version, and by digest wherever they lie. One whose name is qualified now, or no longer is, because others
  * with that name came or went, is used under its recorded name: the code of a run refers to it.
  */
-async function findRecordedSkills(
-  { run, nested }: RecordedRun,
-  caller: RunCaller,
-  signal: AbortSignal,
-): Promise<RecordedSkills> {
+async function findRecordedSkills({ run, nested }: RecordedRun, caller: RunCaller, signal: AbortSignal) {
   const found = new Map<string, Skill>();
   const digests = new Map<Skill, string>();
   const originals = new Map<Skill, Skill>();
@@ -225,9 +188,11 @@ async function findRecordedSkills(
   }
   const originalOf = (skill: Skill): Skill => originals.get(skill) ?? skill;
   return {
+    /** Why some of them cannot be used, each as the end of a sentence. */
     missing,
-    find: (version) => found.get(keyOf(version)),
-    seenBy: (whole) => ({
+    find: (version: SkillVersion): Skill | undefined => found.get(keyOf(version)),
+    /** A caller who sees only these skills, and for whom each has only these bytes. */
+    seenBy: (whole: RunCaller): RunCaller => ({
       ...whole,
       skills: {
         ...whole.skills,

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 
 import { chmod, copyFile, lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setImmediate } from "node:timers";
 import { createHash, randomUUID } from "node:crypto";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
@@ -197,9 +198,7 @@ export async function ensureLibrary(directory: string, key: LibraryKey, make: ()
 async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
   if (header.type !== "library" || size === 0 || size > mostBytes)
     throw new Error("Deno did not send a compiled library.");
-  const pieces: Uint8Array[] = [];
-  for await (const piece of payload) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return await buffer(payload);
 }
 
 async function describeOrigin({ deno, pyodide, inside }: LibraryKey): Promise<Buffer> {
