@@ -33,28 +33,9 @@ export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "vi
 
 /** A caller of one session; without a session id, the person at this machine. */
 export function createCaller({ catalog, directory, identity }: CallerSession, facts: CallerFacts): Caller {
-  const {
-    door,
-    sessionId,
-    agent,
-    owner = ownerOf(sessionId, { agent, directory }),
-    visible,
-    tools,
-    onEvent,
-    ask,
-  } = facts;
-  return {
-    door,
-    owner,
-    skills: catalog,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(agent !== undefined && { label: agent }),
-    ...(directory !== undefined && { project: directory, projectIdentity: identity }),
-    ...(visible && { visible }),
-    ...(tools && { tools }),
-    ...(onEvent && { onEvent }),
-    ...(ask && { ask }),
-  };
+  const { agent, ...rest } = facts;
+  const owner = facts.owner ?? ownerOf(facts.sessionId, { agent, directory });
+  return { ...rest, owner, skills: catalog, label: agent, project: directory, projectIdentity: identity };
 }
 
 /** What is known of a caller before its session id. */

@@ -7,6 +7,8 @@ import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
+import type { BlobOptions } from "./blobs.ts";
+import { blobDefaults } from "./blobs/blob-rules.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
 
 export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
@@ -25,24 +27,6 @@ const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"]
 
 /** What isolates code: the best available tier, or exactly this one. */
 type IsolationForm = (typeof isolationForms)[number];
-
-const blobLimits = [
-  "maxBlobBytes",
-  "quotaBytes",
-  "maxBlobs",
-  "ownerQuotaBytes",
-  "ownerMaxBlobs",
-  "runQuotaBytes",
-  "runMaxBlobs",
-  "ttlMs",
-] as const;
-
-/**
- * Limits on blobs, with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
- * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
- * directory each enforce their own.
- */
-type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
 /** Options of every door. */
 export interface SkillsOptions {
@@ -81,7 +65,7 @@ export interface SkillsOptions {
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
-  readonly blobs?: BlobLimits;
+  readonly blobs?: BlobOptions;
 }
 
 /** What no user sets: tests replace it. */
@@ -144,7 +128,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   audit: aText,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
-  blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
+  blobs: { expected: `an object of whole numbers: ${Object.keys(blobDefaults).join(", ")}`, accepts: isBlobLimits },
 };
 
 /**
@@ -223,7 +207,7 @@ function isBlobLimits(value: unknown): boolean {
     value !== null &&
     Object.entries(value).every(
       ([name, limit]) =>
-        (blobLimits as readonly string[]).includes(name) &&
+        Object.hasOwn(blobDefaults, name) &&
         (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
     )
   );

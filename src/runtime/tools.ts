@@ -75,26 +75,8 @@ export interface McpTool {
   readonly annotations: ToolAnnotations;
 }
 
-/** A tool in the formats of models' APIs. */
-export interface ToolDefinitions {
-  readonly mcp: McpTool;
-  readonly openai: {
-    readonly type: "function";
-    readonly function: { readonly name: ToolName; readonly description: string; readonly parameters: ObjectSchema };
-  };
-  readonly anthropic: { readonly name: ToolName; readonly description: string; readonly input_schema: ObjectSchema };
-  readonly "json-schema": {
-    readonly name: ToolName;
-    readonly description: string;
-    readonly parameters: ObjectSchema;
-    readonly response: ObjectSchema;
-  };
-}
-
-export type ToolFormat = keyof ToolDefinitions;
-
-const formats: { readonly [Format in ToolFormat]: (tool: Tool) => ToolDefinitions[Format] } = {
-  mcp: ({ name, description, input, output }) => ({
+const formats = {
+  mcp: ({ name, description, input, output }: Tool): McpTool => ({
     name,
     title: toolFacts[name].title,
     description,
@@ -102,18 +84,27 @@ const formats: { readonly [Format in ToolFormat]: (tool: Tool) => ToolDefinition
     outputSchema: toObjectSchema(output, "output"),
     annotations: toolFacts[name].annotations,
   }),
-  openai: ({ name, description, input }) => ({
-    type: "function",
+  openai: ({ name, description, input }: Tool) => ({
+    type: "function" as const,
     function: { name, description, parameters: toObjectSchema(input, "input") },
   }),
-  anthropic: ({ name, description, input }) => ({ name, description, input_schema: toObjectSchema(input, "input") }),
-  "json-schema": ({ name, description, input, output }) => ({
+  anthropic: ({ name, description, input }: Tool) => ({
+    name,
+    description,
+    input_schema: toObjectSchema(input, "input"),
+  }),
+  "json-schema": ({ name, description, input, output }: Tool) => ({
     name,
     description,
     parameters: toObjectSchema(input, "input"),
     response: toObjectSchema(output, "output"),
   }),
 };
+
+export type ToolFormat = keyof typeof formats;
+
+/** A tool in the formats of models' APIs. */
+export type ToolDefinitions = { readonly [Format in ToolFormat]: ReturnType<(typeof formats)[Format]> };
 
 /**
  * The tools as a model's API takes them; only those named, where names are given. Every call makes new objects. Throws INVALID_OPTIONS
@@ -127,7 +118,8 @@ export function toolDefinitions<Format extends ToolFormat>(
     const message = `Format: expected one of ${Object.keys(formats).join(", ")}, got ${format}.`;
     throw new SkillsError("INVALID_OPTIONS", message, { facts: { option: "format" } });
   }
-  return availableTools(tools).map((tool) => formats[format](tool));
+  const define = formats[format] as (tool: Tool) => ToolDefinitions[Format];
+  return availableTools(tools).map(define);
 }
 
 function toObjectSchema(schema: z.ZodType, io: "input" | "output"): ObjectSchema {

@@ -142,15 +142,15 @@ function invalid(field: string, expected: string, actual: unknown): SkillsError 
 
 const mebibyte = 1024 * 1024;
 
-const blobDefaults: Required<BlobOptions> = Object.freeze({
+export const blobDefaults: Required<BlobOptions> = Object.freeze({
   maxBlobBytes: 10 * mebibyte,
   quotaBytes: 1024 * mebibyte,
   maxBlobs: 20_000,
   ownerQuotaBytes: 256 * mebibyte,
   ownerMaxBlobs: 5_000,
-  ttlMs: 24 * 60 * 60 * 1000,
   runQuotaBytes: 128 * mebibyte,
   runMaxBlobs: 512,
+  ttlMs: 24 * 60 * 60 * 1000,
 });
 
 const nothing: BlobUsage = { bytes: 0, blobs: 0 };

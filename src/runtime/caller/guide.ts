@@ -21,23 +21,18 @@ import type { ToolLimits } from "../blobs/blob-rules.ts";
 
 const directory = "/skills.protocol.guide";
 
-const manifest: Manifest = Object.freeze({
+const manifest = Object.freeze({
   name: "skills.protocol.guide",
   version: "0.1.0",
   description: "How to find skills, read and run them, and work with blobs. Read this before using any other skill.",
   kind: "instruction",
   namespace: "skills",
   tags: ["guide", "skills"],
-});
+} satisfies Manifest);
 
 const skill: Skill = Object.freeze({
-  name: manifest.name,
+  ...manifest,
   slug: "skills-protocol-guide",
-  version: manifest.version,
-  kind: manifest.kind,
-  namespace: "skills",
-  description: manifest.description,
-  tags: Object.freeze(["guide", "skills"]),
   metadata: Object.freeze({}),
   dialect: "skills-protocol",
   directory,

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { isWithin, packageUrl } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
+import { shellWord } from "../../base/text/quoted.ts";
 import { isSkillsError } from "../../base/errors.ts";
 
 /** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
@@ -92,14 +93,14 @@ export function installCommand(
 export function installRemedy(
   packages: readonly string[],
   own: string = fileURLToPath(packageUrl(".")),
-  { cwd = () => process.cwd(), exists = existsSync }: { cwd?: () => string; exists?: (file: string) => boolean } = {},
+  exists: (file: string) => boolean = existsSync,
 ): string {
   const names = packages.join(" ");
   const around = projectAround(own);
   if (around === undefined) return `npm install ${names}`;
   // A global node_modules belongs to no project.
-  if (!exists(path.join(around, "package.json"))) return `npm install --global ${names}`;
-  return around === whereWeAre(cwd) ? `npm install ${names}` : `npm install --prefix ${quoted(around)} ${names}`;
+  const isProject = exists(path.join(around, "package.json"));
+  return `npm install ${isProject ? `--prefix ${shellWord(around)}` : "--global"} ${names}`;
 }
 
 /** The directory that contains the outermost node_modules around a file. */
@@ -107,16 +108,4 @@ function projectAround(file: string): string | undefined {
   const segments = file.split(path.sep);
   const at = segments.indexOf("node_modules");
   return at < 0 ? undefined : segments.slice(0, at).join(path.sep) || path.sep;
-}
-
-function whereWeAre(cwd: () => string): string | undefined {
-  try {
-    return cwd();
-  } catch {
-    return undefined; // The current directory was deleted.
-  }
-}
-
-function quoted(directory: string): string {
-  return /^[\w./\\:@+-]+$/.test(directory) ? directory : JSON.stringify(directory);
 }

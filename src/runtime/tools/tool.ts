@@ -19,29 +19,29 @@ export interface ToolCaller {
   /** The owner of the blobs that the caller reads and writes. */
   readonly owner: string;
   /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
-  readonly caller?: string;
+  readonly caller?: string | undefined;
   /** A label for the caller, such as the agent's name. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
   /** A version for which this returns false does not exist for the caller. Default: all exist. Must not throw. */
-  readonly visible?: (skill: Skill) => boolean;
+  readonly visible?: ((skill: Skill) => boolean) | undefined;
   /** The tools this caller has; others do not exist for the caller. Default: all. */
-  readonly tools?: readonly ToolName[];
+  readonly tools?: readonly ToolName[] | undefined;
   /** The session's directory: what a skill with permission for the project works on. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** The identity of that directory when the session was opened. Default: the directory at the time of use. */
   readonly projectIdentity?: DirectoryIdentity | undefined;
   /** Gets the events of the caller's runs. */
-  readonly onEvent?: RunListener;
+  readonly onEvent?: RunListener | undefined;
   /** Asks the person whom the caller works for. Absent: there is nobody. */
   readonly ask?: Ask | undefined;
   /** What a remote caller was granted: instead of the approvals of this machine's user. */
-  readonly grants?: ConfiguredGrants;
+  readonly grants?: ConfiguredGrants | undefined;
   /** Names of the secrets that its runs may get. Default: all that this machine has. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
   /** The bytes that `execute_skill` must run, as the caller was shown them. Of others, it throws SKILL_NOT_READY. Default: any. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
 }
 
 /** What a tool works with during one call. */

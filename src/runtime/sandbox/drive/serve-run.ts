@@ -2,6 +2,7 @@ import type { Duplex, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { isSkillsError } from "../../../base/errors.ts";
+import { quoted } from "../../../base/text/quoted.ts";
 import { type Frame, FrameFault, createFrameRateLimiter, readFrames, sendFrame } from "../frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
@@ -115,6 +116,7 @@ export type ProgramResult = BoundedResult | { readonly type: "too-large" };
 
 const mostBlobs = 10_000;
 const mostNotes = 50;
+const plain = /^[\p{L}\p{N} ._/-]+$/u;
 const longestName = 200;
 const longestText = 64 * 1024;
 
@@ -195,8 +197,10 @@ function isInside(path: string): boolean {
 /** Appends to stderr why output files were not saved, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const lines = [
-    ...notesIn(skipped).map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not saved: ${why}.\n`),
-    ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path)} was removed: ${why}.\n`),
+    ...notesIn(skipped).map(
+      ({ path, why }) => `acp-skills: /output/${quoted(path, { plain })} was not saved: ${why}.\n`,
+    ),
+    ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path, { plain })} was removed: ${why}.\n`),
   ];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
 }
@@ -208,9 +212,4 @@ function notesIn(list: unknown): { path: string; why: string }[] {
 function isNote(note: unknown): note is { path: string; why: string } {
   const { path, why } = (note ?? {}) as Record<string, unknown>;
   return typeof path === "string" && typeof why === "string";
-}
-
-/** Names with unusual characters are shown as JSON. */
-function quoted(path: string): string {
-  return /^[\p{L}\p{N} ._/-]+$/u.test(path) ? path : JSON.stringify(path);
 }

@@ -4,8 +4,16 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../../../base/errors.ts";
-import { makeOwnedDirectory } from "../directory/host-directory.ts";
+import {
+  type HostDirectory,
+  makeHostDirectory,
+  makeOwnedDirectory,
+  sweepLeftovers,
+  whereSandboxesReach,
+} from "../directory/host-directory.ts";
 import { removeTree } from "../directory/private-directory.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import { type Python, findPython } from "../find.ts";
 import type { Explanation, Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox.ts";
 
 /** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */
@@ -69,6 +77,31 @@ export async function testSandbox(sandbox: Sandbox, temporaryDirectory: string):
   if (reason === undefined) return sandbox;
   await sandbox.close();
   return { reason, fix: [] };
+}
+
+/**
+ * Opens a tier that runs Python in directories of this process, if it passes its self-test; otherwise removes what it made and returns why
+ * not. `pythonFix` is the command that installs Python.
+ */
+export async function openPythonTier(
+  { python: wanted, temporaryDirectory, log }: Pick<TierOptions, "python" | "temporaryDirectory" | "log">,
+  pythonFix: string,
+  open: (python: Python, host: HostDirectory) => Sandbox | Explanation | Promise<Sandbox>,
+): Promise<Sandbox | Explanation> {
+  const directory = whereSandboxesReach(temporaryDirectory);
+  await sweepLeftovers(log, directory);
+  const python = await findPython(wanted);
+  if ("reason" in python) return { ...python, fix: [pythonFix] };
+  const host = await makeHostDirectory(python, directory);
+  try {
+    const opened = await open(python, host);
+    if ("run" in opened) return await testSandbox(opened, directory);
+    await removeTree(host.path);
+    return opened;
+  } catch (error) {
+    await removeTree(host.path);
+    throw error;
+  }
 }
 
 /** The self-test of a tier: tries to escape from it. Returns why the tier must not be used, or `undefined`. Does not throw. */

@@ -1,14 +1,8 @@
 import { searchPath } from "../../../base/processes/find-program.ts";
-import {
-  type HostDirectory,
-  makeHostDirectory,
-  sweepLeftovers,
-  whereSandboxesReach,
-} from "../directory/host-directory.ts";
-import { removeTree, ownRoots } from "../directory/private-directory.ts";
+import { ownRoots } from "../directory/private-directory.ts";
 import { type TierOptions, beyondPython, lacking } from "../drive/sandbox-life.ts";
-import { type Python, findCommand, findPython, installCommand } from "../find.ts";
-import { testSandbox } from "../find/self-probe.ts";
+import { type Python, findCommand, installCommand } from "../find.ts";
+import { openPythonTier } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 import { readOrNothing } from "./cgroups.ts";
@@ -28,47 +22,18 @@ export function openBubblewrapTier(options: Options): Promise<Sandbox | Explanat
   const bubblewrap = findCommand("bwrap", searchPath().includes("/usr/bin") ? ["/usr/bin"] : []);
   if (bubblewrap === undefined)
     return Promise.resolve({ reason: "bubblewrap is not installed.", fix: [installCommand("bubblewrap")] });
-  return openTier(options, (python, host) => {
+  return openPythonTier(options, installCommand("python3"), (python, host) => {
     const hidden = cannotShow(python);
     if (hidden !== undefined) return { reason: hidden, fix: [installCommand("python3")] };
     return openBubblewrapSandbox({ ...options, bubblewrap, python, host, root: makeSyntheticRoot(host.path) });
-  }).then((opened) =>
-    "run" in opened || opened.fix.length > 0 ? opened : explainBubblewrap(opened.reason, readNamespaceSettings()),
-  );
+  }).then((opened) => ("run" in opened || opened.fix.length > 0 ? opened : explainBubblewrap(opened.reason)));
 }
 
 /** Opens the landlock tier if it passes its self-test, or returns why it is not available. */
 export function openLandlockTier(options: Options): Promise<Sandbox | Explanation> {
-  return openTier(options, (python, host) => openLandlockSandbox({ ...options, python, host }));
-}
-
-async function openTier(
-  options: Options,
-  open: (python: Python, host: HostDirectory) => Sandbox | Explanation,
-): Promise<Sandbox | Explanation> {
-  const { log } = options;
-  const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
-  await sweepLeftovers(log, temporaryDirectory);
-  const python = await findPython(options.python);
-  if ("reason" in python) return { ...python, fix: [installCommand("python3")] };
-  const host = await makeHostDirectory(python, temporaryDirectory);
-  try {
-    const opened = open(python, host);
-    if ("run" in opened) return await testSandbox(opened, temporaryDirectory);
-    await removeTree(host.path);
-    return opened;
-  } catch (error) {
-    await removeTree(host.path);
-    throw error;
-  }
-}
-
-/** What prevents unprivileged user namespaces. */
-export interface NamespaceSettings {
-  readonly restrictedByAppArmor: boolean;
-  readonly forbiddenToUsers: boolean;
-  readonly disabled: boolean;
-  readonly inContainer: boolean;
+  return openPythonTier(options, installCommand("python3"), (python, host) =>
+    openLandlockSandbox({ ...options, python, host }),
+  );
 }
 
 const appArmorProfile = [
@@ -76,24 +41,25 @@ const appArmorProfile = [
   "sudo tee /etc/apparmor.d/bwrap",
 ].join(" | ");
 
-const causes: readonly (Explanation & { readonly cause: keyof NamespaceSettings })[] = [
+/** What prevents unprivileged user namespaces. */
+const causes: readonly (Explanation & { readonly isIn: (read: typeof readOrNothing) => boolean })[] = [
   {
-    cause: "restrictedByAppArmor",
+    isIn: (read) => /[^0\s]/.test(read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")),
     reason: "AppArmor on this system restricts user namespaces to programs with a profile.",
     fix: [appArmorProfile, "sudo apparmor_parser -r /etc/apparmor.d/bwrap"],
   },
   {
-    cause: "forbiddenToUsers",
+    isIn: (read) => read("/proc/sys/kernel/unprivileged_userns_clone").trim() === "0",
     reason: "This system restricts user namespaces to root.",
     fix: ["sudo sysctl -w kernel.unprivileged_userns_clone=1"],
   },
   {
-    cause: "disabled",
+    isIn: (read) => read("/proc/sys/user/max_user_namespaces").trim() === "0",
     reason: "User namespaces are disabled on this system.",
     fix: ["sudo sysctl -w user.max_user_namespaces=15000"],
   },
   {
-    cause: "inContainer",
+    isIn: (read) => /docker|containerd|kubepods|libpod|lxc/.test(read("/proc/1/cgroup") + read("/proc/1/environ")),
     reason: "This container does not allow nested namespaces.",
     fix: [
       "Start the container with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined",
@@ -101,21 +67,10 @@ const causes: readonly (Explanation & { readonly cause: keyof NamespaceSettings 
   },
 ];
 
-/** Explains an error message of bubblewrap. */
-export function explainBubblewrap(said: string, settings: NamespaceSettings): Explanation {
-  const found = causes.find(({ cause }) => settings[cause]);
+/** Explains an error message of bubblewrap by what the kernel says. */
+export function explainBubblewrap(said: string, read = readOrNothing): Explanation {
+  const found = causes.find(({ isIn }) => isIn(read));
   return found === undefined ? { reason: said, fix: [] } : { reason: `${found.reason} ${said}`, fix: found.fix };
-}
-
-function readNamespaceSettings(): NamespaceSettings {
-  const appArmor = readOrNothing("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").trim();
-  const container = readOrNothing("/proc/1/cgroup") + readOrNothing("/proc/1/environ");
-  return {
-    restrictedByAppArmor: appArmor !== "" && appArmor !== "0",
-    forbiddenToUsers: readOrNothing("/proc/sys/kernel/unprivileged_userns_clone").trim() === "0",
-    disabled: readOrNothing("/proc/sys/user/max_user_namespaces").trim() === "0",
-    inContainer: /docker|containerd|kubepods|libpod|lxc/.test(container),
-  };
 }
 
 const readable = [

@@ -195,27 +195,27 @@ function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<U
   return { header, headerBytes: 0, size, payload };
 }
 
+/** What no run may do. */
+const closed = {
+  network: {
+    allowedDomains: [] as readonly string[],
+    deniedDomains: ["*"],
+    strictAllowlist: true,
+    allowUnixSockets: [] as readonly string[],
+    allowAllUnixSockets: false,
+    allowLocalBinding: false,
+  },
+  allowPty: false,
+  allowAppleEvents: false,
+  enableWeakerNetworkIsolation: false,
+};
+
 /** The fields of sandbox-runtime's `SandboxRuntimeConfig` that matter on macOS. */
-export interface SeatbeltConfiguration {
-  readonly network: {
-    readonly allowedDomains: readonly string[];
-    readonly deniedDomains: readonly string[];
-    readonly strictAllowlist: boolean;
-    readonly allowUnixSockets: readonly string[];
-    readonly allowAllUnixSockets: boolean;
-    readonly allowLocalBinding: boolean;
-  };
-  readonly filesystem: {
-    readonly denyRead: readonly string[];
-    readonly allowRead: readonly string[];
-    readonly allowWrite: readonly string[];
-    readonly denyWrite: readonly string[];
+export type SeatbeltConfiguration = typeof closed & {
+  readonly filesystem: Readonly<Record<"denyRead" | "allowRead" | "allowWrite" | "denyWrite", readonly string[]>> & {
     readonly allowGitConfig: boolean;
   };
-  readonly allowPty: boolean;
-  readonly allowAppleEvents: boolean;
-  readonly enableWeakerNetworkIsolation: boolean;
-}
+};
 
 /** Directories that a run can access, as real paths. */
 export interface SeatbeltPlaces {
@@ -245,14 +245,7 @@ export function seatbeltConfiguration(
       throw new TypeError(`${path} contains characters that Seatbelt rules cannot express.`);
   }
   return {
-    network: {
-      allowedDomains: [],
-      deniedDomains: ["*"],
-      strictAllowlist: true,
-      allowUnixSockets: [],
-      allowAllUnixSockets: false,
-      allowLocalBinding: false,
-    },
+    ...closed,
     filesystem: {
       denyRead: ["/"],
       allowRead: [...system, ...places.readable, ...places.writable],
@@ -260,13 +253,5 @@ export function seatbeltConfiguration(
       denyWrite: [...alwaysWritable.filter((path) => !path.startsWith("/dev/")), ...places.readable],
       allowGitConfig: true,
     },
-    allowPty: false,
-    allowAppleEvents: false,
-    enableWeakerNetworkIsolation: false,
   };
-}
-
-/** Quotes a word for a shell. */
-export function quoteShellWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

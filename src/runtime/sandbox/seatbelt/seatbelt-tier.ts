@@ -1,25 +1,25 @@
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { packageUrl } from "../../../base/paths/location.ts";
-import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
+import type { HostDirectory } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import { driveRun } from "../drive/drive-run.ts";
+import { shellWord } from "../../../base/text/quoted.ts";
 import { type TierOptions, beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
-import { type Python, findPython, installRemedy } from "../find.ts";
-import { testSandbox } from "../find/self-probe.ts";
+import { type Python, installRemedy } from "../find.ts";
+import { openPythonTier } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 import {
   type SeatbeltConfiguration,
-  quoteShellWord,
+  type SeatbeltPlaces,
   seatbeltConfiguration,
   startSeatbeltProcess,
 } from "./seatbelt-process.ts";
 
 /** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
 export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | Explanation> {
-  const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
+  const { peersFrom = [], clock, log } = options;
   if (process.platform !== "darwin") return { reason: "Seatbelt is available on macOS only.", fix: [] };
   if (process.getuid?.() === 0)
     return { reason: "Seatbelt is not available as root: root's processes cannot be prevented from forking.", fix: [] };
@@ -29,16 +29,9 @@ export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | 
       reason: "@anthropic-ai/sandbox-runtime is not installed.",
       fix: [installRemedy(["@anthropic-ai/sandbox-runtime"])],
     };
-  const python = await findPython(options.python);
-  if ("reason" in python) return { reason: python.reason, fix: ["xcode-select --install"] };
-  await sweepLeftovers(log, temporaryDirectory);
-  const host = await makeHostDirectory(python, temporaryDirectory);
-  try {
-    return await testSandbox(await openSeatbeltSandbox({ runtime, python, host, clock, log }), temporaryDirectory);
-  } catch (error) {
-    await removeTree(host.path);
-    throw error;
-  }
+  return await openPythonTier(options, "xcode-select --install", (python, host) =>
+    openSeatbeltSandbox({ runtime, python, host, clock, log }),
+  );
 }
 
 /** Loads the runtime from the `node_modules` of one of `directories`, which must be trusted; `undefined` if it is not installed. */
@@ -88,10 +81,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
   let made = 0;
   await manager.initialize(configurationFor({ readable: [], writable: [] }));
 
-  function configurationFor(places: {
-    readable: readonly string[];
-    writable: readonly string[];
-  }): SeatbeltConfiguration {
+  function configurationFor(places: SeatbeltPlaces): SeatbeltConfiguration {
     return seatbeltConfiguration(places, runtime.getDefaultWritePaths());
   }
 
@@ -115,7 +105,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
         ...(packages === null ? [] : [packages]),
       ];
       const writable = [workspace, output, temporary];
-      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoteShellWord).join(" ");
+      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(shellWord).join(" ");
       const { argv } = await manager.wrapWithSandboxArgv(
         `exec ${command}`,
         "/bin/bash",
