@@ -107,13 +107,3 @@ export interface BlobUsage {
   readonly bytes: number;
   readonly blobs: number;
 }
-
-/** The usage of a store, in total and by owner. An owner is any stable string. */
-export interface CountedUsage {
-  readonly total: BlobUsage;
-  of(owner: string): BlobUsage;
-  add(owner: string, bytes: number): void;
-  remove(owner: string, bytes: number): void;
-  /** The owners that have blobs, with their usage. */
-  owners(): Iterable<readonly [owner: string, usage: BlobUsage]>;
-}

@@ -7,8 +7,6 @@ import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
-import type { BlobOptions } from "./blobs.ts";
-import { blobDefaults } from "./blobs/blob-rules.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
 
 export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
@@ -27,6 +25,24 @@ const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"]
 
 /** What isolates code: the best available tier, or exactly this one. */
 type IsolationForm = (typeof isolationForms)[number];
+
+const blobLimits = [
+  "maxBlobBytes",
+  "quotaBytes",
+  "maxBlobs",
+  "ownerQuotaBytes",
+  "ownerMaxBlobs",
+  "runQuotaBytes",
+  "runMaxBlobs",
+  "ttlMs",
+] as const;
+
+/**
+ * Limits on blobs, with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
+ * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
+ * directory each enforce their own.
+ */
+type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
 /** Options of every door. */
 export interface SkillsOptions {
@@ -65,7 +81,7 @@ export interface SkillsOptions {
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
-  readonly blobs?: BlobOptions;
+  readonly blobs?: BlobLimits;
 }
 
 /** What no user sets: tests replace it. */
@@ -128,7 +144,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   audit: aText,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
-  blobs: { expected: `an object of whole numbers: ${Object.keys(blobDefaults).join(", ")}`, accepts: isBlobLimits },
+  blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
 };
 
 /**
@@ -207,7 +223,7 @@ function isBlobLimits(value: unknown): boolean {
     value !== null &&
     Object.entries(value).every(
       ([name, limit]) =>
-        Object.hasOwn(blobDefaults, name) &&
+        (blobLimits as readonly string[]).includes(name) &&
         (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
     )
   );

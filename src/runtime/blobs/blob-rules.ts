@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
-import type { BlobKind, BlobOptions, BlobRange, BlobUsage, CountedUsage } from "../blobs.ts";
+import type { BlobKind, BlobOptions, BlobRange, BlobUsage } from "../blobs.ts";
 
 /** Whether a text is a well-formed blob id. */
 export function isBlobId(text: string): boolean {
@@ -67,28 +67,32 @@ export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
   return settings;
 }
 
-export function countUsage(start: Iterable<readonly [owner: string, usage: BlobUsage]> = []): CountedUsage {
-  const owners = new Map(start);
-  let total = [...owners.values()].reduce((sum, { bytes, blobs }) => plus(sum, bytes, blobs), nothing);
-  const change = (owner: string, bytes: number, blobs: number): void => {
-    const usage = plus(owners.get(owner) ?? nothing, bytes, blobs);
-    if (usage.blobs > 0) owners.set(owner, usage);
-    else owners.delete(owner);
-    total = plus(total, bytes, blobs);
-  };
-  return {
-    get total() {
-      return total;
-    },
-    of: (owner) => owners.get(owner) ?? nothing,
-    add: (owner, bytes) => {
-      change(owner, bytes, 1);
-    },
-    remove: (owner, bytes) => {
-      change(owner, -bytes, -1);
-    },
-    owners: () => owners,
-  };
+/** The usage of a store, in total and by owner. An owner is any stable string. */
+export class CountedUsage {
+  /** Those that have blobs. */
+  readonly owners: Map<string, BlobUsage>;
+  #total: BlobUsage;
+
+  constructor(start: Iterable<readonly [owner: string, usage: BlobUsage]> = []) {
+    this.owners = new Map(start);
+    this.#total = [...this.owners.values()].reduce((sum, { bytes, blobs }) => plus(sum, bytes, blobs), nothing);
+  }
+
+  get total(): BlobUsage {
+    return this.#total;
+  }
+
+  of(owner: string): BlobUsage {
+    return this.owners.get(owner) ?? nothing;
+  }
+
+  /** Counts `blobs` more, or fewer, and their bytes. */
+  change(owner: string, bytes: number, blobs: 1 | -1): void {
+    const usage = plus(this.of(owner), bytes, blobs);
+    if (usage.blobs > 0) this.owners.set(owner, usage);
+    else this.owners.delete(owner);
+    this.#total = plus(this.#total, bytes, blobs);
+  }
 }
 
 /**

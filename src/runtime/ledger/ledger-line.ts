@@ -20,35 +20,23 @@ function boundedText(text: string): string {
   return `${text.slice(0, startLength)} … ${text.slice(-endLength)} (${text.length} characters, sha256:${digest})`;
 }
 
-/** The names on disk of the fields that hold text. */
-const textKeys = {
-  event: "event",
-  tool: "tool",
-  caller: "caller",
-  project: "project",
-  skill: "skill",
-  asked: "asked",
-  version: "version",
-  digest: "digest",
-  runId: "run_id",
-  isolation: "isolation",
-  outcome: "outcome",
-  code: "code",
-  about: "about",
-  answer: "answer",
-  grant: "grant",
-  sessionId: "session_id",
-  door: "door",
-} as const;
+type TextField = Exclude<keyof LedgerEntry, "at" | "count">;
 
-type TextField = keyof typeof textKeys;
-const textFields = Object.keys(textKeys) as TextField[];
+const textFields =
+  "event tool caller project skill asked version digest runId isolation outcome code about answer grant sessionId door".split(
+    " ",
+  ) as readonly TextField[];
+
+/** The fields that hold text, and their names on disk: `runId` is `run_id`. */
+const textKeys = textFields.map(
+  (field) => [field, field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)] as const,
+);
 
 /** An entry as a line of JSON without its line end, of bounded length. `end`: of the rows before it. Throws for an invalid time. */
 export function toLedgerLine(entry: LedgerEntry, end: ChainEnd): string {
-  const texts = textFields.map((field) => {
+  const texts = textKeys.map(([field, key]) => {
     const text = entry[field];
-    return [textKeys[field], text === undefined ? undefined : boundedText(text)];
+    return [key, text === undefined ? undefined : boundedText(text)];
   });
   const { count } = entry;
   return JSON.stringify({
@@ -74,8 +62,8 @@ export function fromLedgerLine(line: string): LedgerLine {
     typeof after === "number" && typeof chain === "string" ? { before: { rows: after, digest: chain } } : {};
   const at = typeof values["at"] === "string" ? Date.parse(values["at"]) : Number.NaN;
   const texts: { [Field in TextField]?: string } = {};
-  for (const field of textFields) {
-    const value = values[textKeys[field]];
+  for (const [field, key] of textKeys) {
+    const value = values[key];
     if (typeof value === "string") texts[field] = value;
   }
   const { tool, door, outcome, ...rest } = texts;

@@ -2,7 +2,7 @@ import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
-import { checkDeclared, tooLarge } from "./plan/plan-run.ts";
+import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunSpec, SkillVersion } from "./run-spec.ts";
@@ -201,7 +201,7 @@ async function* requestsOf(
 async function hash(skill: Skill, caller: RunCaller, signal: AbortSignal): Promise<string> {
   const hashed = await caller.hashFiles(skill, signal);
   await checkDeclared(skill, hashed, caller.sourceOf(skill));
-  if (hashed.digest === undefined) throw tooLarge(skill.name);
+  if (hashed.digest === undefined) throw skillTooLarge(skill.name);
   return hashed.digest;
 }
 

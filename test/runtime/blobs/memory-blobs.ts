@@ -5,7 +5,7 @@ import {
   blobNotFound,
   blobTooLarge,
   checkKind,
-  countUsage,
+  CountedUsage,
   newBlobId,
   quotaRefusal,
   storeClosed,
@@ -30,7 +30,7 @@ const chunkBytes = 64 * 1024;
 export function memoryBlobs({ now = () => Date.now(), ...options }: MemoryBlobOptions = {}): BlobStore & BlobUpkeep {
   const settings = withBlobDefaults(options);
   const entries = new Map<string, Entry>();
-  const usage = countUsage();
+  const usage = new CountedUsage();
   let closed = false;
 
   const whileOpen = (): void => {
@@ -44,7 +44,7 @@ export function memoryBlobs({ now = () => Date.now(), ...options }: MemoryBlobOp
   };
   const forget = ({ listed }: Entry): void => {
     entries.delete(listed.id);
-    usage.remove(listed.owner, listed.size);
+    usage.change(listed.owner, -listed.size, -1);
   };
   const sweepNow = (): Swept => {
     const expired = [...entries.values()].filter(({ listed }) => listed.expiresAt <= now());
@@ -73,7 +73,7 @@ export function memoryBlobs({ now = () => Date.now(), ...options }: MemoryBlobOp
       const createdAt = now();
       const listed = { ...blob, owner, createdAt, expiresAt: createdAt + settings.ttlMs };
       entries.set(blob.id, { listed, bytes, holds: 0 });
-      usage.add(owner, blob.size);
+      usage.change(owner, blob.size, 1);
       return blob;
     },
     async stat(owner, id) {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import type { SkillsError } from "../../../base/errors.ts";
-import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../../blobs.ts";
+import type { BlobOptions, BlobUsage, StoredBlob } from "../../blobs.ts";
 import {
   type DiskLayout,
   SourceFailure,
@@ -21,7 +21,7 @@ import {
   referencePath,
   shardOf,
 } from "./disk-layout.ts";
-import { blobTooLarge, countUsage, quotaRefusal } from "../blob-rules.ts";
+import { CountedUsage, blobTooLarge, quotaRefusal } from "../blob-rules.ts";
 
 /** The content of a record file. Written once; a blob exists if and only if its record exists. */
 export interface BlobRecord extends StoredBlob {
@@ -196,7 +196,7 @@ export function commitBlob(
     renameSync(`${staged}.content`, objectPath(layout, record.sha256));
     closeSync(openSync(referencePath(layout, record.sha256, key), createFlags, fileMode));
     renameSync(`${staged}.record`, recordPath(layout, key));
-    usage.add(owner, record.size);
+    usage.change(owner, record.size, 1);
     return undefined;
   });
 }
@@ -213,7 +213,7 @@ export function removeBlob(
   const content = objectPath(layout, sha256);
   const prefix = `${path.basename(content)}.`;
   if (!readdirSync(path.dirname(content)).some((name) => name.startsWith(prefix))) rmSync(content, { force: true });
-  usage.remove(ownerKey(owner), size);
+  usage.change(ownerKey(owner), -size, -1);
 }
 
 /**
@@ -241,16 +241,16 @@ export function ownerKey(owner: string): string {
 }
 
 async function countDisk(layout: DiskLayout): Promise<CountedUsage> {
-  const usage = countUsage();
+  const usage = new CountedUsage();
   for await (const { record } of everyRecord(layout)) {
-    if (record !== undefined) usage.add(ownerKey(record.owner), record.size);
+    if (record !== undefined) usage.change(ownerKey(record.owner), record.size, 1);
   }
   return usage;
 }
 
 /** Writes the total usage, then a line for each owner. On a full disk the file is left out, and the next change recounts. */
 function writeUsage(layout: DiskLayout, usage: CountedUsage): void {
-  const lines = [toText(usage.total), ...Array.from(usage.owners(), ([key, each]) => `${key} ${toText(each)}`)];
+  const lines = [toText(usage.total), ...Array.from(usage.owners, ([key, each]) => `${key} ${toText(each)}`)];
   try {
     writeFileSync(layout.usage, `${lines.join("\n")}\n`, { flag: "wx", mode: fileMode });
   } catch (error) {
@@ -271,7 +271,7 @@ function parseUsage(text: string): CountedUsage | undefined {
     const [, key = "", bytes, blobs] = /^([0-9a-f]{32}) (\d+) (\d+)$/.exec(line) ?? [];
     return [key, { bytes: Number(bytes), blobs: Number(blobs) }];
   });
-  const usage = countUsage(owners);
+  const usage = new CountedUsage(owners);
   return total === toText(usage.total) ? usage : undefined;
 }
 

@@ -127,7 +127,7 @@ async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: A
     const hashed = await caller.hashFiles(skill, signal);
     const { files, digest, tooLarge: isTooLarge } = hashed;
     room -= files.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
-    if (digest === undefined || isTooLarge === true || room < 0) throw tooLarge(skill.name);
+    if (digest === undefined || isTooLarge === true || room < 0) throw skillTooLarge(skill.name);
     await checkDeclared(skill, hashed, caller.sourceOf(skill));
     const mount = { name: skill.name, slug: skill.slug, version: skill.version, digest };
     planned.set(mount, { skill, files });
@@ -154,7 +154,7 @@ export function skillChanged(name: string, path?: string): SkillsError {
   });
 }
 
-export function tooLarge(name: string): SkillsError {
+export function skillTooLarge(name: string): SkillsError {
   const hint = `All skills of one run together may have ${maxMountedBytes / 1024 / 1024} MiB.`;
   return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
     facts: { hint, retryable: false },

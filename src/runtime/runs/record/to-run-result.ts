@@ -154,7 +154,11 @@ async function keepIfPossible(
   kind: string,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
-  return await blobs.put(owner, kind, bytes).then(({ id }) => id, nothing);
+  try {
+    return (await blobs.put(owner, kind, bytes)).id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The ids that a program returned as its output, as far as the caller can read them. */

@@ -32,10 +32,11 @@ export async function planReplay(
   if (reasons.length === 0) reasons.push(...(await changedPackages(recorded, skills, { ...given, caller: seeing })));
   if (reasons.length > 0) throw notReplayable(spec.runId, reasons, skills.missing.length > 0 ? hint : undefined);
   const own = spec.skill && skills.find(spec.skill);
-  const { parent: _parent, session: _session, label: _label, ...again } = spec;
+  const { program, skill, mounts, brokered, limits, clamped } = spec;
   // What the skill declares, not what the record says: it is a file.
   const needs = own === undefined ? noNeeds : permissionsOf(own);
-  return { caller: seeing, spec: { ...again, runId, replays: spec.runId, needs, ...requesterOf(caller) } };
+  const again = { program, ...(skill && { skill }), mounts, brokered, blobs: spec.blobs, limits, clamped, needs };
+  return { caller: seeing, spec: { ...again, runId, replays: spec.runId, ...requesterOf(caller) } };
 }
 
 const hint =

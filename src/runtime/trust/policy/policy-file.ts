@@ -33,18 +33,11 @@ export type SettingName = keyof typeof settings;
 
 export type PolicySettings = { readonly [Name in SettingName]: (typeof settings)[Name]["values"][number] };
 
-/** What holds where no policy says anything. */
-export const defaultPolicySettings: PolicySettings = Object.freeze({
-  runs: "sandbox",
+/** What holds where no policy says anything: the most permissive value, except of reads. */
+export const defaultPolicySettings = Object.freeze({
+  ...Object.fromEntries(Object.entries(settings).map(([name, { values }]) => [name, values[0]])),
   reads: "ask",
-  approvals: "everywhere",
-  prompts: true,
-  answers: true,
-  scripts: true,
-  worktrees: "shared",
-  isolation: "none",
-  project: "write",
-});
+}) as PolicySettings;
 
 interface ListForm {
   readonly about: string;
