@@ -12,7 +12,7 @@ import type { OptionValues } from "./command.ts";
 import { createListing } from "./listing.ts";
 import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
-import { type Terminal, onInterruption } from "./report/terminal.ts";
+import { type Terminal, interruptible } from "./report/terminal.ts";
 import { shellWord } from "../base/text/quoted.ts";
 
 export interface Tools {
@@ -53,7 +53,6 @@ export async function callTools(
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
-  const { signal, stop } = onInterruption();
   const printed = openSafeLines(
     (text) => terminal.echo(text),
     (text) => rewrite(text, catalog),
@@ -62,35 +61,32 @@ export async function callTools(
     if (event.type === "started") terminal.progress.show("running");
     if (event.type === "printed") printed.push(event.text);
   };
-  try {
-    const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
-    const caller = createCaller(session, { door: "cli", onEvent, ask: terminal.ask });
-    const shown = async <Output>(work: () => Promise<Output>): Promise<Output> => {
-      terminal.progress.show("starting");
-      return await work().finally(() => {
-        printed.end();
-        terminal.progress.done();
-      });
-    };
-    return await perform({
-      app,
-      caller,
-      catalog,
-      signal,
-      call: (tool, input) => shown(() => app.toolbox.call(tool, input, caller, signal)),
-      replay: (runId) => shown(() => app.toolbox.replay(runId, caller, signal)),
+  const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
+  const caller = createCaller(session, { door: "cli", onEvent, ask: terminal.ask });
+  const shown = async <Output>(work: () => Promise<Output>): Promise<Output> => {
+    terminal.progress.show("starting");
+    return await work().finally(() => {
+      printed.end();
+      terminal.progress.done();
     });
-  } catch (error) {
-    if (!signal.aborted) {
+  };
+  const work = async (signal: AbortSignal): Promise<number> => {
+    try {
+      return await perform({
+        app,
+        caller,
+        catalog,
+        signal,
+        call: (tool, input) => shown(() => app.toolbox.call(tool, input, caller, signal)),
+        replay: (runId) => shown(() => app.toolbox.replay(runId, caller, signal)),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
       reportRefusal(withOptions(reword(error, catalog), options), { json }, terminal);
       return 1;
     }
-    terminal.note("interrupted; the run was cancelled");
-    return 130;
-  } finally {
-    stop();
-    await app.close();
-  }
+  };
+  return await interruptible(terminal, work, "interrupted; the run was cancelled").finally(() => app.close());
 }
 
 /** A command of the hint finds the same skill, also when it is copied: with the options that named its place here. */

@@ -83,16 +83,14 @@ export interface Command<Options extends OptionTable = OptionTable> {
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
   /** Returns the exit code. Throws INVALID_OPTIONS for a usage error (exit code 2) before it does anything. */
-  run(given: CommandArguments<Options>, terminal: Terminal, loadAll: LoadAll): Promise<number>;
+  run(given: CommandArguments<Options>, terminal: Terminal, others: Others): Promise<number>;
 }
 
-/** Loads every public command, for those that describe the others. */
-type LoadAll = () => Promise<readonly ListedCommand[]>;
-
-export interface ListedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly command: Command;
+/** The other commands, for those that describe them. */
+export interface Others {
+  /** The public ones. */
+  readonly listed: () => readonly { readonly name: string; readonly summary: string }[];
+  readonly load: (name: string) => Promise<Command | undefined>;
 }
 
 /** Infers the types of the arguments of `run` from the options. */

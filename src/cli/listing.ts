@@ -12,7 +12,8 @@ import type { Terminal } from "./report/terminal.ts";
 import { existsSync, statSync } from "node:fs";
 import type { Standings } from "../runtime/runs.ts";
 import { isNothing, permissionsOf } from "../skills/permissions.ts";
-import type { OfferedSkill } from "../skills/skill.ts";
+import { SkillsError } from "../base/errors.ts";
+import { type OfferedSkill, noSuchSkill } from "../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
 import { dataDirectory } from "./data-directory.ts";
 
@@ -61,6 +62,13 @@ export async function createListing(
   await catalog.ready;
   terminal.progress.done();
   return { catalog, roots: searched, complete: faults.length === 0 && fetched?.complete !== false };
+}
+
+/** A skill by its name or slug. Throws SKILL_NOT_FOUND with the nearest names. */
+export function findOffered(catalog: Pick<Catalog, "find" | "snapshot">, name: string): OfferedSkill {
+  const offered = catalog.find(name);
+  if (offered === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, catalog.snapshot));
+  return offered;
 }
 
 const none: Standings = new Map();

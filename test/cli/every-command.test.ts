@@ -42,7 +42,7 @@ const lines: Record<
   update: [],
   outdated: [],
   verify: [],
-  "list-names": [],
+  complete: ["--", "comp"],
 };
 
 test.each(Object.entries(lines))("%s does the same as a process", async (command, args) => {

@@ -3,6 +3,8 @@ import { type SkillsOptions, idleGrants } from "../../runtime/options.ts";
 import { grantText, parseGrant, permissionNames } from "../../wire/grant-text.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { type OptionTable, type OptionValues, usageError, texts, text, choice } from "../command.ts";
+import type { Log } from "../../base/log.ts";
+import type { roots } from "./shared-options.ts";
 import { oneOf, toAbsolute } from "./values.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */
@@ -36,6 +38,19 @@ export function toRunningOptions({
     grants: grant,
     ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }),
     ...(isolation !== undefined && { isolation }),
+  };
+}
+
+/** The options of a command that offers skills and runs their code, as settings. Throws INVALID_OPTIONS. */
+export function toSkillsOptions(given: OptionValues<typeof running & typeof roots>, log: Log): SkillsOptions {
+  const { skills, source, "allow-private": allowPrivate, "no-default-roots": isNarrow } = given;
+  return {
+    log,
+    ...toRunningOptions(given),
+    defaultRoots: isNarrow !== true,
+    ...(skills !== undefined && { skills: skills.map(toAbsolute) }),
+    ...(source !== undefined && { sources: source }),
+    ...(allowPrivate !== undefined && { allowPrivate }),
   };
 }
 

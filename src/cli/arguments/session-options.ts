@@ -3,9 +3,9 @@ import type { SkillsOptions } from "../../runtime/options.ts";
 import { createFileLog } from "../open-log.ts";
 import { type OptionTable, type OptionValues, choice, flag, text } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
-import { running, toRunningOptions } from "./running-options.ts";
-import { notes, roots, toSourceOptions } from "./shared-options.ts";
-import { reasonOf, toAbsolute } from "./values.ts";
+import { running, toSkillsOptions } from "./running-options.ts";
+import { notes, roots } from "./shared-options.ts";
+import { reasonOf } from "./values.ts";
 
 /** Options of the commands that stand between an editor and its agent. */
 export const session = {
@@ -45,7 +45,7 @@ export function createSessionOptions(
   given: OptionValues<typeof session>,
   { log: stderr }: Pick<Terminal, "log">,
 ): SkillsOptions | undefined {
-  const runningOptions = toRunningOptions(given);
+  const options = toSkillsOptions(given, stderr);
   let log: Log = stderr;
   if (given.log !== undefined) {
     try {
@@ -56,11 +56,8 @@ export function createSessionOptions(
     }
   }
   return {
+    ...options,
     log,
-    ...runningOptions,
-    ...toSourceOptions(given),
-    defaultRoots: given["no-default-roots"] !== true,
-    ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
     ...(given.emit !== undefined && { emit: given.emit }),
     ...(given.tools !== undefined && { tools: given.tools }),
     teach: given["no-teach"] !== true,

@@ -1,5 +1,4 @@
-import type { SkillsOptions } from "../../runtime/options.ts";
-import { type OptionTable, type OptionValues, usageError, texts, flag, text } from "../command.ts";
+import { type OptionTable, usageError, texts, flag, text } from "../command.ts";
 import type { Source } from "../../sources/source.ts";
 
 /** Options for the directories of skills. */
@@ -12,17 +11,6 @@ export const roots = {
   "allow-private": texts("HOST", "A --source may be on HOST although its address is private. Repeatable."),
   "no-default-roots": flag("Look in the --skills directories and --source only."),
 } as const satisfies OptionTable;
-
-/** The sources as settings. */
-export function toSourceOptions({
-  source,
-  "allow-private": allowPrivate,
-}: OptionValues<typeof roots>): Pick<SkillsOptions, "sources" | "allowPrivate"> {
-  return {
-    ...(source !== undefined && { sources: source }),
-    ...(allowPrivate !== undefined && { allowPrivate }),
-  };
-}
 
 export const cwd = text("DIR", "The project's directory. Default: the current directory.");
 

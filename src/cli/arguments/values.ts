@@ -23,6 +23,14 @@ export function directoryFault(option: string, directory: string): string[] {
   }
 }
 
+/** The directory that an option names, absolute; without the option, the current one. Throws INVALID_OPTIONS if it cannot be read. */
+export function existingDirectory(option: string, given?: string): string {
+  const directory = toAbsolute(given ?? ".");
+  const [fault] = given === undefined ? [] : directoryFault(option, directory);
+  if (fault !== undefined) throw usageError(fault);
+  return directory;
+}
+
 /**
  * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object if absent. Throws
  * INVALID_OPTIONS if it is not JSON or cannot be read.

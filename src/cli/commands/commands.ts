@@ -85,7 +85,7 @@ export const commands = {
     load: () => import("./sources/outdated.ts"),
   },
   verify: { summary: "Compare installed skills with the lock", load: () => import("./sources/verify.ts") },
-  "list-names": { load: async () => ({ command: (await import("./completion.ts")).listNames }) },
+  complete: { load: async () => ({ command: (await import("./completion.ts")).complete }) },
   "mcp-bridge": { load: () => import("./serve/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 

@@ -3,7 +3,7 @@ import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
 import type { RuleOrigin } from "../../conformance/rule.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { directoryFault, toAbsolute, reasonOf } from "../arguments/values.ts";
+import { existingDirectory, toAbsolute, reasonOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text, choice } from "../command.ts";
 import { type Terminal, onInterruption } from "../report/terminal.ts";
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -59,9 +59,7 @@ export const command = defineCommand({
     if (client) {
       return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
     }
-    const directory = cwd === undefined ? undefined : toAbsolute(cwd);
-    const [fault] = directory === undefined ? [] : directoryFault("--cwd", directory);
-    if (fault !== undefined) throw usageError(fault);
+    const directory = cwd === undefined ? undefined : existingDirectory("--cwd", cwd);
     const [agent, ...args] = rest ?? [];
     if (agent === undefined || agent === "")
       throw usageError("missing agent; write: acp-skills conformance -- AGENT [ARG…]");

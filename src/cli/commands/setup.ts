@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { findCommand } from "../../runtime/sandbox.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
@@ -6,6 +6,8 @@ import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text } from "../command.ts";
 import { dataDirectory } from "../data-directory.ts";
+import { safeText } from "../report/safe-text.ts";
+import type { Terminal } from "../report/terminal.ts";
 import { homePath } from "../../base/paths/location.ts";
 import {
   type SettingsFileChange,
@@ -16,7 +18,15 @@ import {
   planFound,
   settingsFilesOf,
 } from "./setup/plan-files.ts";
-import { type Editor, type NewAgent, type Plan, type SetupEnvironment, isTransient, ownWords } from "./setup/editor.ts";
+import {
+  type Editor,
+  type NewAgent,
+  type Plan,
+  type SetupEnvironment,
+  isTransient,
+  ownWords,
+  wrapWords,
+} from "./setup/editor.ts";
 import { editorNames } from "./setup/editor-names.ts";
 import { editorNamed } from "./setup/editors.ts";
 import {
@@ -53,18 +63,24 @@ export const command = defineCommand({
     "For VS Code, its forks, code-server and its servers on other machines, and the project's .vscode/settings.json; where no agent is configured, adds each known one that is on PATH.",
     "With -- AGENT, adds an agent. Comments, environment variables and arguments stay as they are; links are followed, but none that came with the project.",
     "For CodeCompanion, avante.nvim and agentic.nvim writes a file of its own into after/plugin; for agent-shell a block into Emacs's init file.",
+    "For Obsidian prints what to enter in the settings of its plugin.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
     "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
     "Exits with 1 if there is nothing to set up, or a file cannot be read or written.",
   ],
   async run({ positionals: [given = ""], options, rest }, terminal) {
-    const { name, editor } = editorNamed(given);
+    const editor = editorNamed(given);
     const [program, ...args] = rest ?? [];
     if (program === undefined && rest !== undefined) throw usageError("missing agent after --");
     if (program === undefined && options.name !== undefined)
       throw usageError("--name is the name of an agent to add; write: -- AGENT [ARG…]");
     if (options.undo === true && (options.write === true || program !== undefined))
       throw usageError("--undo takes neither --write nor an agent");
+    if (editor === undefined) {
+      if (options.write === true || options.undo === true)
+        throw usageError("the plugin writes its settings itself; enter there what setup obsidian prints");
+      return await showInstructions(rest, terminal);
+    }
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
       throw usageError(
@@ -76,11 +92,10 @@ export const command = defineCommand({
       platform: process.platform,
       env: process.env,
       exists: existsSync,
-      read: readIfThere,
       find: findCommand,
     };
     const context = {
-      name,
+      name: given,
       editor,
       where: { ...where, wrapper: ownWords(process) },
       terminal,
@@ -90,12 +105,16 @@ export const command = defineCommand({
   },
 });
 
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
+/** What a person enters in Obsidian: its plugin would write its own settings again over a change of the file. */
+async function showInstructions(agent: readonly string[] = ["AGENT", "[ARG…]"], terminal: Terminal): Promise<number> {
+  const [node, ...args] = wrapWords(ownWords(process), agent, terminal.home);
+  await terminal.print([
+    "In Obsidian, in the settings of the plugin Agent Client, give each agent:\n",
+    `  Path:       ${safeText(node ?? "")}\n`,
+    ...args.map((word, index) => `  ${index === 0 ? "Arguments:" : "          "}  ${safeText(word)}\n`),
+    "One argument a line. Then open the plugin's chat, and type /.\n",
+  ]);
+  return 0;
 }
 
 async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {

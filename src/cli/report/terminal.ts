@@ -167,6 +167,24 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly stop:
   return { signal: controller.signal, stop };
 }
 
+/** Works until SIGINT or SIGTERM, and returns the exit code: 130 with a note, which says `what`, if that ended the work. */
+export async function interruptible(
+  { note }: Pick<Terminal, "note">,
+  work: (signal: AbortSignal) => Promise<number>,
+  what = "interrupted",
+): Promise<number> {
+  const { signal, stop } = onInterruption();
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    note(what);
+    return 130;
+  } finally {
+    stop();
+  }
+}
+
 const codes = {
   bold: [1, 22],
   dim: [2, 22],

@@ -90,18 +90,23 @@ test.skipIf(!isHere("zsh"))(
   },
 );
 
-test.each(shells)("the script for %s has every command, option and closed value", async (shell) => {
-  const script = scripts.get(shell) ?? "";
-  for (const { name } of listedCommands()) {
+test("every command, option and closed value is a candidate", async () => {
+  const at = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await runCli(["complete", "--", ...words], { cwd: project.directory });
+    return stdout.split("\n").map((line) => line.split("\t")[0] ?? "");
+  };
+  const names = listedCommands().map(({ name }) => name);
+  expect(await at("")).toEqual(expect.arrayContaining(names));
+  for (const name of names) {
     const { command }: { command: Command } = await commands[name].load();
-    expect(script).toMatch(new RegExp(`\\b${name}\\b`));
-    for (const [option, { choices = [] }] of Object.entries(command.options)) {
-      expect(script).toMatch(
-        shell === "fish" ? new RegExp(`${name}".* -l ${option}\\b`) : new RegExp(`--${option}\\b`),
-      );
-      for (const choice of choices) expect(script).toContain(choice);
-    }
+    const options = Object.entries(command.options);
+    expect(await at(name, "-")).toEqual(expect.arrayContaining(["--help", ...options.map(([long]) => `--${long}`)]));
+    for (const [long, { choices = [] }] of options)
+      expect(await at(name, `--${long}`, "")).toEqual(expect.arrayContaining([...choices]));
   }
+  // After a value that is no list, and after --, the shell completes files.
+  expect(await at("wrap", "--", "")).toEqual([""]);
+  expect(await at("run", "x", "--script", "")).toEqual([""]);
 });
 
 test("names the shells that there are", async () => {

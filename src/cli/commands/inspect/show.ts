@@ -4,12 +4,12 @@ import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import { type HashedSkill, createSkillHasher } from "../../../skills/hash.ts";
 import { permissionWords, permissionsOf } from "../../../skills/permissions.ts";
-import { type OfferedSkill, type Skill, noSuchSkill } from "../../../skills/skill.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
-import { findStates, createListing } from "../../listing.ts";
+import { createListing, findOffered, findStates } from "../../listing.ts";
 import { labelled, padToWidth } from "../../report/table.ts";
 import { safeLines } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
@@ -36,11 +36,7 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [name = ""] }, terminal) {
     const { catalog, complete } = await createListing(options, terminal);
-    const offered = catalog.find(name);
-    if (offered === undefined) {
-      terminal.note(noSuchSkill(name, catalog.snapshot));
-      return 1;
-    }
+    const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
     const probes = openEnvironmentProbes({ catalog }, source, {

@@ -4,13 +4,13 @@ import { findPython, installRequirements } from "../../../runtime/sandbox.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { directoryFault, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, text } from "../../command.ts";
+import { existingDirectory } from "../../arguments/values.ts";
+import { defineCommand, text } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
-import { createListing } from "../../listing.ts";
+import { createListing, findOffered } from "../../listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
-import { onInterruption } from "../../report/terminal.ts";
-import { noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
+import { interruptible } from "../../report/terminal.ts";
+import { requirementsFile } from "../../../skills/skill.ts";
 
 const longestFile = 1024 * 1024;
 
@@ -29,16 +29,11 @@ export const command = defineCommand({
     notes.data,
   ],
   async run({ options: given, positionals: [name = ""] }, terminal) {
-    const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
-    const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
-    if (fault !== undefined) throw usageError(fault);
+    const { "find-links": links } = given;
+    const wheels = links === undefined ? undefined : existingDirectory("--find-links", links);
     const { catalog, complete } = await createListing(given, terminal);
     if (!complete) return 2;
-    const skill = catalog.find(name)?.skill;
-    if (skill === undefined) {
-      terminal.note(noSuchSkill(name, catalog.snapshot));
-      return 1;
-    }
+    const { skill } = findOffered(catalog, name);
     const report = async (python: string | null, directory: string | null): Promise<number> => {
       if (given.json === true) await terminal.printJson({ skill: skill.name, python, directory });
       else if (python !== null) await terminal.print([`${skill.name} has its packages, for Python ${python}\n`]);
@@ -60,30 +55,25 @@ export const command = defineCommand({
       terminal.note(python.reason);
       return 1;
     }
-    const { signal, stop } = onInterruption();
-    const { log } = terminal;
     terminal.progress.show(`installing the packages of ${skill.name}`);
-    try {
+    const install = async (signal: AbortSignal): Promise<number> => {
       const { directory } = await installRequirements({
         requirements: part.bytes,
         python: python.executable,
         cache: packagesIn(dataDirectory(terminal)),
-        log,
+        log: terminal.log,
         skill: skill.directory,
         ...(wheels !== undefined && { wheels }),
         signal,
       });
       return await report(python.version, directory);
+    };
+    try {
+      return await interruptible(terminal, install, "interrupted; nothing was installed");
     } catch (error) {
-      if (signal.aborted) {
-        terminal.note("interrupted; nothing was installed");
-        return 130;
-      }
       if (!isSkillsError(error)) throw error;
       reportRefusal(error, given, terminal);
       return 1;
-    } finally {
-      stop();
     }
   },
 });

@@ -3,9 +3,9 @@ import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../runtime/options.ts";
-import { running, toRunningOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
-import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { running, toSkillsOptions } from "../../arguments/running-options.ts";
+import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, flag } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { spawn } from "node:child_process";
@@ -40,19 +40,8 @@ export const command = defineCommand({
     const port = toNumber("--port", options.port, { least: 0, most: 65_535 }) ?? 0;
     const idleMinutes =
       toNumber("--idle-minutes", options["idle-minutes"], { least: 1, most: 10_080 }) ?? defaultIdleMinutes;
-    const directory = toAbsolute(options.cwd ?? ".");
-    const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
-    if (fault !== undefined) throw usageError(fault);
-    const settings = readOptions(
-      {
-        log: terminal.log,
-        defaultRoots: options["no-default-roots"] !== true,
-        skills: (options.skills ?? []).map(toAbsolute),
-        ...toRunningOptions(options),
-        ...toSourceOptions(options),
-      },
-      { home: terminal.home },
-    );
+    const directory = existingDirectory("--cwd", options.cwd);
+    const settings = readOptions(toSkillsOptions(options, terminal.log), { home: terminal.home });
     // What runCommand sets for commands that read once and end.
     setFlagsFromString("--semi-space-growth-factor=2");
     const app = openApp(settings);

@@ -6,9 +6,9 @@ import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/admission.ts";
-import { running, toRunningOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots, toSourceOptions } from "../../arguments/shared-options.ts";
-import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { running, toRunningOptions, toSkillsOptions } from "../../arguments/running-options.ts";
+import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { existingDirectory, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, flag } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
@@ -49,28 +49,22 @@ export const command = defineCommand({
       await terminal.print([newTokenText()]);
       return 0;
     }
-    const { skills = [], "no-default-roots": isNarrow, host = "127.0.0.1" } = options;
+    const { audit, host = "127.0.0.1" } = options;
     const port = toPort(options.port);
-    const runningOptions = toRunningOptions(options);
-    const directory = toAbsolute(options.cwd ?? ".");
-    const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
-    if (fault !== undefined) throw usageError(fault);
-    const { audit } = options;
+    toRunningOptions(options);
+    const directory = existingDirectory("--cwd", options.cwd);
     if (audit !== undefined && audit !== "-") checkAudit(audit);
     const opened = await loadServeConfig(options.config, terminal);
     if (opened === undefined) return 2;
     const { config: given, skills: configured } = opened;
     const { createHttpLog } = await import("../../../serve/telemetry.ts");
     const { log, requestEnded } = await createHttpLog({ level: toLogLevel(options["log-level"]) });
-    const sourceOptions = toSourceOptions(options);
+    const skillsOptions = toSkillsOptions(options, log);
     const settings = readOptions({
-      log,
-      defaultRoots: isNarrow !== true,
-      skills: [...skills.map(toAbsolute), ...configured],
-      ...runningOptions,
-      ...sourceOptions,
+      ...skillsOptions,
+      skills: [...(skillsOptions.skills ?? []), ...configured],
+      sources: [...(skillsOptions.sources ?? []), ...given.sources],
       ...(audit !== undefined && { audit: audit === "-" ? audit : toAbsolute(audit) }),
-      sources: [...(sourceOptions.sources ?? []), ...given.sources],
     });
     // What runCommand sets for commands that read once and end; a server that answers for days collects half as often with the default.
     // An index of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.

@@ -9,8 +9,6 @@ export interface SetupEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exists: (path: string) => boolean;
-  /** The text of a file that says where an editor has its files; undefined if it cannot be read. */
-  readonly read: (path: string) => string | undefined;
   /** The absolute path of a program on `PATH`. */
   readonly find: (program: string) => string | undefined;
   /** The words of a command that runs this program whatever PATH its caller has. */
@@ -104,26 +102,20 @@ export function isBroken(words: readonly string[], exists: (path: string) => boo
   return before.some((word) => (path.posix.isAbsolute(word) || path.win32.isAbsolute(word)) && !exists(word));
 }
 
-type Places = Pick<SetupEnvironment, "home" | "env">;
+const bases = {
+  config: ["XDG_CONFIG_HOME", ".config"],
+  data: ["XDG_DATA_HOME", ".local/share"],
+  roaming: ["APPDATA", "AppData/Roaming"],
+  local: ["LOCALAPPDATA", "AppData/Local"],
+} as const;
 
-/** A program's directory below `$XDG_CONFIG_HOME`, which has to be absolute, or `~/.config`. */
-export function configDirectory({ home, env }: Places, program: string): string {
-  const { XDG_CONFIG_HOME: given = "" } = env;
-  return path.join(path.isAbsolute(given) ? given : path.join(home, ".config"), program);
-}
-
-/** A program's directory below `$XDG_DATA_HOME`, likewise, or `~/.local/share`. */
-export function xdgDataDirectory({ home, env }: Places, program: string): string {
-  const { XDG_DATA_HOME: given = "" } = env;
-  return path.join(path.isAbsolute(given) ? given : path.join(home, ".local", "share"), program);
-}
-
-/** A program's directory below `%APPDATA%`. */
-export function roamingDirectory({ home, env }: Places, program: string): string {
-  return path.join(env["APPDATA"] || path.join(home, "AppData", "Roaming"), program);
-}
-
-/** A program's directory below `%LOCALAPPDATA%`. */
-export function localDirectory({ home, env }: Places, program: string): string {
-  return path.join(env["LOCALAPPDATA"] || path.join(home, "AppData", "Local"), program);
+/** A program's directory of one kind: below what a variable names by an absolute path, or the usual place in the home directory. */
+export function programDirectory(
+  { home, env }: Pick<SetupEnvironment, "home" | "env">,
+  kind: keyof typeof bases,
+  program: string,
+): string {
+  const [variable, usual] = bases[kind];
+  const given = env[variable] ?? "";
+  return path.join(path.isAbsolute(given) ? given : path.join(home, usual), program);
 }

@@ -5,9 +5,8 @@ import type { Editor } from "./editor.ts";
 import { type EditorName, editorNames } from "./editor-names.ts";
 import { acpx, jetbrains, vscode, zed } from "./editors/json-editors.ts";
 import { agentShell, agentic, avante, codecompanion } from "./editors/program-editors.ts";
-import { obsidian } from "./editors/obsidian.ts";
 
-const editors: Readonly<Record<EditorName, Editor>> = {
+const editors: Readonly<Record<Exclude<EditorName, "obsidian">, Editor>> = {
   zed,
   jetbrains,
   codecompanion,
@@ -15,7 +14,6 @@ const editors: Readonly<Record<EditorName, Editor>> = {
   agentic,
   "agent-shell": agentShell,
   vscode,
-  obsidian,
   acpx,
 };
 
@@ -34,10 +32,10 @@ const aliases: Readonly<Record<string, EditorName>> = {
   windsurf: "vscode",
 };
 
-/** Throws INVALID_OPTIONS for a name that is not an editor's. */
-export function editorNamed(name: string): { readonly name: EditorName; readonly editor: Editor } {
+/** Undefined for Obsidian, whose plugin writes its settings itself. Throws INVALID_OPTIONS for a name that is not an editor's. */
+export function editorNamed(name: string): Editor | undefined {
   const known = editorNames.find((one) => one === name);
-  if (known !== undefined) return { name: known, editor: editors[known] };
+  if (known !== undefined) return known === "obsidian" ? undefined : editors[known];
   const [close] = nearest(name, editorNames);
   const meant = aliases[name.toLowerCase()] ?? close;
   throw usageError(

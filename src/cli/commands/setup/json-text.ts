@@ -2,15 +2,15 @@ import {
   type JSONPath,
   type Node,
   type ParseError,
+  applyEdits,
   findNodeAtLocation,
+  modify,
   parse,
   parseTree,
   printParseErrorCode,
-  applyEdits,
-  modify,
 } from "jsonc-parser";
 import { isObject } from "../../../base/json/json-value.ts";
-import { parseJsonNode, rangeOf } from "../../../base/json/json-text.ts";
+import { rangeOf } from "../../../base/json/json-text.ts";
 import { SkillsError } from "../../../base/errors.ts";
 
 /**
@@ -18,34 +18,14 @@ import { SkillsError } from "../../../base/errors.ts";
  * JSON; comments and commas before a closing bracket are allowed where `lenient`.
  */
 export function readSettings(text: string, lenient: boolean): Readonly<Record<string, unknown>> {
-  const errors: ParseError[] = [];
   if (text.trim() === "") return {};
-  const value = parse(text, errors, { allowTrailingComma: true, disallowComments: false }) as unknown;
+  const errors: ParseError[] = [];
+  const value = parse(text, errors, { allowTrailingComma: lenient, disallowComments: !lenient }) as unknown;
   const [first] = errors;
-  if (!lenient) {
-    const strict = parseJsonNode(text);
-    if ("fault" in strict) throw notJson(text, strict.fault.offset, strict.fault.message);
-  }
-  if (first !== undefined)
-    throw notJson(text, first.offset, messages[printParseErrorCode(first.error)] ?? "cannot be read");
+  if (first !== undefined) throw notJson(text, first.offset, `not JSON (${printParseErrorCode(first.error)})`);
   if (isObject(value)) return value;
   throw notJson(text, parseTree(text)?.offset ?? 0, "an object is expected: { … }");
 }
-
-/** By the names that jsonc-parser has for its codes. */
-const messages: Readonly<Record<string, string>> = {
-  InvalidSymbol: "not a JSON value",
-  InvalidNumberFormat: "not a number",
-  PropertyNameExpected: "a key in quotes is expected",
-  ValueExpected: "a value is expected",
-  ColonExpected: "a colon is expected",
-  CommaExpected: "a comma is expected",
-  CloseBraceExpected: "} is expected",
-  CloseBracketExpected: "] is expected",
-  EndOfFileExpected: "text after the end of the JSON value",
-  UnexpectedEndOfComment: "a comment that does not end",
-  UnexpectedEndOfString: "a string that does not end",
-};
 
 /** The error for a value that has another type than the editor expects. */
 export function wrongType(text: string, path: JSONPath, expected: string): SkillsError {
@@ -55,31 +35,26 @@ export function wrongType(text: string, path: JSONPath, expected: string): Skill
 }
 
 /**
- * Throws UNREADABLE if a key is twice in the settings, in one of the objects of these names, or in one of their entries: editors read the
- * last of two, and a change would be made to the first.
+ * Throws UNREADABLE if one of these keys is twice in the settings, or any key is in their values: editors read the last of two, and a change
+ * would be made to the first.
  */
 export function refuseTwins(text: string, names: readonly string[]): void {
-  const holders = valuesIn(text, parseTree(text), names).filter(([name]) => names.includes(name));
-  for (const [, holder] of holders) for (const [, entry] of valuesIn(text, holder)) valuesIn(text, entry);
+  const children = parseTree(text)?.children?.filter((property) =>
+    names.includes(String(property.children?.[0]?.value)),
+  );
+  const [twin] = twinsIn({ children: children ?? [] });
+  if (twin !== undefined) throw notJson(text, twin.offset, `${JSON.stringify(twin.value)} is here twice; delete one`);
 }
 
-/** The properties of an object, or the items of a list. Throws for a key that is there twice, if it is one of `names` or these are absent. */
-function valuesIn(
-  text: string,
-  node: Node | undefined,
-  names?: readonly string[],
-): readonly (readonly [string, Node])[] {
-  const { type, children = [] } = node ?? {};
-  if (type === "array") return children.map((item) => ["", item]);
-  const found = new Map<string, Node>();
-  for (const { children: [key, value] = [] } of type === "object" ? children : []) {
-    if (key === undefined || value === undefined) continue;
-    const name = String(key.value);
-    if (found.has(name) && names?.includes(name) !== false)
-      throw notJson(text, key.offset, `${JSON.stringify(name)} is here twice; delete one`);
-    found.set(name, value);
+/** Keys that occur twice in one object, at their later places. */
+function* twinsIn({ children = [] }: Pick<Node, "children">): Generator<Node, void> {
+  const seen = new Set<unknown>();
+  for (const child of children) {
+    const key = child.type === "property" ? child.children?.[0] : undefined;
+    if (key !== undefined && seen.has(key.value)) yield key;
+    seen.add(key?.value);
+    yield* twinsIn(child);
   }
-  return [...found];
 }
 
 function notJson(text: string, offset: number, message: string): SkillsError {
@@ -104,70 +79,35 @@ export function editJson(text: string, changes: readonly JsonChange[]): string {
 }
 
 function setValue(text: string, path: JSONPath, value: unknown): string {
+  if (value === undefined) return applyEdits(text, modify(text, path, undefined, {}));
   const root = parseTree(text);
-  if (root === undefined) return text;
-  const node = findNodeAtLocation(root, path);
-  if (value === undefined) return node === undefined ? text : applyEdits(text, modify(text, path, undefined, {}));
-  const format = formatOf(text);
-  if (node !== undefined)
-    return splice(text, node.offset, node.length, render(value, indentAt(text, node.offset), format));
-  const above = path.slice(0, -1);
-  const key = path.at(-1) ?? "";
-  const parent = above.length === 0 ? root : findNodeAtLocation(root, above);
+  const node = root && findNodeAtLocation(root, path);
+  const [, unit = "  "] = /^([ \t]+)\S/m.exec(text) ?? [];
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const render = (indent: string): string =>
+    Array.isArray(value)
+      ? `[${value.map((item) => JSON.stringify(item)).join(", ")}]`
+      : JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
+  if (node !== undefined) return splice(text, node.offset, node.length, render(indentAt(text, node.offset)));
+  const [above, key = ""] = [path.slice(0, -1), path.at(-1)];
+  const parent = root && (above.length === 0 ? root : findNodeAtLocation(root, above));
   // What encloses it is missing as well.
   if (parent?.type !== "object") return setValue(text, above, { [key]: value });
-  return insert(text, { parent, key: String(key), value, format });
-}
-
-interface Format {
-  readonly unit: string;
-  readonly eol: string;
-}
-
-interface Insertion {
-  readonly parent: Node;
-  readonly key: string;
-  readonly value: unknown;
-  readonly format: Format;
-}
-
-function insert(text: string, { parent, key, value, format }: Insertion): string {
   const siblings = parent.children ?? [];
   // Arguments stand after the command.
   const command = key === "args" ? siblings.find((one) => one.children?.[0]?.value === "command") : undefined;
   const previous = command ?? siblings.at(-1);
   const outer = indentAt(text, parent.offset);
-  const property = (indent: string): string => `${JSON.stringify(key)}: ${render(value, indent, format)}`;
-  if (previous === undefined) {
-    const indent = outer + format.unit;
-    return splice(text, parent.offset + 1, 0, `${format.eol}${indent}${property(indent)}${format.eol}${outer}`);
-  }
-  const end = previous.offset + previous.length;
+  const property = `${eol}${outer}${unit}${JSON.stringify(key)}: ${render(outer + unit)}`;
+  if (previous === undefined) return splice(text, parent.offset + 1, 0, `${property}${eol}${outer}`);
   const isOneLine = !text.slice(parent.offset, parent.offset + parent.length).includes("\n");
-  if (isOneLine) return splice(text, end, 0, `, ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
-  const indent = outer + format.unit;
-  return splice(text, end, 0, `,${format.eol}${indent}${property(indent)}`);
-}
-
-/** JSON of several lines; lists of plain values stay on one. */
-function render(value: unknown, indent: string, format: Format): string {
-  if (Array.isArray(value)) return `[${value.map((item) => render(item, indent, format)).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const inner = indent + format.unit;
-  const given = Object.entries(value).filter(([, one]) => one !== undefined);
-  const lines = given.map(([key, one]) => `${inner}${JSON.stringify(key)}: ${render(one, inner, format)}`);
-  return lines.length === 0 ? "{}" : ["{", lines.join(`,${format.eol}`), `${indent}}`].join(format.eol);
+  const inLine = ` ${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+  return splice(text, previous.offset + previous.length, 0, `,${isOneLine ? inLine : property}`);
 }
 
 /** The blanks at the start of the line of a place. */
 function indentAt(text: string, offset: number): string {
-  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
-  return /^[ \t]*/.exec(line)?.[0] ?? "";
-}
-
-function formatOf(text: string): Format {
-  const [, unit = "  "] = /^([ \t]+)\S/m.exec(text) ?? [];
-  return { unit, eol: text.includes("\r\n") ? "\r\n" : "\n" };
+  return /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))?.[0] ?? "";
 }
 
 function splice(text: string, offset: number, length: number, content: string): string {

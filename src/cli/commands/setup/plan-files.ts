@@ -6,7 +6,7 @@ import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./e
 import { type SettingsFile, readPlace, withoutMark } from "./settings-file.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { codeFrame } from "../../report/problem-report.ts";
-import { paintDiffLine } from "../../report/paint-diff-line.ts";
+import { fileDiff } from "../../report/file-diff.ts";
 import { safeText } from "../../report/safe-text.ts";
 
 export interface Context {
@@ -100,9 +100,7 @@ export function* describeChange(
   const before = file.text ?? "";
   const after = text ?? "";
   if (before !== after) {
-    yield `${paint("bold", `--- ${file.text === undefined ? "/dev/null" : shown}`)}\n`;
-    yield `${paint("bold", `+++ ${text === null ? "/dev/null" : shown}`)}\n`;
-    for (const line of unifiedDiff(before, after, mostLines)) yield `${paintDiffLine(line, paint)}\n`;
+    yield* fileDiff({ name: shown, before: file.text ?? null, after: text, mostLines }, paint);
     yield "\n";
   }
   for (const { name, outcome, note } of agents) {

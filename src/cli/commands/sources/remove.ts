@@ -3,7 +3,7 @@ import { defineCommand, flag } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
 import { type RecordedInstall, recordInstalls, confirm } from "./install/changes.ts";
-import { type Terminal, onInterruption } from "../../report/terminal.ts";
+import { interruptible } from "../../report/terminal.ts";
 import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
@@ -47,26 +47,20 @@ export const command = defineCommand({
     }
     for (const refusal of refusals) terminal.note(refusal);
     const keys = removals.map(({ key }) => key);
-    const isWanted = refusals.length === 0 && keys.length > 0 && (await isConfirmed(keys, options.yes, terminal));
-    const removed = isWanted ? keys : [];
-    if (removed.length > 0) {
-      recordInstalls(where, rows, terminal);
-      await removeSkills(where, lock, removals);
-    }
-    for (const key of removed) terminal.note(`removed ${key}`);
-    if (options.json === true) await terminal.printJson({ removed, refused: refusals });
-    return refusals.length === 0 && isWanted ? 0 : 1;
+    return await interruptible(terminal, async (signal) => {
+      // Without a terminal, nobody can be asked, and the names were given.
+      const yes = terminal.ask === undefined ? true : options.yes;
+      const title = `Remove ${keys.join(", ")}?`;
+      const isWanted = refusals.length === 0 && (await confirm(title, "Remove", { yes, terminal, signal }));
+      if (isWanted) {
+        recordInstalls(where, rows, terminal);
+        await removeSkills(where, lock, removals);
+        for (const key of keys) terminal.note(`removed ${key}`);
+      }
+      if (options.json === true) await terminal.printJson({ removed: isWanted ? keys : [], refused: refusals });
+      return isWanted ? 0 : 1;
+    });
   },
 });
-
-async function isConfirmed(keys: readonly string[], yes: boolean | undefined, terminal: Terminal): Promise<boolean> {
-  if (terminal.ask === undefined) return true;
-  const { signal, stop } = onInterruption();
-  try {
-    return await confirm(`Remove ${keys.join(", ")}?`, "Remove", { yes, terminal, signal });
-  } finally {
-    stop();
-  }
-}
 
 type Removal = Parameters<typeof removeSkills>[2][number];

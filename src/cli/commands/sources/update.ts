@@ -23,8 +23,7 @@ import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptio
 import { withReader } from "./install/with-reader.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
-import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import { paintDiffLine } from "../../report/paint-diff-line.ts";
+import { fileDiff } from "../../report/file-diff.ts";
 
 const options = {
   check: flag("Only show what would change."),
@@ -209,15 +208,10 @@ const mostLines = 100;
 function* describeUpdate({ widened, added, removed, texts }: UpdateDiff, paint: Paint): Iterable<string> {
   for (const words of widened) yield `  ${paint("yellow", "NEW:")} ${safeText(words)}\n`;
   for (const file of texts.slice(0, mostFiles)) {
-    const path = safeText(file.path);
-    const [isNew, isGone] = [added.includes(file.path), removed.includes(file.path)];
-    yield `${paint("bold", `--- ${isNew ? "/dev/null" : path}\n+++ ${isGone ? "/dev/null" : path}`)}\n`;
-    const [before, after] = [isNew ? "" : file.before, isGone ? "" : file.after];
-    if (before === undefined || after === undefined) {
-      yield "binary, or too large to show\n";
-      continue;
-    }
-    for (const line of unifiedDiff(before, after, mostLines)) yield `${paintDiffLine(line, paint)}\n`;
+    const { path } = file;
+    const before = added.includes(path) ? null : file.before;
+    const after = removed.includes(path) ? null : file.after;
+    yield* fileDiff({ name: path, before, after, mostLines }, paint);
   }
   if (texts.length > mostFiles) yield `and ${texts.length - mostFiles} more files\n`;
 }

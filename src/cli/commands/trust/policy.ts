@@ -22,8 +22,7 @@ import { permissionsOf } from "../../../skills/permissions.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { createSkillHasher } from "../../../skills/hash.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
-import { createListing } from "../../listing.ts";
-import { noSuchSkill } from "../../../skills/skill.ts";
+import { createListing, findOffered } from "../../listing.ts";
 
 export const command = defineCommand({
   usage: "policy check [FILE] | explain NAME [options]",
@@ -96,12 +95,7 @@ function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, has
 /** Prints what the policies decide about a skill, and which rules do. */
 async function explainSkill(name: string, options: OptionValues<typeof listing>, terminal: Terminal): Promise<number> {
   const { catalog, complete } = await createListing(options, terminal);
-  const offered = catalog.find(name);
-  if (offered === undefined) {
-    terminal.note(noSuchSkill(name, catalog.snapshot));
-    return 1;
-  }
-  const { skill } = offered;
+  const { skill } = findOffered(catalog, name);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
   const skills = viewSkills(catalog.snapshot, undefined);

@@ -10,10 +10,7 @@ import {
   isBroken,
   unwrapWords,
   wrapWords,
-  configDirectory,
-  roamingDirectory,
-  xdgDataDirectory,
-  localDirectory,
+  programDirectory,
 } from "../editor.ts";
 import { type JsonChange, editJson, readSettings, refuseTwins, wrongType } from "../json-text.ts";
 import path from "node:path";
@@ -34,8 +31,6 @@ interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "mar
   readonly lenient: boolean;
   /** Keys of the objects and lists of agents. A new agent is added to the first. */
   readonly holders: readonly [string, ...string[]];
-  /** Keys of objects that are one agent each. */
-  readonly single?: readonly string[];
   readonly form: EntryForm;
   /** The entry of a new agent, besides its command. */
   readonly blank: Entry;
@@ -53,7 +48,7 @@ interface Placed {
 }
 
 /** `{command, args}`, as most editors have it. */
-export const commandAndArgs: EntryForm = {
+const commandAndArgs: EntryForm = {
   read: ({ command, args }) =>
     typeof command === "string" && command !== "" ? [command, ...stringItems(args)] : undefined,
   write: ([command, ...args]) => ({ command, args: args.length === 0 ? undefined : args }),
@@ -63,16 +58,12 @@ function stringItems(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-export function createJsonEditor(editor: JsonEditor): Editor {
-  const { title, lenient, form, blank, holders, single = [], ...shared } = editor;
+function createJsonEditor(editor: JsonEditor): Editor {
+  const { title, lenient, form, blank, holders, ...shared } = editor;
   const find = (text: string): readonly Placed[] => {
     const settings = readSettings(text, lenient);
-    refuseTwins(text, [...single, ...holders]);
-    const alone = single.flatMap((key) => {
-      const entry = settings[key];
-      return entry === undefined ? [] : [{ path: [key], name: nameIn(entry) ?? key, entry }];
-    });
-    return [...alone, ...holders.flatMap((holder) => [...entriesOf(text, settings, holder)])];
+    refuseTwins(text, holders);
+    return holders.flatMap((holder) => [...entriesOf(text, settings, holder)]);
   };
   const plan = (text = "", where: SetupEnvironment): Plan => {
     const agents: PlannedAgent[] = [];
@@ -187,7 +178,8 @@ const builtIn: Readonly<Record<string, string>> = { claude: "claude-acp", codex:
 export const zed = createJsonEditor({
   title: "Zed",
   places(where: SetupEnvironment) {
-    const directory = where.platform === "win32" ? roamingDirectory(where, "Zed") : configDirectory(where, "zed");
+    const directory =
+      where.platform === "win32" ? programDirectory(where, "roaming", "Zed") : programDirectory(where, "config", "zed");
     return [path.join(directory, "settings.json")];
   },
   lenient: true,
@@ -220,9 +212,9 @@ const products = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor",
 const remotes = [".vscode-server", ".vscode-server-insiders"] as const;
 
 function productDirectory(where: SetupEnvironment, product: string): string {
-  if (where.platform === "win32") return roamingDirectory(where, product);
+  if (where.platform === "win32") return programDirectory(where, "roaming", product);
   if (where.platform === "darwin") return path.join(where.home, "Library", "Application Support", product);
-  return configDirectory(where, product);
+  return programDirectory(where, "config", product);
 }
 
 /** The directories of a person's settings, those that are in use first. */
@@ -230,8 +222,8 @@ function directories(where: SetupEnvironment): readonly string[] {
   const { home, platform, exists } = where;
   const served =
     platform === "win32"
-      ? path.join(localDirectory(where, "code-server"), "Data")
-      : xdgDataDirectory(where, "code-server");
+      ? path.join(programDirectory(where, "local", "code-server"), "Data")
+      : programDirectory(where, "data", "code-server");
   const all = [
     ...[...products.map((product) => productDirectory(where, product)), served].map((one) => path.join(one, "User")),
     ...remotes.map((remote) => path.join(home, remote, "data", "Machine")),
@@ -311,6 +303,6 @@ function agentName([command = "", ...args]: readonly string[]): string {
   return name.replace(/\.(?:js|mjs|py)$/, "");
 }
 
-export function nameWithSkills(agent: readonly string[]): string {
+function nameWithSkills(agent: readonly string[]): string {
   return `${agentName(agent)} with skills`;
 }

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Editor, type SetupEnvironment, configDirectory, localDirectory } from "../editor.ts";
+import { type Editor, type SetupEnvironment, programDirectory } from "../editor.ts";
 
 /** A plugin of Neovim whose agents are configured by a Lua program. */
 interface Plugin {
@@ -20,7 +20,9 @@ const header = "-- Written by `acp-skills setup";
 function openPlugin({ title, module, body, next }: Plugin): Editor {
   const directory = (where: SetupEnvironment): string => {
     const name = where.env["NVIM_APPNAME"] || "nvim";
-    return where.platform === "win32" ? localDirectory(where, name) : configDirectory(where, name);
+    return where.platform === "win32"
+      ? programDirectory(where, "local", name)
+      : programDirectory(where, "config", name);
   };
   const write = ({ wrapper }: SetupEnvironment): string => `${header} ${module}\`; \`--undo\` removes this file.
 local wrapper = { ${[...wrapper, "--"].map(luaString).join(", ")} }
@@ -160,13 +162,15 @@ export const agentShell: Editor = {
 };
 
 function directories({ home, ...where }: SetupEnvironment): readonly string[] {
-  return [path.join(home, ".emacs.d"), configDirectory({ home, env: where.env }, "emacs")];
+  return [path.join(home, ".emacs.d"), programDirectory({ home, env: where.env }, "config", "emacs")];
 }
 
 /** In the order of Emacs; before them the user's file of Doom, whose init.el is its own program. */
 function initFiles(where: SetupEnvironment): readonly string[] {
   const { home, exists } = where;
-  const doom = [configDirectory(where, "doom"), path.join(home, ".doom.d")].map((one) => path.join(one, "config.el"));
+  const doom = [programDirectory(where, "config", "doom"), path.join(home, ".doom.d")].map((one) =>
+    path.join(one, "config.el"),
+  );
   const plain = [".emacs.el", ".emacs"].map((name) => path.join(home, name));
   const [legacy = "", modern = ""] = directories(where).map((one) => path.join(one, "init.el"));
   const inDirectories =

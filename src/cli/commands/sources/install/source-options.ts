@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import path from "node:path";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
-import { directoryFault } from "../../../arguments/values.ts";
+import { existingDirectory } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token } from "../../../arguments/shared-options.ts";
-import { type OptionTable, type OptionValues, usageError, flag, choice, texts } from "../../../command.ts";
+import { type OptionTable, type OptionValues, flag, choice, texts } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 
 /** Options of every command that works with a lock. */
@@ -24,10 +23,7 @@ export const lockNotes = [
 /** Throws INVALID_OPTIONS for a directory that cannot be read. */
 export function skillsPlaceFromOptions(options: OptionValues<typeof place>, terminal: Terminal): SkillsPlace {
   if (options.global === true) return globalPlace(terminal.home, process.env);
-  const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-  const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
-  if (fault !== undefined) throw usageError(fault);
-  return projectPlace(directory, terminal.home, process.env);
+  return projectPlace(existingDirectory("--cwd", options.cwd), terminal.home, process.env);
 }
 
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */

@@ -2,7 +2,7 @@ import { tokensByOrigin } from "../../../arguments/shared-options.ts";
 import { deniedSources } from "../../../arguments/policies.ts";
 import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
-import { type Terminal, onInterruption } from "../../../report/terminal.ts";
+import { type Terminal, interruptible } from "../../../report/terminal.ts";
 
 interface ReaderOptions {
   readonly allowPrivate: readonly string[] | undefined;
@@ -25,16 +25,12 @@ export async function withReader(
   const denied = deniedSources(directory, terminal);
   const { openSourceReader } = await import("../../../../sources/reader.ts");
   const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied });
-  const { signal, stop } = onInterruption();
-  try {
-    return await work(reader, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    terminal.note("interrupted");
-    return 130;
-  } finally {
-    stop();
-    terminal.progress.done();
-    await reader.close();
-  }
+  return await interruptible(terminal, async (signal) => {
+    try {
+      return await work(reader, signal);
+    } finally {
+      terminal.progress.done();
+      await reader.close();
+    }
+  });
 }

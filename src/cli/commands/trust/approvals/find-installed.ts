@@ -1,16 +1,15 @@
 import { localOwner, viewSkills } from "../../../../runtime/caller.ts";
-import { SkillsError } from "../../../../base/errors.ts";
 import { rootWithCopy } from "../../../../sources/skills-place.ts";
 import { trustRequest } from "../../../../runtime/runs.ts";
 import { permissionsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
-import { type Skill, type Snapshot, noSuchSkill } from "../../../../skills/skill.ts";
+import type { Skill, Snapshot } from "../../../../skills/skill.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
 import { dataDirectory } from "../../../data-directory.ts";
-import { createListing } from "../../../listing.ts";
+import { createListing, findOffered } from "../../../listing.ts";
 import type { Approving } from "../approvals.ts";
 
 /** A version of a skill on this machine, with its bytes as they are now. */
@@ -56,7 +55,7 @@ export async function copiedVersion(
 
 async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
   const { snapshot } = catalog;
-  if (catalog.find(name) === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, snapshot));
+  findOffered(catalog, name);
   const skills = viewSkills(snapshot, undefined);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hasher = createSkillHasher();

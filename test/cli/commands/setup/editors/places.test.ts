@@ -3,13 +3,12 @@ import type { SetupEnvironment } from "../../../../../src/cli/commands/setup/edi
 import { editorNamed } from "../../../../../src/cli/commands/setup/editors.ts";
 
 function placesWith(name: string, given: Partial<SetupEnvironment>): readonly string[] {
-  return editorNamed(name).editor.places({
+  return editorNamed(name)!.places({
     home: "/home/me",
     cwd: "/project",
     platform: "linux",
     env: {},
     exists: () => false,
-    read: () => undefined,
     find: () => undefined,
     wrapper: ["/node", "/main.js"],
     ...given,
@@ -64,13 +63,4 @@ test("a product of VS Code that has settings comes first, then one that was used
   const there = [used, set, `${set}/settings.json`];
   const places = placesWith("vscode", { exists: (one) => there.includes(one) });
   expect(places.slice(0, 2)).toEqual([`${set}/settings.json`, `${used}/settings.json`]);
-});
-
-test("Obsidian is looked for in every vault that it knows, and here", () => {
-  const vaults = { a: { path: "/notes" }, b: { path: "/work", open: true }, c: { path: "relative" }, d: 7 };
-  const read = (file: string): string | undefined =>
-    file === "/home/me/.config/obsidian/obsidian.json" ? JSON.stringify({ vaults }) : undefined;
-  const file = ".obsidian/plugins/agent-client/data.json";
-  expect(placesWith("obsidian", { read })).toEqual([`/notes/${file}`, `/work/${file}`, `/project/${file}`]);
-  expect(placesWith("obsidian", { read: () => "{" })).toEqual([`/project/${file}`]);
 });

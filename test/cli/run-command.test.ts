@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseArguments } from "../../src/cli/usage.ts";
+import { parseArguments } from "../../src/cli/run-command.ts";
 import { command as check } from "../../src/cli/commands/authoring/check.ts";
 import { command as list } from "../../src/cli/commands/inspect/list.ts";
 import { command as show } from "../../src/cli/commands/inspect/show.ts";
