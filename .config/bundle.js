@@ -54,6 +54,15 @@ const findGroups = {
     }
   },
 };
+/** Importing all of `node:process` reads each property, which loads streams, reports and more: the global object has what is used. */
+const processObject = "\0process";
+/** @type {import("vite").Plugin} */
+const globalProcess = {
+  name: "global-process",
+  enforce: "pre",
+  resolveId: (id) => (id === "node:process" ? processObject : undefined),
+  load: (id) => (id === processObject ? "export default globalThis.process;" : undefined),
+};
 // What belongs to two chunks goes to the one with the higher priority.
 const chunks = [
   ...["zod", "semver", "js-yaml", "@modelcontextprotocol"].map((name) => ({
@@ -72,7 +81,7 @@ await build({
   configFile: false,
   root: source,
   logLevel: "warn",
-  plugins: [findGroups],
+  plugins: [findGroups, globalProcess],
   ssr: { noExternal: bundled },
   build: {
     ssr: true,

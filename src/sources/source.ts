@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { SkillsError } from "../base/errors.ts";
 
 /** Where skills of others come from, as a person names it. */
@@ -51,15 +50,6 @@ export function parseSource(text: string): Source {
   const name = url.pathname.split("/").at(-1);
   if (name === "marketplace.json") return toWebSource(url, "marketplace");
   return toWebSource(url, name === "descriptor.json" ? "descriptor" : "auto");
-}
-
-/** A name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
-export function sourceKey({ kind, url, ref = "", path = "" }: Source): string {
-  // Of a directory, the slash at its end is no difference.
-  const place = kind === "auto" ? url.replace(/\/$/, "") : url;
-  const digest = createHash("sha256").update([kind, place, ref, path].join("\n")).digest("hex");
-  const host = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9.-]/g, "");
-  return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;
 }
 
 /** Whether a label or the URL of a lock does not have the secret part. */

@@ -1,4 +1,5 @@
-import { userName, ownedName } from "../../src/base/processes/live-process.ts";
+import { userName } from "../../src/base/processes/live-process.ts";
+import { ownedName } from "../../src/base/processes/temporary-directory.ts";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,7 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { createHash, randomBytes } from "node:crypto";
 import { systemCode } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
 
@@ -98,32 +97,6 @@ export function whenParentGone({ clock, parent }: ParentOptions, gone: () => voi
   return () => {
     stop();
   };
-}
-
-/** The age at which leftovers of another boot or container count as abandoned. */
-const abandonedMs = 24 * 60 * 60 * 1000;
-const form = /^(\d{1,10})-(\d{0,20})-([0-9a-f]{8})-[0-9a-f]{16}$/;
-
-/** A name for something that this process makes, which nobody can guess, and by which a later process can check whether this one still runs. */
-export function ownedName(): string {
-  const { pid, started, space } = identifyProcess();
-  return `${pid}-${started}-${shortHash(space)}-${randomBytes(8).toString("hex")}`;
-}
-
-/**
- * Whether the process that made something of this name has exited. One that cannot be seen, as in another container, has a day. False for
- * a name of another form.
- */
-export function isAbandoned(name: string, changedMs: () => number, now: number): boolean {
-  const [, pid, started = "", space] = form.exec(name) ?? [];
-  if (pid === undefined) return false;
-  const ours = identifyProcess().space;
-  const running = space === shortHash(ours) ? isRunning({ pid: Number(pid), started, space: ours }) : undefined;
-  return running === undefined ? now - changedMs() > abandonedMs : !running;
-}
-
-function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
 /** The name of the user who runs this process. */

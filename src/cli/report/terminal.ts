@@ -8,7 +8,6 @@ import type { Ask, Question } from "../../runtime/question.ts";
 import { type Progress, createProgress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
 import { quoted } from "../../base/text/quoted.ts";
-import { createInterface } from "node:readline";
 import type { ChangedFile } from "../../skills/copied-files.ts";
 
 /** Those of a process. `columns` counts only for a terminal. */
@@ -234,6 +233,7 @@ const mostFiles = 20;
 export function askAtTerminal(input: Readable, output: Writable, progress: Pick<Progress, "done">): Ask {
   return async (question, signal, shown) => {
     progress.done();
+    const { createInterface } = process.getBuiltinModule("node:readline");
     const lines = createInterface({ input, terminal: false, signal });
     output.write(`${inText(question)}${promptOf(question)}`);
     shown?.();

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
-import { type Source, sourceKey } from "../source.ts";
+import type { Source } from "../source.ts";
 
 /**
  * Where copies of skills of others lie. Only this user may enter; several processes share it.
@@ -61,4 +62,13 @@ export function makeStorePlaces(places: StorePlaces): void {
 
 export function makeSourcePlaces({ directory, skills }: SourcePlaces): void {
   for (const place of [directory, skills]) makeOwnDirectories(place, ownerOnly);
+}
+
+/** A name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
+export function sourceKey({ kind, url, ref = "", path = "" }: Source): string {
+  // Of a directory, the slash at its end is no difference.
+  const place = kind === "auto" ? url.replace(/\/$/, "") : url;
+  const digest = createHash("sha256").update([kind, place, ref, path].join("\n")).digest("hex");
+  const host = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9.-]/g, "");
+  return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;
 }
