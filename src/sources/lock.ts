@@ -37,40 +37,47 @@ export interface LockEntry {
 /** What a lock file says. Immutable. */
 export interface Lock {
   readonly form: LockForm;
-  /** In the order of the file. */
+  /** In the order of the file, with keys that we do not know. */
   readonly entries: ReadonlyMap<string, LockEntry>;
-  /** The text of every value that is to be written as it was read. */
-  readonly preserved: PreservedText;
-}
-
-interface PreservedText {
   /** Keys of the file besides `version` and `skills`. */
-  readonly top: readonly PreservedKey[];
-  readonly entries: ReadonlyMap<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>;
+  readonly others: Readonly<Record<string, unknown>>;
 }
 
-export type PreservedKey = readonly [key: string, text: string];
+/** The keys that we know, in the order in which the `skills` package writes them; then ours. */
+export const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
+  project: [
+    ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
+    ...(["version", "commit", "digest", "name", "files"] as const),
+  ],
+  global: [
+    ...(["source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "sourceBaseUrl"] as const),
+    ...(["wellKnownDigest", "installedAt", "updatedAt", "version", "commit", "digest", "name", "files"] as const),
+  ],
+};
 
 /** Of a skill with more, no digests of files are locked. */
 export const maxLockedFiles = 200;
 
 export function emptyLock(form: LockForm): Lock {
-  return { form, entries: new Map(), preserved: { top: [], entries: new Map() } };
+  return { form, entries: new Map(), others: {} };
 }
 
 /** The lock with an entry added or replaced. Keys that are not ours are preserved. */
 export function withEntry(lock: Lock, key: string, entry: LockEntry): Lock {
-  const { text, unknown = [] } = lock.preserved.entries.get(key) ?? {};
-  const entries = new Map(lock.entries).set(key, entry);
-  const preserved = new Map(lock.preserved.entries);
-  if (text !== undefined) preserved.set(key, { text: "", unknown });
-  return { ...lock, entries, preserved: { ...lock.preserved, entries: preserved } };
+  const known: readonly string[] = lockKeys[lock.form];
+  const unknown = Object.entries(lock.entries.get(key) ?? {}).filter(([name]) => !known.includes(name));
+  const merged = Object.fromEntries([...Object.entries(knownOf(lock.form, entry)), ...unknown]);
+  return { ...lock, entries: new Map(lock.entries).set(key, merged as unknown as LockEntry) };
+}
+
+/** What an entry says by the keys that we know, in their order. */
+export function knownOf(form: LockForm, entry: LockEntry): Partial<LockEntry> {
+  const { files } = entry;
+  const sorted = files && Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const all = { ...entry, files: sorted };
+  return Object.fromEntries(lockKeys[form].flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])));
 }
 
 export function withoutEntry(lock: Lock, key: string): Lock {
-  const entries = new Map(lock.entries);
-  const preserved = new Map(lock.preserved.entries);
-  entries.delete(key);
-  preserved.delete(key);
-  return { ...lock, entries, preserved: { ...lock.preserved, entries: preserved } };
+  return { ...lock, entries: new Map([...lock.entries].filter(([name]) => name !== key)) };
 }

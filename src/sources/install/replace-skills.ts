@@ -11,7 +11,7 @@ import {
 } from "../lock/change-record.ts";
 import { hasSameFiles } from "../lock/compare-files.ts";
 import { changeLock, readLock, sweepLock } from "../lock-file.ts";
-import { type Lock, type LockEntry, directoryName, emptyLock, withEntry, withoutEntry } from "../lock.ts";
+import { type Lock, type LockEntry, directoryName, knownOf, withEntry, withoutEntry } from "../lock.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
 import { type SkillsPlace, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
 import { type LeftStaging, type Staging, openStaging, reopenStaging } from "../lock/staging.ts";
@@ -20,7 +20,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
 import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
-import { toLockText } from "../lock/parse-lock.ts";
 import { stateOf } from "../installed.ts";
 
 /** A skill that is put in the place of what was seen there, with its entry in the lock. */
@@ -44,7 +43,7 @@ export async function replaceSkills(
     for (const { key, files, entry, seen } of replacements) {
       const change = (): Promise<void> =>
         changeLock(place, id, (now) =>
-          isDeepStrictEqual(now.entries.get(key), entry) ? now : withEntry(now, key, entry),
+          isSameEntry(place, now.entries.get(key), entry) ? now : withEntry(now, key, entry),
         );
       if (files === undefined) await change();
       else {
@@ -175,7 +174,7 @@ interface Settling extends EntryChange {
 async function settle(where: SkillsPlace, skills: string | undefined, settling: Settling): Promise<void> {
   const { key, before, after, left, id } = settling;
   const entry = readLock(where).entries.get(key);
-  const is = (other: LockEntry | undefined): boolean => textOf(where, key, entry) === textOf(where, key, other);
+  const is = (other: LockEntry | undefined): boolean => isSameEntry(where, entry, other);
   const name = directoryName(key);
   const found = left?.has(name);
   if (found?.here === false && found.old && (is(before) || (entry !== undefined && !is(after))))
@@ -185,8 +184,9 @@ async function settle(where: SkillsPlace, skills: string | undefined, settling: 
     await writing(where, () => changeLock(where, id, (lock) => withEntry(lock, key, after)));
 }
 
-function textOf({ form }: SkillsPlace, key: string, entry: LockEntry | undefined): string | undefined {
-  return entry && toLockText(withEntry(emptyLock(form), key, entry));
+/** Whether two entries say the same by the keys that we know. */
+function isSameEntry({ form }: SkillsPlace, one: LockEntry | undefined, other: LockEntry | undefined): boolean {
+  return isDeepStrictEqual(one && knownOf(form, one), other && knownOf(form, other));
 }
 
 /** Directories that look like those of a change, which no record of this user names here. */

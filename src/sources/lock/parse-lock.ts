@@ -1,21 +1,9 @@
 import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
 import { SkillsError } from "../../base/errors.ts";
-import type { Lock, LockEntry, LockForm, PreservedKey } from "../lock.ts";
+import { type Lock, type LockEntry, type LockForm, lockKeys } from "../lock.ts";
 
 /** The versions that are read and written. */
 const lockVersions: Readonly<Record<LockForm, number>> = { project: 1, global: 3 };
-
-/** The keys that we know, in the order in which the `skills` package writes them; then ours. */
-const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
-  project: [
-    ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
-    ...(["version", "commit", "digest", "name", "files"] as const),
-  ],
-  global: [
-    ...(["source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "sourceBaseUrl"] as const),
-    ...(["wellKnownDigest", "installedAt", "updatedAt", "version", "commit", "digest", "name", "files"] as const),
-  ],
-};
 
 /** What the values of our keys look like: they are compared, and a wrong one would look like a changed skill. */
 const shapes: Partial<Record<keyof LockEntry, { readonly shape: RegExp; readonly what: string }>> = {
@@ -59,16 +47,10 @@ export function parseLock(text: string, file: string, form: LockForm): Lock {
   const skills = top.get("skills")?.node;
   if (skills === undefined) return refuse(root, '"skills" is missing', restore);
   const entries = new Map<string, LockEntry>();
-  const preserved = new Map<string, { readonly text: string; readonly unknown: readonly PreservedKey[] }>();
-  const slice = ({ offset, end }: JsonNode): string => text.slice(offset, end);
-  for (const [key, { node }] of objectAt(skills, '"skills"', refuse)) {
-    const fields = objectAt(node, JSON.stringify(key), refuse);
-    entries.set(key, toEntry(node, fields, form, refuse));
-    const unknown = [...fields].filter(([name]) => !(lockKeys[form] as readonly string[]).includes(name));
-    preserved.set(key, { text: slice(node), unknown: unknown.map(([name, { node: value }]) => [name, slice(value)]) });
-  }
+  for (const [key, { node }] of objectAt(skills, '"skills"', refuse))
+    entries.set(key, toEntry(node, objectAt(node, JSON.stringify(key), refuse), form, refuse));
   const others = [...top].filter(([key]) => key !== "version" && key !== "skills");
-  return { form, entries, preserved: { top: others.map(([key, { node }]) => [key, slice(node)]), entries: preserved } };
+  return { form, entries, others: Object.fromEntries(others.map(([key, { node }]) => [key, valueOf(node)])) };
 }
 
 type Refuse = (span: { readonly offset: number; readonly end: number }, message: string, fix: string) => never;
@@ -85,7 +67,6 @@ function objectAt(node: JsonNode, what: string, refuse: Refuse): ReadonlyMap<str
 }
 
 function toEntry(node: JsonNode, fields: ReadonlyMap<string, JsonEntry>, form: LockForm, refuse: Refuse): LockEntry {
-  const entry: Record<string, unknown> = {};
   for (const key of lockKeys[form]) {
     const field = fields.get(key);
     if (field === undefined) {
@@ -102,57 +83,18 @@ function toEntry(node: JsonNode, fields: ReadonlyMap<string, JsonEntry>, form: L
     } else if (typeof value !== "string") refuse(field.node, `"${key}" must be a string`, restore);
     else if (shapes[key]?.shape.test(value) === false)
       refuse(field.node, `"${key}" must be ${shapes[key].what}`, restore);
-    entry[key] = value;
   }
   // Checked above.
-  return entry as unknown as LockEntry;
+  return valueOf(node) as LockEntry;
 }
 
 /**
  * A lock as text, as the `skills` package writes it: two spaces; a project's sorted by code unit and with a line end, a global one in the
- * order in which skills were installed and without. What did not change keeps its text.
+ * order in which skills were installed and without.
  */
-export function toLockText({ form, entries, preserved }: Lock): string {
+export function toLockText({ form, entries, others }: Lock): string {
   const keys = form === "project" ? [...entries.keys()].sort() : [...entries.keys()];
-  const skills = keys.map((key): TextEntry => {
-    const { text = "", unknown = [] } = preserved.entries.get(key) ?? {};
-    const entry = entries.get(key);
-    return [
-      key,
-      entry === undefined || text !== "" ? text : objectText([...textEntriesOf(entry, form), ...unknown], 2),
-    ];
-  });
-  const top: TextEntry[] = [
-    ["version", String(lockVersions[form])],
-    ["skills", objectText(skills, 1)],
-    ...preserved.top,
-  ];
-  return `${objectText(top, 0)}${form === "project" ? "\n" : ""}`;
-}
-
-type TextEntry = readonly [key: string, text: string];
-
-function textEntriesOf(entry: LockEntry, form: LockForm): readonly TextEntry[] {
-  return lockKeys[form].flatMap((key) => {
-    const value = entry[key];
-    if (value === undefined) return [];
-    if (typeof value === "string") return [[key, JSON.stringify(value)] as const];
-    const files = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-    return [
-      [
-        key,
-        objectText(
-          files.map(([path, digest]) => [path, JSON.stringify(digest)]),
-          3,
-        ),
-      ] as const,
-    ];
-  });
-}
-
-/** As `JSON.stringify(value, null, 2)` at a depth. */
-function objectText(members: readonly TextEntry[], depth: number): string {
-  if (members.length === 0) return "{}";
-  const indent = "  ".repeat(depth);
-  return `{\n${members.map(([key, text]) => `${indent}  ${JSON.stringify(key)}: ${text}`).join(",\n")}\n${indent}}`;
+  const skills = Object.fromEntries(keys.map((key) => [key, entries.get(key)]));
+  const text = JSON.stringify({ version: lockVersions[form], skills, ...others }, null, 2);
+  return form === "project" ? `${text}\n` : text;
 }

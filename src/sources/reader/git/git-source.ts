@@ -58,12 +58,13 @@ export function openGitSource(options: GitSourceOptions): GitSource {
   let program: Promise<GitProgram | undefined> | undefined;
   const repositories = new FetchedRepositories({
     fetcher,
-    network: { rules, resolve },
+    rules,
+    resolve,
     program: () => (program ??= findProgram()),
     temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
     limits: { ...gitLimits, ...options.limits },
     clock,
-    ...(options.archiveUrl !== undefined && { archiveUrl: options.archiveUrl }),
+    archiveUrl: options.archiveUrl,
   });
   const readingOf = (signal: AbortSignal): PluginReading => ({ repositories, fetcher, rules, signal });
 

@@ -1,23 +1,10 @@
-import type { Clock } from "../../../base/clock.ts";
+import { isUtf8 } from "node:buffer";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 import type { FileTree, TreeFile } from "../trees/file-tree.ts";
 import { repositoryName } from "./fetch-commit.ts";
-import type { GitLimits } from "../git.ts";
-import type { GitProgram } from "./program/git-settings.ts";
-import { runGit } from "./program/run-git.ts";
-
-export interface FetchedCommit {
-  readonly program: GitProgram;
-  readonly commit: string;
-  /** Where `fetchCommit` has put it. */
-  readonly home: string;
-  /** For people. */
-  readonly label: string;
-  readonly limits: GitLimits;
-  readonly clock: Clock;
-}
+import { type GitPlace, runGit } from "./program/run-git.ts";
 
 interface Listed extends TreeFile {
   readonly id: string;
@@ -27,15 +14,19 @@ interface Listed extends TreeFile {
  * The files of a commit as they are stored: `ls-tree` and `cat-file` apply no attribute, filter or line ending. All limits are checked on
  * the list, before any content.
  */
-export async function readGitTree(fetched: FetchedCommit, signal: AbortSignal): Promise<FileTree> {
-  const { commit, limits, label } = fetched;
-  const list = await call(
-    fetched,
-    ["ls-tree", "-r", "-z", "--long", "--full-tree", commit],
-    "",
-    signal,
-    limits.listBytes,
-  );
+export async function readGitTree(
+  place: GitPlace,
+  { commit, label }: { readonly commit: string; readonly label: string },
+  signal: AbortSignal,
+): Promise<FileTree> {
+  const { limits } = place;
+  const call = async (args: readonly string[], maxBytes: number, reading: AbortSignal, input = ""): Promise<Buffer> => {
+    const all = { args: ["-C", repositoryName, ...args], input, maxBytes, timeoutMs: limits.readMs };
+    const { succeeded, stdout, stderr } = await runGit(place, all, reading);
+    if (succeeded) return stdout;
+    throw new SkillsError("SOURCE_INVALID", `${label} cannot be read: git said: ${stderr}.`);
+  };
+  const list = await call(["ls-tree", "-r", "-z", "--long", "--full-tree", commit], limits.listBytes, signal);
   const { files, refused } = await runInSlices(parseList(list, limits.files, label));
   return {
     files,
@@ -46,17 +37,13 @@ export async function readGitTree(fetched: FetchedCommit, signal: AbortSignal): 
       if (bytes > limits.readBytes)
         throw new SkillsError("FILE_TOO_LARGE", `${label} has more than ${limits.readBytes} bytes to read at once.`);
       const ids = [...new Set(wanted.map(({ id }) => id))];
+      if (ids.length === 0) return new Map();
       const input = ids.map((id) => `${id}\n`).join("");
-      const most = bytes + ids.length * 128;
-      const printed =
-        ids.length === 0
-          ? Buffer.alloc(0)
-          : await call(fetched, ["cat-file", "--batch", "--buffer"], input, reading, most);
+      const printed = await call(["cat-file", "--batch", "--buffer"], bytes + ids.length * 128, reading, input);
       const contents = parseContents(printed, ids.length, label);
       return new Map(
         paths.flatMap((path) => {
-          const file = files.get(path);
-          const content = file === undefined ? undefined : contents.get(file.id);
+          const content = contents.get(files.get(path)?.id ?? "");
           return content === undefined ? [] : [[path, content] as const];
         }),
       );
@@ -64,21 +51,7 @@ export async function readGitTree(fetched: FetchedCommit, signal: AbortSignal): 
   };
 }
 
-async function call(
-  { program, home, limits, clock, label }: FetchedCommit,
-  args: readonly string[],
-  input: string,
-  signal: AbortSignal,
-  maxBytes: number,
-): Promise<Buffer> {
-  const all = ["-C", repositoryName, ...args];
-  const outcome = await runGit(program, { args: all, home, input, maxBytes, timeoutMs: limits.readMs, clock, signal });
-  if (outcome.succeeded) return outcome.stdout;
-  throw new SkillsError("SOURCE_INVALID", `${label} cannot be read: git said: ${outcome.stderr}.`);
-}
-
 const entry = /^(\d{6}) ([a-z]+) ([0-9a-f]{40}|[0-9a-f]{64}) +(\d+|-)$/;
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function* parseList(
   list: Buffer,
@@ -100,23 +73,15 @@ function* parseList(
     if (type !== "blob") continue;
     if (files.size + refused.length >= mostFiles)
       throw new SkillsError("FILE_TOO_LARGE", `${label} has more than ${mostFiles} files; name a smaller repository.`);
-    const path = decoded(name);
+    const path = isUtf8(name) ? name.toString("utf8") : undefined;
     const why = path === undefined ? "is not UTF-8" : remotePathFault(path);
     if (path === undefined || why !== undefined) {
-      refused.push({ path: path ?? name.toString("latin1"), why: why ?? "is not UTF-8" });
+      refused.push({ path: path ?? name.toString("latin1"), why: why ?? "" });
       continue;
     }
     files.set(path, { size: Number(size), executable: mode === "100755", isLink: mode === "120000", id });
   }
   return { files, refused };
-}
-
-function decoded(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads `ID blob SIZE`, a line end, the bytes, a line end, of each object. */

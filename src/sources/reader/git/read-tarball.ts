@@ -4,12 +4,11 @@ import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
 import type { GitLimits, GitUrl } from "../git.ts";
 
-export interface TarballOptions {
+interface TarballOptions {
   readonly fetcher: Fetcher;
   readonly limits: GitLimits;
-  readonly signal: AbortSignal;
   /** Default: where hosts of this name have archives. */
-  readonly archiveUrl?: (url: GitUrl, commit: string) => string;
+  readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
 }
 
 /** A tree that a host packed, and what that may have changed. */
@@ -22,15 +21,21 @@ export interface Tarball {
  * Reads a commit without git, from the archive that hosts make of it. The commit that the archive names is compared, but only git can
  * prove it. Throws SOURCE_INVALID for another commit.
  */
-export async function readTarball(url: GitUrl, commit: string, options: TarballOptions): Promise<Tarball> {
-  const { fetcher, limits, signal, archiveUrl = toArchiveUrl } = options;
-  const answer = await fetcher.fetch(
-    { url: archiveUrl(url, commit), maxBytes: limits.packedBytes, timeoutMs: limits.fetchMs },
-    signal,
-  );
-  if (answer.status !== 200) throw noArchive(url, answer.status);
+export async function readTarball(
+  url: GitUrl,
+  commit: string,
+  { fetcher, limits, archiveUrl = toArchiveUrl }: TarballOptions,
+  signal: AbortSignal,
+): Promise<Tarball> {
+  const request = { url: archiveUrl(url, commit), maxBytes: limits.packedBytes, timeoutMs: limits.fetchMs };
+  const { status, body } = await fetcher.fetch(request, signal);
+  if (status !== 200) {
+    const code = status === 429 ? "RATE_LIMITED" : status >= 500 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
+    const message = `There is no archive of ${url.label}: the host answered ${status}.`;
+    throw new SkillsError(code, message, { facts: { hint: gitHint } });
+  }
   const archive = await readArchive(
-    answer.body,
+    body,
     {
       stripTop: true,
       links: "list",
@@ -48,13 +53,16 @@ export async function readTarball(url: GitUrl, commit: string, options: TarballO
     const message = `The archive of ${url.label} is of ${archive.commit ?? "an unnamed commit"} instead of ${commit}.`;
     throw new SkillsError("SOURCE_INVALID", message);
   }
-  const problems: string[] = [];
-  if (archive.files.some(({ path, bytes }) => isAttributes(path) && changesArchives(bytes)))
-    problems.push(
-      "Its .gitattributes leave files out of archives or change them; with git on this machine all are read.",
-    );
-  return { tree: archiveTree(archive), problems };
+  const isChanged = archive.files.some(
+    ({ path, bytes }) => /(?:^|\/)\.gitattributes$/.test(path) && changesArchives(bytes),
+  );
+  const problem =
+    "Its .gitattributes leave files out of archives or change them; with git on this machine all are read.";
+  return { tree: archiveTree(archive), problems: isChanged ? [problem] : [] };
 }
+
+/** What a person can do about a repository that cannot be read without git. */
+export const gitHint = "Install git 2.37 or later: with it, every repository can be read.";
 
 /** GitHub, GitLab, or Gitea and Forgejo, which GitHub Enterprise resembles. */
 export function toArchiveUrl({ url, host }: GitUrl, commit: string): string {
@@ -64,17 +72,6 @@ export function toArchiveUrl({ url, host }: GitUrl, commit: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (/(?:^|\.)gitlab\./.test(host.text)) return `${origin}${path}/-/archive/${commit}/${name}-${commit}.tar.gz`;
   return `${origin}${path}/archive/${commit}.tar.gz`;
-}
-
-function noArchive({ label }: GitUrl, status: number): SkillsError {
-  const facts = { hint: "Install git 2.37 or later: with it, every repository can be read." };
-  if (status === 429) return new SkillsError("RATE_LIMITED", `The host of ${label} wants fewer requests (429).`);
-  const code = status >= 500 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
-  return new SkillsError(code, `There is no archive of ${label}: the host answered ${status}.`, { facts });
-}
-
-function isAttributes(path: string): boolean {
-  return path === ".gitattributes" || path.endsWith("/.gitattributes");
 }
 
 function changesArchives(bytes: Uint8Array): boolean {

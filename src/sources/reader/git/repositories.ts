@@ -8,19 +8,22 @@ import type { FileTree } from "../trees/file-tree.ts";
 import { fetchCommit } from "./fetch-commit.ts";
 import { type GitLimits, type GitUrl, isCommit, parseGitUrl } from "../git.ts";
 import type { GitProgram, GitRemote } from "./program/git-settings.ts";
+import type { GitPlace } from "./program/run-git.ts";
 import { readGitTree } from "./git-tree.ts";
-import { readTarball } from "./read-tarball.ts";
+import { gitHint, readTarball } from "./read-tarball.ts";
 import { type Advertised, findCommit, listRefs, readRefs } from "./resolve-ref.ts";
 import type { Resolve } from "../../../base/network/reach.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
 
 export interface FetchedRepositoriesOptions {
   readonly fetcher: Fetcher;
-  readonly network: NetworkChecks;
+  /** How hosts are looked up and judged: the same as for every other connection. */
+  readonly rules: AddressRules;
+  readonly resolve: Resolve;
   /** The git of this machine, if it has one. */
   readonly program: () => Promise<GitProgram | undefined>;
   readonly temporaryDirectory: string;
-  readonly archiveUrl?: (url: GitUrl, commit: string) => string;
+  readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
   readonly limits: GitLimits;
   readonly clock: Clock;
 }
@@ -117,41 +120,41 @@ export class FetchedRepositories {
   }
 
   async #open(url: GitUrl, commit: string, signal: AbortSignal, place: (home: string) => void): Promise<Repository> {
-    const { program: find, fetcher, limits, clock, temporaryDirectory, network, archiveUrl } = this.#options;
-    const program = await find();
-    if (program === undefined) {
-      if (url.scheme === "ssh") throw noGit(url);
-      const options = { fetcher, limits, signal, ...(archiveUrl !== undefined && { archiveUrl }) };
-      return { commit, ...(await readTarball(url, commit, options)) };
-    }
-    const advertised = await this.#advertised(url, commit, signal);
-    const remote = await pinRemote({ ...parseGitUrl(advertised.url), label: url.label }, network, signal);
-    if (!this.#isSwept) sweepTemporaryDirectories(temporaryDirectory, "git");
+    const program = await this.#options.program();
+    if (program === undefined && url.scheme !== "ssh")
+      return { commit, ...(await readTarball(url, commit, this.#options, signal)) };
+    const { url: from, refs } = await this.#advertised(url, commit, signal);
+    const remote = await pinRemote({ ...parseGitUrl(from), label: url.label }, this.#options, signal);
+    if (!this.#isSwept) sweepTemporaryDirectories(this.#options.temporaryDirectory, "git");
     this.#isSwept = true;
-    const home = makeTemporary(temporaryDirectory, "git");
-    place(home);
+    const git = await this.#makeHome(url);
+    place(git.home);
     try {
-      await fetchCommit({ program, remote, commit, refs: advertised.refs, home, limits, clock, signal });
-      const fetched = { program, commit, home, label: url.label, limits, clock };
-      return { commit, tree: await readGitTree(fetched, signal), problems: [] };
+      await fetchCommit(git, remote, { commit, refs }, signal);
+      return { commit, tree: await readGitTree(git, { commit, label: url.label }, signal), problems: [] };
     } catch (error) {
-      await rm(home, { recursive: true, force: true });
+      await rm(git.home, { recursive: true, force: true });
       throw error;
     }
   }
 
   async #advertised(url: GitUrl, ref: string | undefined, signal: AbortSignal): Promise<Advertised> {
-    const { fetcher, network, program: find, limits, clock, temporaryDirectory } = this.#options;
-    if (url.scheme !== "ssh") return await readRefs(url, ref, fetcher, signal);
-    const program = await find();
-    if (program === undefined) throw noGit(url);
-    const remote = await pinRemote(url, network, signal);
-    const home = makeTemporary(temporaryDirectory, "git");
+    if (url.scheme !== "ssh") return await readRefs(url, ref, this.#options.fetcher, signal);
+    const remote = await pinRemote(url, this.#options, signal);
+    const git = await this.#makeHome(url);
     try {
-      return { url: url.url, refs: await listRefs({ program, remote, home, limits, clock, signal }) };
+      return { url: url.url, refs: await listRefs(git, remote, signal) };
     } finally {
-      await rm(home, { recursive: true, force: true });
+      await rm(git.home, { recursive: true, force: true });
     }
+  }
+
+  async #makeHome({ label }: GitUrl): Promise<GitPlace> {
+    const { program: find, temporaryDirectory, limits, clock } = this.#options;
+    const program = await find();
+    if (program !== undefined) return { program, home: makeTemporary(temporaryDirectory, "git"), limits, clock };
+    const message = `${label} can be read with git only, and this machine has none.`;
+    throw new SkillsError("SOURCE_INVALID", message, { facts: { hint: gitHint } });
   }
 
   /** Removes those that nobody uses, the least recently used first, until at most so many are left. */
@@ -171,39 +174,25 @@ function closed(): SkillsError {
   return new SkillsError("CLOSED", "The sources are closed.");
 }
 
-function noGit({ label }: GitUrl): SkillsError {
-  const facts = { hint: "Install git 2.37 or later." };
-  return new SkillsError("SOURCE_INVALID", `${label} can be read with git only, and this machine has none.`, { facts });
-}
-
-/** How hosts are looked up and judged: the same as for every other connection. */
-interface NetworkChecks {
-  readonly rules: AddressRules;
-  readonly resolve: Resolve;
-}
-
 const mostAddresses = 8;
 
 /** Looks up the host of a repository, and checks its addresses; git then connects to these only. Throws ENDPOINT_UNREACHABLE. */
-async function pinRemote(url: GitUrl, { rules, resolve }: NetworkChecks, signal: AbortSignal): Promise<GitRemote> {
+async function pinRemote(
+  url: GitUrl,
+  { rules, resolve }: Pick<FetchedRepositoriesOptions, "rules" | "resolve">,
+  signal: AbortSignal,
+): Promise<GitRemote> {
+  const { scheme, host, port } = url;
   // For ssh the rules are those of https.
-  const scheme = url.scheme === "http" ? "http" : "https";
-  const target = rules.targetOf(new URL(`${scheme}://${url.host.text}:${url.port}/`));
-  const addresses = url.host.address === undefined ? await lookUp(url.host.text, resolve, signal) : [url.host.address];
-  const why = rules.judge(target, addresses);
+  const target = rules.targetOf(new URL(`${scheme === "http" ? "http" : "https"}://${host.text}:${port}/`));
+  const found = host.address === undefined ? unlessAborted(resolve(host.text, signal), signal) : [host.address];
+  let addresses: readonly string[] = [];
+  try {
+    addresses = await found;
+  } catch {
+    signal.throwIfAborted();
+  }
+  const why = addresses.length === 0 ? `${host.text} cannot be resolved` : rules.judge(target, addresses);
   if (why !== undefined) throw new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
   return { url, addresses: addresses.slice(0, mostAddresses) };
-}
-
-async function lookUp(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
-  let addresses: readonly string[] = [];
-  let cause: unknown;
-  try {
-    addresses = await unlessAborted(resolve(host, signal), signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    cause = error;
-  }
-  if (addresses.length > 0) return addresses;
-  throw new SkillsError("ENDPOINT_UNREACHABLE", `${host} cannot be resolved.`, { cause });
 }

@@ -1,9 +1,9 @@
-import { SkillsError } from "../../../base/errors.ts";
+import { SkillsError, type SkillsErrorCode } from "../../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../../fetch.ts";
 import { type GitUrl, gitLimits, isCommit } from "../git.ts";
 import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
-import type { FetchCommitOptions } from "./fetch-commit.ts";
-import { runGit } from "./program/run-git.ts";
+import type { GitRemote } from "./program/git-settings.ts";
+import { type GitPlace, keyHint, runGit } from "./program/run-git.ts";
 
 /** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
 export type Refs = ReadonlyMap<string, string>;
@@ -87,20 +87,23 @@ function listRequest(ref: string | undefined, capabilities: readonly string[]): 
   ].join("");
 }
 
+const codes: Readonly<Record<number, SkillsErrorCode>> = {
+  401: "AUTH_REQUIRED",
+  403: "AUTH_REQUIRED",
+  404: "SOURCE_INVALID",
+  410: "SOURCE_INVALID",
+  429: "RATE_LIMITED",
+};
+
 function checkAnswer({ status, headers, body }: RemoteAnswer, label: string): void {
-  if (status === 401 || status === 403) {
-    const message = `${label} does not exist, or is not public: the host answered ${status}.`;
-    throw new SkillsError("AUTH_REQUIRED", message, {
-      facts: { hint: "For a private repository, use its ssh URL: git@HOST:OWNER/REPO.git." },
-    });
+  if (status !== 200) {
+    const code = codes[status] ?? "ENDPOINT_UNREACHABLE";
+    const hint =
+      "It may not exist, or be private: a private repository is read by its ssh URL, git@HOST:OWNER/REPO.git.";
+    const message = `${label} cannot be read: the host answered ${status}.`;
+    throw new SkillsError(code, message, { facts: code === "AUTH_REQUIRED" ? { hint } : {} });
   }
-  if (status === 404 || status === 410) {
-    throw new SkillsError("SOURCE_INVALID", `${label} is not there: the host answered ${status}.`);
-  }
-  if (status === 429) throw new SkillsError("RATE_LIMITED", `The host of ${label} wants fewer requests (429).`);
-  if (status !== 200) throw new SkillsError("ENDPOINT_UNREACHABLE", `The host of ${label} answered ${status}.`);
-  const type = headers["content-type"] ?? "";
-  const isGit = type.startsWith(`application/x-${service}-`);
+  const isGit = headers["content-type"]?.startsWith(`application/x-${service}-`) === true;
   if (!isGit || body.length === 0) throw notRepository(label);
 }
 
@@ -130,27 +133,14 @@ function toRefs(lines: readonly string[]): Refs {
 }
 
 /** The refs of a repository over ssh, which only git can ask. */
-export async function listRefs(options: Omit<FetchCommitOptions, "commit" | "refs">): Promise<Refs> {
-  const { program, remote, home, limits, clock, signal } = options;
-  const { succeeded, stdout, stderr } = await runGit(program, {
-    args: ["ls-remote", "-q", "--end-of-options", remote.url.url],
-    home,
-    remote,
-    maxBytes: limits.refsBytes,
-    timeoutMs: limits.refsMs,
-    clock,
-    signal,
-  });
+export async function listRefs(place: GitPlace, remote: GitRemote, signal: AbortSignal): Promise<Refs> {
+  const args = ["ls-remote", "-q", "--end-of-options", remote.url.url];
+  const call = { args, remote, maxBytes: gitLimits.refsBytes, timeoutMs: gitLimits.refsMs };
+  const { succeeded, stdout, stderr } = await runGit(place, call, signal);
   if (!succeeded) {
-    const hint = "Check that `ssh -o BatchMode=yes` reaches this host with your key, and that its host key is known.";
     const message = `${remote.url.label} cannot be read: git said: ${stderr}.`;
-    throw new SkillsError("AUTH_REQUIRED", message, { facts: { hint } });
+    throw new SkillsError("AUTH_REQUIRED", message, { facts: { hint: keyHint } });
   }
-  const lines = stdout.toString("utf8").split("\n");
-  return new Map(
-    lines.flatMap((line) => {
-      const [id = "", name = ""] = line.split("\t");
-      return /^[0-9a-f]{40,64}$/.test(id) && name !== "" ? [[name, id] as const] : [];
-    }),
-  );
+  const found = stdout.toString("utf8").matchAll(/^([0-9a-f]{40,64})\t(.+)$/gm);
+  return new Map(Array.from(found, ([, id = "", name = ""]) => [name, id]));
 }

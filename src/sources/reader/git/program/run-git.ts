@@ -3,26 +3,31 @@ import { type Clock, systemClock } from "../../../../base/clock.ts";
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { type GitProgram, type GitRemote, gitEnvironment, gitSettings } from "./git-settings.ts";
+import type { GitLimits } from "../../git.ts";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { makeTemporary } from "../../../../base/processes/temporary-directory.ts";
 import { findProgram, searchPath } from "../../../../base/processes/find-program.ts";
 
+/** A git of this machine, and a directory of its own in which it works, and which is its home. */
+export interface GitPlace {
+  readonly program: GitProgram;
+  readonly home: string;
+  readonly limits: GitLimits;
+  readonly clock: Clock;
+}
+
 /** One call of git. */
 interface GitCall {
   /** Command and arguments; the settings are added. */
   readonly args: readonly string[];
-  /** An own, empty directory: where git starts, and its home. */
-  readonly home: string;
   /** Without it, no protocol is allowed. */
   readonly remote?: GitRemote;
   readonly input?: string;
   /** Most bytes of stdout. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
 }
 
 export interface GitOutcome {
@@ -40,8 +45,11 @@ const stderrShown = 300;
  * Runs git without a shell, in a process group of its own, which is killed as a whole. Throws EXECUTION_TIMEOUT, FILE_TOO_LARGE, the
  * reason of `signal`, or RUNTIME_BUSY if it cannot be started now.
  */
-export async function runGit(program: GitProgram, call: GitCall): Promise<GitOutcome> {
-  const { args, home, remote, input = "", maxBytes, timeoutMs, clock, signal } = call;
+export async function runGit(
+  { program, home, clock }: Pick<GitPlace, "program" | "home" | "clock">,
+  { args, remote, input = "", maxBytes, timeoutMs }: GitCall,
+  signal: AbortSignal,
+): Promise<GitOutcome> {
   signal.throwIfAborted();
   const child = await spawnProcess(program.file, [...gitSettings(remote), ...args], {
     cwd: home,
@@ -57,8 +65,9 @@ export async function runGit(program: GitProgram, call: GitCall): Promise<GitOut
     killGroup(child);
   };
   const leave = (): void => end(signal.reason as Error);
-  const command = args.find((arg) => !arg.startsWith("-")) ?? "";
-  const cancel = clock.after(timeoutMs, () => end(tookTooLong(command, timeoutMs)));
+  const cancel = clock.after(timeoutMs, () => {
+    end(new SkillsError("EXECUTION_TIMEOUT", `git did not end within ${timeoutMs / 1_000} s; try again.`));
+  });
   signal.addEventListener("abort", leave);
   if (signal.aborted) leave();
   const output: Buffer[] = [];
@@ -66,8 +75,9 @@ export async function runGit(program: GitProgram, call: GitCall): Promise<GitOut
   let errors = Buffer.alloc(0);
   child.stdout?.on("data", (chunk: Buffer) => {
     length += chunk.length;
-    if (length > maxBytes) end(printedTooMuch(command, maxBytes));
-    else output.push(chunk);
+    if (length <= maxBytes) output.push(chunk);
+    else
+      end(new SkillsError("FILE_TOO_LARGE", `git printed more than ${maxBytes} bytes; the repository is too large.`));
   });
   child.stderr?.on("data", (chunk: Buffer) => {
     errors = Buffer.concat([errors, chunk]).subarray(-stderrKept);
@@ -76,21 +86,13 @@ export async function runGit(program: GitProgram, call: GitCall): Promise<GitOut
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input);
   try {
-    const code = await closed(child);
+    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
     if (failure !== undefined) throw failure;
     return { succeeded: code === 0, stdout: Buffer.concat(output), stderr: toShown(errors) };
   } finally {
     cancel();
     signal.removeEventListener("abort", leave);
   }
-}
-
-function closed(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    child.on("close", (code) => {
-      resolve(code);
-    });
-  });
 }
 
 function killGroup(child: ChildProcess): void {
@@ -116,19 +118,9 @@ function toShown(bytes: Buffer): string {
   return all.replace(/\/\/[^/@\s]*@/g, "//").slice(0, stderrShown);
 }
 
-function tookTooLong(command: string, milliseconds: number): SkillsError {
-  return new SkillsError(
-    "EXECUTION_TIMEOUT",
-    `git ${command} did not end within ${milliseconds / 1_000} s; try again.`,
-  );
-}
-
-function printedTooMuch(command: string, bytes: number): SkillsError {
-  return new SkillsError(
-    "FILE_TOO_LARGE",
-    `git ${command} printed more than ${bytes} bytes; the repository is too large.`,
-  );
-}
+/** What a person checks who is refused over ssh. */
+export const keyHint =
+  "Check that `ssh -o BatchMode=yes` reaches this host with your key, and that its host key is known.";
 
 /** The first with `http.curloptResolve`, without which git would look up a host again after we checked its addresses. */
 const oldest = [2, 37] as const;
@@ -145,14 +137,8 @@ export async function findGit(env: NodeJS.ProcessEnv = process.env): Promise<Git
 async function readVersion(program: GitProgram): Promise<string> {
   const home = makeTemporary(tmpdir(), "git");
   try {
-    const { stdout } = await runGit(program, {
-      args: ["--version"],
-      home,
-      maxBytes: 1_024,
-      timeoutMs: 10_000,
-      clock: systemClock,
-      signal: new AbortController().signal,
-    });
+    const call = { args: ["--version"], maxBytes: 1_024, timeoutMs: 10_000 };
+    const { stdout } = await runGit({ program, home, clock: systemClock }, call, new AbortController().signal);
     return stdout.toString("utf8");
   } catch {
     // It cannot be started or does not answer: as good as none.
