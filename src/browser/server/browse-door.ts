@@ -9,7 +9,6 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
-import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
@@ -59,25 +58,31 @@ export interface BrowseRequest {
   readonly param: (name: string) => string;
   readonly query: URLSearchParams;
   readonly incoming: IncomingMessage;
-  /** The body, at most 64 KiB of JSON. Throws VALIDATION_ERROR. */
-  readonly json: <Value>(schema: z.ZodType<Value>) => Promise<Value>;
+  /** The body, at most 64 KiB of JSON unless `limits` say otherwise. Throws VALIDATION_ERROR, BLOB_TOO_LARGE. */
+  readonly json: <Value>(schema: z.ZodType<Value>, limits?: JsonLimits) => Promise<Value>;
   /** The body as it is. Throws BLOB_TOO_LARGE. */
   readonly bytes: (most: number) => Promise<Uint8Array>;
   /** Aborted when the page goes away before it is answered, and when the server stops. */
   readonly signal: AbortSignal;
 }
 
-/** Why a request is refused, where that is no SkillsError. */
+export interface JsonLimits {
+  readonly maxBytes: number;
+  /** Of keys and values. */
+  readonly maxValues: number;
+}
+
+/** Why a request is refused. */
 export interface BrowseRefusal {
-  readonly status: HttpRefusal["status"] | 409;
+  readonly status: number;
   readonly code: SkillsErrorCode | "STALE";
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type BrowseAnswer =
-  | { readonly json: unknown; readonly status?: 200 | 202 }
+  | { readonly json: unknown; readonly status?: 200 | 202; readonly headers?: Readonly<Record<string, string>> }
   | { readonly refused: BrowseRefusal }
   /** Answered with 304 where the page has it. */
   | { readonly cached: CachedResponse }

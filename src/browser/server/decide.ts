@@ -3,36 +3,28 @@ import { SkillsError } from "../../base/errors.ts";
 import { type LedgerEntry, whoAndWhere } from "../../runtime/ledger.ts";
 import { inShort } from "../../skills/permissions.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
-import { shortDigest, type Ask } from "../../runtime/question.ts";
+import type { Ask } from "../../runtime/question.ts";
 import type { Authorization, FullTrustRequest } from "../../runtime/trust.ts";
 import { subjectOfOffered } from "../../runtime/runs.ts";
-import type { DecisionResponse, DecisionRequest } from "../wire/skills.ts";
+import type { DecisionRequest } from "../wire/skills.ts";
 import type { BrowseDoor } from "./browse-door.ts";
 import { requestOf } from "./detail/show-skill.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-
-/** A decision whose nonce was checked. */
-interface CheckedDecision {
-  readonly decision: DecisionRequest["decision"];
-  readonly digest?: string | undefined;
-  readonly grant?: string | undefined;
-  readonly reach?: DecisionRequest["reach"] | undefined;
-}
 
 type Deciding = Pick<BrowseDoor, "app" | "session" | "skills" | "once" | "directory">;
 
 /** A decision about bytes that were shown, which the caller has checked. Throws PERMISSION_DENIED where a policy does not allow it. */
 export async function decide(
-  { decision, digest, grant, reach }: CheckedDecision,
+  { decision, digest, grant, reach }: Omit<DecisionRequest, "nonce">,
   offered: OfferedSkill,
   door: Deciding,
   signal: AbortSignal,
-): Promise<DecisionResponse> {
+): Promise<void> {
   const { app, once, directory } = door;
   const { skill } = offered;
+  const { name, version } = skill;
   const trust = await app.trust();
   const asker = { owner: localOwner, directory, door: "browser" };
-  const { name, version } = skill;
   const subject = {
     ...whoAndWhere({ project: directory }),
     skill: name,
@@ -42,84 +34,49 @@ export async function decide(
   const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
     app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   };
-
-  async function approve(request: FullTrustRequest): Promise<DecisionResponse> {
-    const notify = (outcome: Authorization): void => {
-      if (outcome.allowed && outcome.by !== "once")
-        record({
-          event: "answer",
-          outcome: "allowed",
-          answer: "trust",
-          grant: outcome.by,
-          about: inShort(request.wants),
-        });
-    };
-    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, notify });
-    refuseUnless(authorization);
-    const { by } = authorization;
-    if (by === "once") {
-      const why = `The policy lets you approve ${name} for one run only.`;
-      throw denied({ why, hint: "Allow it once, then run it." });
-    }
-    const isForSession = by === "session";
-    return {
-      message: `Approved ${version} (${shortDigest(request.subject.digest)})${isForSession ? " until this page's server ends" : ""}.`,
-    };
-  }
-
-  async function allowOnce(request: FullTrustRequest): Promise<DecisionResponse> {
-    const decided = await trust.decide(request, asker);
-    if (decided !== undefined) refuseUnless(decided);
-    if (decided?.allowed !== true) once.allow({ name, digest: request.subject.digest });
-    return {
-      message: `The next run of ${version} (${shortDigest(request.subject.digest)}) from this page is allowed.`,
-    };
-  }
-
-  async function block(): Promise<DecisionResponse> {
-    // A block is for all versions, also of a skill that cannot be read.
-    const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
-    const notify = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
-    await trust.answered(request, asker, { answer: "block" }, { notify });
-    const [standing] = await trust.standings(
-      [{ subject: request.subject, needs: request.needs, hasCode: true, digest: () => Promise.resolve(undefined) }],
-      asker,
-    );
-    if (standing === "blocked" || standing === "denied") return { message: `Blocked ${name}.` };
-    return { message: `Blocked ${name} until this page's server ends; the log says why that could not be stored.` };
-  }
-
-  async function takeBack(): Promise<DecisionResponse> {
-    const isUnblocking = decision === "unblock";
-    if (!isUnblocking && grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
-    const what = isUnblocking ? { blocksOf: subjectOfOffered(offered, app.source) } : { grant: grant ?? "" };
-    const notify = (): void =>
-      record({ event: "revoke", ...(isUnblocking ? { about: "block" } : { grant: grant ?? "" }) });
-    const isFound = await trust.takeBack(what, asker, notify);
-    if (!isFound)
-      return { message: isUnblocking ? `${name} was not blocked.` : `There is no grant ${grant ?? ""} any more.` };
-    return { message: isUnblocking ? `${name} is no longer blocked.` : `Revoked ${grant ?? ""}.` };
-  }
-
   const exactly = (): FullTrustRequest => {
     if (digest !== undefined) return requestOf(door, { skill, digest }, signal);
     throw new SkillsError("SKILL_NOT_READY", `The files of ${name} cannot all be read: it cannot be approved.`);
   };
-  const decided = await (decision === "approve"
-    ? approve(exactly())
-    : decision === "once"
-      ? allowOnce(exactly())
-      : decision === "block"
-        ? block()
-        : takeBack());
-  await door.skills.refreshStandings();
-  return decided;
-}
 
-function refuseUnless(
-  authorization: Authorization,
-): asserts authorization is Extract<Authorization, { allowed: true }> {
-  if (!authorization.allowed) throw denied(authorization);
+  switch (decision) {
+    case "approve": {
+      const request = exactly();
+      const about = inShort(request.wants);
+      const notify = (outcome: Authorization): void => {
+        if (outcome.allowed && outcome.by !== "once")
+          record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by, about });
+      };
+      const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, notify });
+      if (!authorization.allowed) throw denied(authorization);
+      const why = `The policy lets you approve ${name} for one run only.`;
+      if (authorization.by === "once") throw denied({ why, hint: "Allow it once, then run it." });
+      break;
+    }
+    case "once": {
+      const request = exactly();
+      const decided = await trust.decide(request, asker);
+      if (decided === undefined) once.allow({ name, digest: request.subject.digest });
+      else if (!decided.allowed) throw denied(decided);
+      break;
+    }
+    case "block": {
+      // A block is for all versions, also of a skill that cannot be read.
+      const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
+      const notify = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
+      await trust.answered(request, asker, { answer: "block" }, { notify });
+      break;
+    }
+    case "unblock": {
+      const blocksOf = subjectOfOffered(offered, app.source);
+      await trust.takeBack({ blocksOf }, asker, () => record({ event: "revoke", about: "block" }));
+      break;
+    }
+    case "revoke":
+      if (grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
+      await trust.takeBack({ grant }, asker, () => record({ event: "revoke", grant }));
+  }
+  await door.skills.refreshStandings();
 }
 
 function denied({ why, hint }: { readonly why: string; readonly hint: string }): SkillsError {

@@ -225,11 +225,6 @@ export interface DecisionRequest {
   readonly grant?: string | undefined;
 }
 
-/** What a decision is answered with: a sentence that says what holds now. */
-export interface DecisionResponse {
-  readonly message: string;
-}
-
 /** `POST /api/skills/ID/open`: opens the file in the person's editor. */
 export interface OpenFile {
   readonly path: string;

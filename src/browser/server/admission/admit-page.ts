@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ambiguousPath, checkHostAndOrigin } from "../../../wire/http/admission.ts";
-import type { HttpRefusal } from "../../../wire/http/refusal.ts";
+import type { BrowseRefusal } from "../browse-door.ts";
 
 /** The path whose document a person opens by its address. */
 export const pagePath = "/";
@@ -13,13 +13,13 @@ export function faultOfRequest(
   request: IncomingMessage,
   path: string | undefined,
   host: string,
-): HttpRefusal | undefined {
+): BrowseRefusal | undefined {
   const refusal = checkHostAndOrigin(request, { hosts: [host] });
   if (refusal !== undefined) return { ...refusal, message: `${refusal.message} Open http://${host}/.` };
   const { method = "", headers } = request;
   const isReading = method === "GET" || method === "HEAD";
   if (headers.origin === undefined && !isReading)
-    return denied("Origin not allowed: only the page itself may send this request.");
+    return forbidden("Origin not allowed: only the page itself may send this request.");
   const site = headers["sec-fetch-site"];
   // The document, of which nothing is secret: a person enters its address, or a file on this machine leads to it.
   const isNavigation =
@@ -29,7 +29,7 @@ export function faultOfRequest(
     headers["sec-fetch-mode"] === "navigate" &&
     headers["sec-fetch-dest"] === "document";
   if (site !== "same-origin" && !isNavigation)
-    return denied(
+    return forbidden(
       site === undefined
         ? "Sec-Fetch-Site is missing: open the page in a current browser."
         : "Sec-Fetch-Site not allowed: open the address that acp-skills browse printed.",
@@ -37,6 +37,6 @@ export function faultOfRequest(
   return path === undefined ? ambiguousPath : undefined;
 }
 
-function denied(message: string): HttpRefusal {
-  return { status: 403, code: "PERMISSION_DENIED", message };
+export function forbidden(message: string, hint?: string): BrowseRefusal {
+  return { status: 403, code: "PERMISSION_DENIED", message, hint };
 }

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { BrowseRefusal } from "../browse-door.ts";
+import { forbidden } from "./admit-page.ts";
 
 /** Ties what a person decides to the bytes of a skill that they were shown. Valid as long as this process. */
 export interface Nonces {
@@ -26,11 +27,7 @@ export function createNonces(key: Buffer = randomBytes(32)): Nonces {
       const given = Buffer.from(nonce, "base64url");
       const expected = bytesOf(id, digest);
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        return {
-          status: 403,
-          code: "PERMISSION_DENIED",
-          message: "The nonce is not that of the skill and digest that were shown; read the skill again.",
-        };
+        return forbidden("The nonce is not that of the skill and digest that were shown; read the skill again.");
       if (digest !== current)
         return { status: 409, code: "STALE", message: "The skill changed since you looked at it; read it again." };
       return undefined;

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type * as z from "zod";
 import { SkillsError } from "../../../base/errors.ts";
 import { parseJsonBody, readBody, readJsonBody } from "../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../wire/http/refusal.ts";
-import type { BrowseRequest } from "../browse-door.ts";
+import type { BrowseRequest, JsonLimits } from "../browse-door.ts";
 
-const maxJsonBytes = 64 * 1024;
-const maxJsonValues = 10_000;
+const jsonLimits: JsonLimits = { maxBytes: 64 * 1024, maxValues: 10_000 };
 
 /** A request as routes see it. */
 export function toBrowseRequest(
@@ -27,7 +25,16 @@ export function toBrowseRequest(
       if (value === undefined) throw new Error(`This route has no :${name}.`);
       return value;
     },
-    json: (schema) => readJson(incoming, schema),
+    async json(schema, limits = jsonLimits) {
+      const bytes = await readJsonBody(incoming, limits);
+      if (isRefusal(bytes))
+        throw new SkillsError(bytes.status === 413 ? "BLOB_TOO_LARGE" : "VALIDATION_ERROR", bytes.message);
+      const { data, error } = schema.safeParse(parseJsonBody(bytes));
+      if (error === undefined) return data;
+      const [issue] = error.issues;
+      const place = issue?.path.join("/") ?? "";
+      throw new SkillsError("VALIDATION_ERROR", `The body is not as expected: /${place}: ${issue?.message ?? ""}.`);
+    },
     async bytes(most) {
       const body = await readBody(incoming, most);
       if (body !== undefined) return body;
@@ -35,17 +42,4 @@ export function toBrowseRequest(
     },
     signal: AbortSignal.any([gone.signal, stopped]),
   };
-}
-
-async function readJson<Value>(incoming: IncomingMessage, schema: z.ZodType<Value>): Promise<Value> {
-  const bytes = await readJsonBody(incoming, { maxBytes: maxJsonBytes, maxValues: maxJsonValues });
-  if (isRefusal(bytes)) throw invalid(bytes.message);
-  const parsed = schema.safeParse(parseJsonBody(bytes));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(`The body is not as expected: /${issue?.path.join("/") ?? ""}: ${issue?.message ?? "invalid"}.`);
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("VALIDATION_ERROR", message);
 }

@@ -1,64 +1,40 @@
 import type { ServerResponse } from "node:http";
-import { type CachedResponse, matchesEtag } from "../../../serve/cached-response.ts";
+import { matchesEtag } from "../../../serve/cached-response.ts";
 import type { BrowseError } from "../../wire/skills.ts";
 import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
 import { type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { toWireError } from "../../../wire/error-table.ts";
 
-const json = { "content-type": "application/json", "cache-control": "no-store" };
-
-/** Sends an answer with the headers that every answer has. */
-export function sendAnswer(
-  response: ServerResponse,
-  answer: BrowseAnswer,
-  { ifNoneMatch }: { readonly ifNoneMatch?: string | undefined } = {},
-): void {
+/** Sends an answer with the headers that every answer has. Scripts, styles and lists may be cached, but are revalidated each time. */
+export function sendAnswer(response: ServerResponse, answer: BrowseAnswer, ifNoneMatch?: string): void {
+  const send = (
+    status: number,
+    type: string,
+    body: Uint8Array,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
+    const described = { "content-type": type, "content-length": body.byteLength, "cache-control": "no-store" };
+    response.writeHead(status, { ...pageHeaders, ...described, ...headers }).end(body);
+  };
+  const sendJson = (status: number, value: unknown, headers?: Readonly<Record<string, string>>): void =>
+    send(status, "application/json", Buffer.from(JSON.stringify(value)), headers);
   if ("refused" in answer) {
-    sendRefusal(response, answer.refused);
+    const { status, code, message, hint, headers } = answer.refused;
+    sendJson(status, { error: { code, message, hint } } satisfies BrowseError, headers);
   } else if ("cached" in answer) {
-    sendCached(response, answer.cached, ifNoneMatch);
+    const { body, etag, type } = answer.cached;
+    const headers = { etag, "cache-control": "private, no-cache" };
+    if (matchesEtag(ifNoneMatch, etag)) response.writeHead(304, { ...pageHeaders, ...headers }).end();
+    else send(200, type, body, headers);
   } else if ("download" in answer) {
-    const { download, name } = answer;
-    const headers = {
-      "content-type": "application/octet-stream",
-      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]/g, "_").slice(0, 100)}"`,
-      "content-length": download.byteLength,
-      "cache-control": "no-store",
-    };
-    response.writeHead(200, { ...pageHeaders, ...headers }).end(download);
+    const name = answer.name.replace(/[^\w.-]/g, "_").slice(0, 100);
+    const headers = { "content-disposition": `attachment; filename="${name}"` };
+    send(200, "application/octet-stream", answer.download, headers);
   } else if ("stream" in answer) {
     for (const [name, value] of Object.entries(pageHeaders)) response.setHeader(name, value);
     answer.stream(response);
-  } else {
-    sendJson(response, answer.status ?? 200, answer.json);
-  }
-}
-
-export function sendRefusal(response: ServerResponse, { status, code, message, hint, headers }: BrowseRefusal): void {
-  const error: BrowseError = { error: { code, message, ...(hint !== undefined && { hint }) } };
-  sendJson(response, status, error, headers);
-}
-
-/** A script, a style or a list that the browser may cache, but revalidates each time. */
-function sendCached(
-  response: ServerResponse,
-  { body, etag, type }: CachedResponse,
-  ifNoneMatch: string | undefined,
-): void {
-  const headers = { ...pageHeaders, etag, "cache-control": "private, no-cache" };
-  if (matchesEtag(ifNoneMatch, etag)) response.writeHead(304, headers).end();
-  else response.writeHead(200, { ...headers, "content-type": type, "content-length": body.byteLength }).end(body);
-}
-
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const body = Buffer.from(JSON.stringify(value));
-  response.writeHead(status, { ...pageHeaders, ...json, ...headers, "content-length": body.length }).end(body);
+  } else sendJson(answer.status ?? 200, answer.json, answer.headers);
 }
 
 /**
@@ -115,20 +91,15 @@ const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
 };
 
 /** The answer to a request that failed. What is not ours is logged, and answered with the id to search the log for. */
-export function toErrorAnswer(error: unknown, log: Log): { readonly status: number; readonly body: BrowseError } {
-  const own = isSkillsError(error) ? ofThisPerson[error.code] : undefined;
-  if (isSkillsError(error) && own !== undefined) {
+export function toRefusal(error: unknown, log: Log): BrowseRefusal {
+  const status = isSkillsError(error) ? ofThisPerson[error.code] : undefined;
+  if (isSkillsError(error) && status !== undefined) {
     const { code, message, facts } = error;
-    const { hint } = facts;
-    if (own === 500) log("error", message);
-    return { status: own, body: { error: { code, message, ...(typeof hint === "string" && { hint }) } } };
+    if (status === 500) log("error", message);
+    return { status, code, message, hint: typeof facts.hint === "string" ? facts.hint : undefined };
   }
   const { message, data } = toWireError(error, { log });
   const { code, hint, violations } = data;
   const where = violations?.map(({ field, expected }) => `${field}: expected ${expected}`).join("; ");
-  const advice = hint ?? where;
-  return {
-    status: statuses[code] ?? 400,
-    body: { error: { code, message, ...(advice !== undefined && { hint: advice }) } },
-  };
+  return { status: statuses[code] ?? 400, code, message, hint: hint ?? where };
 }

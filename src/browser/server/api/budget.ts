@@ -8,48 +8,33 @@ export const mountBudget: MountBrowse = ({ skills }) => [
     method: "GET",
     path: "/api/budget",
     async answer() {
-      const seen = (await skills.all()).filter(
-        ({ offered, row }) =>
-          offered !== undefined && offered.skill.disableModelInvocation !== true && row.state !== "denied",
+      const seen = (await skills.all()).flatMap(({ offered, row }) =>
+        offered === undefined || offered.skill.disableModelInvocation === true || row.state === "denied" ? [] : [row],
       );
-      const listed = seen.map(({ row }) => ({
-        id: row.id,
-        name: row.name.length,
-        description: countCodePoints(row.description),
+      const listed = seen.map(({ id, name, description }) => ({
+        id,
+        name: name.length,
+        description: countCodePoints(description),
       }));
-      const total = (kind: "listed" | "instructions"): number =>
-        seen.reduce((all, { row }) => all + row.tokens[kind], 0);
       const budget: Budget = {
         skills: seen.length,
-        listed: total("listed"),
-        instructions: total("instructions"),
-        agents: agentLimits.map(({ agent, description, total: most, says, reference, omits }) => {
-          const limits = {
-            ...(description !== undefined && { description }),
-            ...(most !== undefined && { total: most }),
-            omits,
-          };
-          return { agent, says, reference, ...cutDescriptions(listed, limits) };
-        }),
+        listed: sum(seen.map(({ tokens }) => tokens.listed)),
+        instructions: sum(seen.map(({ tokens }) => tokens.instructions)),
+        agents: agents.map(({ agent, says, reference, ...limits }) => ({
+          ...{ agent, says, reference },
+          ...cutDescriptions(listed, limits),
+        })),
       };
       return { json: budget };
     },
   },
 ];
 
-interface AgentLimits extends ListLimits {
-  readonly agent: string;
-  /** What the agent says about it, in a sentence. */
-  readonly says: string;
-  /** Where that is published. */
-  readonly reference: string;
-}
-
 /**
  * What agents have published about the list of skills that their model reads (November 2026). Agents that published nothing are not here:
  * opencode, Gemini CLI, qwen-code and Copilot list everything, as far as is known.
  */
-const agentLimits: readonly AgentLimits[] = [
+const agents = [
   {
     agent: "Claude",
     description: 1_536,
@@ -85,51 +70,33 @@ interface ListLimits {
   readonly omits: boolean;
 }
 
-interface CutList {
-  readonly truncated: readonly string[];
-  readonly omitted: readonly string[];
-}
-
 /**
  * Which descriptions are cut, and which skills left out. Where all together are too long, descriptions are shortened to one length that
  * fits: an agent that prefers skills that are used often cuts others, but about as many.
  */
-export function cutDescriptions(skills: readonly ListedSkill[], { description, total, omits }: ListLimits): CutList {
-  const capped = skills.map((skill) => Math.min(skill.description, description ?? Infinity));
-  const names = sum(skills.map(({ name }) => name));
-  const left = (total ?? Infinity) - names;
-  const length = left >= sum(capped) ? Infinity : fittingLength(capped, Math.max(0, left));
-  const omitted = omits && left < 0 ? tooMany(skills, total ?? Infinity) : [];
-  const gone = new Set(omitted);
-  return {
-    truncated: skills
-      .filter(({ id, description: all }) => !gone.has(id) && all > Math.min(length, description ?? Infinity))
-      .map(({ id }) => id),
-    omitted,
-  };
+export function cutDescriptions(
+  skills: readonly ListedSkill[],
+  { description: longest = Infinity, total = Infinity, omits }: ListLimits,
+): { readonly truncated: readonly string[]; readonly omitted: readonly string[] } {
+  let used = 0;
+  // Those after the last one whose name fits.
+  const tooMany = skills.filter(({ name }) => (used += name) > total);
+  const omitted = new Set(omits ? tooMany : []);
+  const capped = skills.map(({ description }) => Math.min(description, longest));
+  const length = Math.min(longest, fittingLength(capped, Math.max(0, total - used)));
+  const truncated = skills.filter((skill) => !omitted.has(skill) && skill.description > length);
+  return { truncated: truncated.map(({ id }) => id), omitted: Array.from(omitted, ({ id }) => id) };
 }
 
 /** The greatest length to which all can be cut so that together they are at most `room`. */
 function fittingLength(lengths: readonly number[], room: number): number {
-  const sorted = [...lengths].sort((a, b) => a - b);
   let left = room;
-  for (const [at, length] of sorted.entries()) {
-    const share = left / (sorted.length - at);
+  for (const [at, length] of [...lengths].sort((a, b) => a - b).entries()) {
+    const share = left / (lengths.length - at);
     if (length > share) return Math.floor(share);
     left -= length;
   }
   return Infinity;
-}
-
-/** The skills after the last one whose name fits. */
-function tooMany(skills: readonly ListedSkill[], total: number): readonly string[] {
-  let used = 0;
-  return skills
-    .filter(({ name }) => {
-      used += name;
-      return used > total;
-    })
-    .map(({ id }) => id);
 }
 
 function sum(numbers: readonly number[]): number {

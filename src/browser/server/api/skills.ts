@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { digestForm, toContent } from "../../../base/text/content.ts";
-import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { reaches } from "../../../runtime/trust.ts";
 import type { FileContent } from "../../wire/skills.ts";
@@ -28,18 +27,9 @@ const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.opt
 const mostTries = 10;
 const againMs = 100;
 
-async function waitAgain(clock: Clock, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => clock.after(againMs, resolve));
-  signal.throwIfAborted();
-}
-
 /** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
 export const mountSkills: MountBrowse = (door) => [
-  {
-    method: "GET",
-    path: "/api/skills",
-    answer: async () => ({ cached: await door.skills.list() }),
-  },
+  { method: "GET", path: "/api/skills", answer: async () => ({ cached: await door.skills.list() }) },
   {
     method: "GET",
     path: "/api/skills/:id",
@@ -51,7 +41,8 @@ export const mountSkills: MountBrowse = (door) => [
         const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
         // The list is read a moment after the files changed.
         if (isBehind && triesLeft > 0) {
-          await waitAgain(door.app.clock, signal);
+          await new Promise<void>((resolve) => door.app.clock.after(againMs, resolve));
+          signal.throwIfAborted();
           continue;
         }
         door.touched.watch(shown, detail.digest);
@@ -81,7 +72,8 @@ export const mountSkills: MountBrowse = (door) => [
       const decision = await json(decisionSchema);
       const found = await shownVersion(param("id"), decision, door, signal);
       if ("refused" in found) return found;
-      return { json: await decide(decision, found.offered, door, signal) };
+      await decide(decision, found.offered, door, signal);
+      return { json: {} };
     },
   },
   {

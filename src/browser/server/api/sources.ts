@@ -4,7 +4,7 @@ import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
 import { discover, installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
 import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
-import { createLimitedSourceReader } from "../sources/limited-source-reader.ts";
+import { createLimitedRead } from "../sources/limited-source-reader.ts";
 import { whoAndWhere } from "../../../runtime/ledger.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
@@ -22,9 +22,7 @@ const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string()
 /** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
-  const sourceReader = createLimitedSourceReader(app.clock, allowPrivate, (url) =>
-    app.policyFor(door.directory).deniesSource(url),
-  );
+  const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(door.directory).deniesSource(url));
   const plans = createPendingPlans(app.clock);
   return [
     {
@@ -37,7 +35,7 @@ export const mountSources: MountBrowse = (door) => {
       path: "/api/sources/discover",
       async answer({ json, signal }) {
         const { source: text } = await json(discoverSchema);
-        return { json: await discover(text, sourceReader, door, signal) };
+        return { json: await discover(text, read, door, signal) };
       },
     },
     {
@@ -45,7 +43,7 @@ export const mountSources: MountBrowse = (door) => {
       path: "/api/sources/plan",
       async answer({ json, signal }) {
         const request = await json(planSchema);
-        const { changes, problems, ...made } = await makePlan(request, { sourceReader, door, signal });
+        const { changes, problems, ...made } = await makePlan(request, { read, door, signal });
         const { id, digest } = await plans.add(made);
         const plan: SourcePlan = {
           plan: id,

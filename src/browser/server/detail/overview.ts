@@ -51,6 +51,7 @@ type Hidden = SkillDetail["hidden"][number];
 const mostHidden = 1_000;
 const longestText = 2_000;
 
+const tags = /[\u{e0000}-\u{e007f}]/u;
 const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
   ["tag-characters", /[\u{e0000}-\u{e007f}]+/gu, fromTags],
   ["bidi", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, toCodes],
@@ -65,22 +66,16 @@ export function findHidden(markdown: string): readonly Hidden[] {
       if (found.length >= mostHidden) break;
       found.push({ kind, start, end: start + text.length, text: cut(toText(text)) });
     }
-  let run: { start: number; end: number } | undefined;
-  const endRun = (): void => {
-    if (run === undefined) return;
-    found.push({ kind: "zero-width", ...run, text: cut(toCodes(markdown.slice(run.start, run.end))) });
-    run = undefined;
-  };
-  for (const { character, offset } of everyInvisibleIn(markdown)) {
-    if (found.length >= mostHidden) break;
-    if (isTag(character)) continue;
-    if (run?.end === offset) run.end += character.length;
-    else {
-      endRun();
-      run = { start: offset, end: offset + character.length };
-    }
+  const runs: { readonly start: number; end: number }[] = [];
+  for (const { character, offset: start } of everyInvisibleIn(markdown)) {
+    if (found.length + runs.length >= mostHidden) break;
+    const last = runs.at(-1);
+    if (tags.test(character)) continue;
+    if (last?.end === start) last.end += character.length;
+    else runs.push({ start, end: start + character.length });
   }
-  endRun();
+  for (const { start, end } of runs)
+    found.push({ kind: "zero-width", start, end, text: cut(toCodes(markdown.slice(start, end))) });
   return found.sort((a, b) => a.start - b.start).slice(0, mostHidden);
 }
 
@@ -127,11 +122,6 @@ function openSearch(text: string, wanted: string): (from: number) => number {
     const at = text.indexOf(wanted, from);
     return (found = at < 0 ? Infinity : at);
   };
-}
-
-function isTag(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0;
-  return code >= 0xe0000 && code <= 0xe007f;
 }
 
 /** What a model can read in tag characters. */

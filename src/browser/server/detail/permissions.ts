@@ -1,3 +1,4 @@
+import { localOwner } from "../../../runtime/caller.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import {
   type Approvals,
@@ -11,7 +12,7 @@ import {
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
-import type { SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
+import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
 
@@ -25,35 +26,28 @@ interface Asked {
   readonly needs: Capabilities;
   /** Absent if not all files can be read: then nothing can be approved. */
   readonly request: FullTrustRequest | undefined;
-  readonly owner: string;
   readonly directory: string;
 }
 
 /** What a skill wants, what was approved, and what changed since. */
-export async function showPermissions(asked: Asked): Promise<SkillPermissions> {
-  const { trust, subject, needs, request, owner, directory } = asked;
+export async function showPermissions({ trust, subject, needs, request, directory }: Asked): Promise<SkillPermissions> {
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
   const digest = request?.subject.digest;
+  const ofSession = grantsOf({ grants: trust.sessionGrants(localOwner) }, subject.name, digest);
   const grants = [
     ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
-    ...grantsOf({ grants: trust.sessionGrants(owner) }, subject.name, digest).map((grant) => ({
-      ...grant,
-      isForSession: true as const,
-    })),
+    ...ofSession.map((grant) => ({ ...grant, isForSession: true as const })),
   ];
-  const isBlocked = approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject)));
-  const denied = policy.denies(subject, needs);
+  const asker = { owner: localOwner, directory, door: "browser", ask: nobodyAnswers };
   const isApproved = grants.some(({ isCurrent }) => isCurrent);
-  const question =
-    request === undefined || isApproved
-      ? undefined
-      : await trust.questionFor(request, { owner, directory, door: "browser", ask: nobodyAnswers });
+  const question = request && !isApproved ? await trust.questionFor(request, asker) : undefined;
+  const denied = policy.denies(subject, needs);
   return {
     wants: toWants(needs),
     grants,
-    isBlocked,
-    ...(denied !== undefined && { denied: { why: denied.why, hint: denied.hint } }),
+    isBlocked: approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject))),
+    denied: denied && { why: denied.why, hint: denied.hint },
     reach: reachOf({ subject, wants: needs }, { directory }, policy),
     blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
@@ -67,30 +61,23 @@ const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.res
 /** What somebody may do, and the same in words. */
 export function toWants(capabilities: Capabilities): Wants {
   const { network, secrets, project, isolation } = capabilities;
-  const words = inWords(capabilities);
-  return { network, secrets, project, ...(isolation !== undefined && { isolation }), words };
+  return { network, secrets, project, isolation, words: inWords(capabilities) };
 }
 
 function grantsOf(
   { project, grants }: Pick<Approvals, "grants"> & { readonly project?: string },
   name: string,
-  digest: string | undefined,
+  current: string | undefined,
 ): readonly SkillGrant[] {
   return grants
     .filter(({ skill }) => skill === name)
-    .map((grant) => ({
-      id: grant.id,
-      version: grant.version,
-      digest: grant.digest,
+    .map(({ id, version, digest, capabilities, calledBy, when, who, expires }) => ({
+      ...{ id, version, digest, project, when, who, expires },
       words: [
-        ...inWords({ ...noCapabilities, ...grant.capabilities }),
-        ...(grant.calledBy === undefined ? [] : [`only when ${grant.calledBy.skill} calls it`]),
+        ...inWords({ ...noCapabilities, ...capabilities }),
+        ...(calledBy === undefined ? [] : [`only when ${calledBy.skill} calls it`]),
       ],
-      ...(project !== undefined && { project }),
-      when: grant.when,
-      who: grant.who,
-      ...(grant.expires !== undefined && { expires: grant.expires }),
-      isCurrent: grant.digest === digest,
+      isCurrent: digest === current,
     }));
 }
 
@@ -98,19 +85,10 @@ function* diffs(changed: readonly ChangedFile[]): Steps<SkillPermissions["change
   const shown = [];
   for (const { path, before, after } of changed.slice(0, mostChangedFiles)) {
     const isText = before !== undefined || after !== undefined;
-    const diff = isText ? unifiedDiff(before ?? "", after ?? "", mostDiffLines).join("\n") : undefined;
-    shown.push({ path, ...(diff !== undefined && { diff }) });
+    shown.push({ path, diff: isText ? unifiedDiff(before ?? "", after ?? "", mostDiffLines).join("\n") : undefined });
     yield;
   }
   return shown;
-}
-
-/** What code mentions: not what it does. */
-interface Mentions {
-  /** Hosts in URLs. */
-  readonly hosts: readonly string[];
-  /** Names of environment variables. */
-  readonly environment: readonly string[];
 }
 
 const mostFiles = 64;
@@ -132,8 +110,8 @@ const variables = [
 const shellVariable = /\$\{?([A-Z][A-Z0-9_]{2,127})\b/g;
 const shellOwn = /(?:^|[\s;])(?:(?:export|local|readonly|declare)\s{1,8})?([A-Z][A-Z0-9_]{2,127})=/gm;
 
-/** Reads the first code files of a skill, a limited part of each. */
-export function* findMentions(walked: readonly WalkedFile[], source: SkillSource): Steps<Mentions> {
+/** Finds what code mentions, not what it does: hosts in URLs and names of environment variables in a part of the first code files. */
+export function* findMentions(walked: readonly WalkedFile[], source: SkillSource): Steps<SkillDetail["detected"]> {
   const hosts = new Set<string>();
   const environment = new Set<string>();
   for (const { path, real } of walked.filter((file) => code.test(file.path)).slice(0, mostFiles)) {

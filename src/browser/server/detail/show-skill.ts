@@ -1,5 +1,5 @@
 import path from "node:path";
-import { localOwner, viewSkills } from "../../../runtime/caller.ts";
+import { viewSkills } from "../../../runtime/caller.ts";
 import { runInSlices } from "../../../base/promises.ts";
 import { maxMountedBytes, readPlannedFile, subjectOfOffered, trustRequest } from "../../../runtime/runs.ts";
 import { permissionsOf, noCapabilities } from "../../../skills/permissions.ts";
@@ -15,8 +15,7 @@ import type { ShownSkill } from "../rows/row-texts.ts";
 import { findMentions, showPermissions, toWants } from "./permissions.ts";
 import { findHidden, type ShownDocument, readDocument } from "./overview.ts";
 import { findInstallation } from "./installation.ts";
-import { isSkillsError } from "../../../base/errors.ts";
-import type { SkillFiles } from "../../../skills/files.ts";
+import type { SkillFiles, SkillSource } from "../../../skills/files.ts";
 import type { Problem } from "../../../skills/rules.ts";
 
 const mostFiles = 4_096;
@@ -54,7 +53,7 @@ async function isOfFiles(
     document,
     isDecided,
   }: { readonly skill: Skill; readonly document: ShownDocument; readonly isDecided: boolean },
-  { app: { source } }: Pick<Shown, "app">,
+  source: SkillSource,
 ): Promise<boolean> {
   const find = (name: string): HashedSkill["files"][number] | undefined => files.find((file) => file.path === name);
   if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
@@ -86,55 +85,34 @@ type PartReader = (reading: Reading) => Partial<SkillDetail> | Promise<Partial<S
 const readers: Readonly<Record<SkillPart, PartReader>> = {
   async overview({ shown: { offered }, document: { markdown, isWhole }, door }) {
     const installed = offered && (await findInstallation(offered.skill.directory, door));
-    return {
-      instructions: { markdown, isWhole },
-      hidden: findHidden(markdown),
-      ...(installed !== undefined && { installed }),
-    };
+    return { instructions: { markdown, isWhole }, hidden: findHidden(markdown), installed };
   },
   async manifest({ shown: { offered }, document: { frontmatter }, door: { app } }) {
-    const skill = offered?.skill;
-    return {
-      frontmatter: frontmatter(),
-      ...(skill?.manifest !== undefined && { manifest: skill.manifest }),
-      wants: toWants(skill === undefined ? noCapabilities : permissionsOf(skill)),
-      detected:
-        skill === undefined
-          ? { hosts: [], environment: [] }
-          : await runInSlices(
-              findMentions((await runInSlices(walkSkill(app.source.files, skill.directory))).files, app.source),
-            ),
-    };
+    if (offered === undefined)
+      return { frontmatter: frontmatter(), wants: toWants(noCapabilities), detected: { hosts: [], environment: [] } };
+    const { skill } = offered;
+    const { files } = await runInSlices(walkSkill(app.source.files, skill.directory));
+    const detected = await runInSlices(findMentions(files, app.source));
+    return { frontmatter: frontmatter(), manifest: skill.manifest, wants: toWants(permissionsOf(skill)), detected };
   },
   problems: ({ shown, door: { app } }) => ({ problems: withFrames(shown.problems, app.source.files) }),
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
     const { app, directory } = door;
-    const needs = permissionsOf(offered.skill);
     const permissions = await showPermissions({
       trust: await app.trust(),
       subject: subjectOfOffered(offered, app.source),
-      needs,
+      needs: permissionsOf(offered.skill),
       request: digest === undefined ? undefined : requestOf(door, { skill: offered.skill, digest }, signal),
-      owner: localOwner,
       directory,
     });
     return { permissions };
   },
   async environment({ shown: { offered }, door: { app, machine } }) {
     if (offered === undefined) return { environment: [] };
-    const matches = await matchSkill(offered.skill, app.source, {
-      machine: machine(),
-      findSandbox: () => app.findSandbox(),
-    });
-    return {
-      environment: matches.map(({ requirement, status, evidence, advice }) => ({
-        requirement: describeDemand(requirement),
-        status,
-        evidence,
-        ...(advice !== undefined && { advice }),
-      })),
-    };
+    const probes = { machine: machine(), findSandbox: () => app.findSandbox() };
+    const matches = await matchSkill(offered.skill, app.source, probes);
+    return { environment: matches.map((match) => ({ ...match, requirement: describeDemand(match.requirement) })) };
   },
   license: ({ shown: { offered }, door: { app } }) => ({
     license: offered === undefined ? { status: "unspecified", files: [] } : findLicense(app.source, offered.skill),
@@ -172,19 +150,19 @@ export async function readSkillDetail(
   const isBehind =
     offered !== undefined &&
     hashed?.digest !== undefined &&
-    !(await isOfFiles(hashed, { skill: offered.skill, document, isDecided }, door));
+    !(await isOfFiles(hashed, { skill: offered.skill, document, isDecided }, app.source));
   const digest = isBehind ? undefined : hashed?.digest;
   const files = hashed?.files ?? [];
-  const reading: Reading = { shown, document, digest, door, signal };
+  const isUnhashed = hashed !== undefined && hashed.digest === undefined;
   const read: Partial<SkillDetail>[] = [];
-  for (const part of parts) read.push(await readers[part](reading));
+  for (const part of parts) read.push(await readers[part]({ shown, document, digest, door, signal }));
   const detail = {
     row,
     scripts: files.map((one) => one.path).filter(isScript),
     files: files.slice(0, mostFiles).map((one) => ({ path: one.path, sizeBytes: one.size_bytes, sha256: one.sha256 })),
-    filesOmitted: Math.max(0, files.length - mostFiles) + (hashed !== undefined && hashed.digest === undefined ? 1 : 0),
-    ...(digest !== undefined && { digest }),
-    ...(isDecided && offered !== undefined && !readOnly && { nonce: nonces.of(row.id, digest) }),
+    filesOmitted: Math.max(0, files.length - mostFiles) + Number(isUnhashed),
+    digest,
+    nonce: isDecided && offered !== undefined && !readOnly ? nonces.of(row.id, digest) : undefined,
   };
   return { detail: Object.assign(detail, ...read) as SkillDetail, isBehind };
 }
@@ -199,28 +177,19 @@ const mostProblems = 500;
 /** Problems with the lines around their places. Those of files that cannot be read have none. */
 function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head">): readonly ShownProblem[] {
   const texts = new Map<string, readonly string[]>();
-  const linesOf = (file: string): readonly string[] => {
-    const known = texts.get(file) ?? readLines(files, file);
-    texts.set(file, known);
-    return known;
-  };
   return problems.slice(0, mostProblems).map((problem) => {
-    const lines = linesOf(problem.file);
-    const first = Math.max(1, problem.line - context);
-    const last = Math.min(lines.length, (problem.endLine ?? problem.line) + context, first + mostLines - 1);
-    const frame = [];
-    for (let line = first; line <= last; line++)
-      frame.push({ line, text: (lines[line - 1] ?? "").slice(0, longestLine) });
-    return { ...problem, frame };
+    const { file, line, endLine = line } = problem;
+    // A directory, or what is gone, has no lines.
+    const head = texts.has(file) ? undefined : orNothing(() => files.head(file, readBytes));
+    if (head !== undefined)
+      texts.set(
+        file,
+        Buffer.from(head.bytes)
+          .toString("utf8")
+          .split(/\r\n|\n|\r/),
+      );
+    const first = Math.max(1, line - context);
+    const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + mostLines - 1)) ?? [];
+    return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, longestLine) })) };
   });
-}
-
-function readLines(files: Pick<SkillFiles, "head">, file: string): readonly string[] {
-  try {
-    const text = Buffer.from(files.head(file, readBytes).bytes).toString("utf8");
-    return text.split(/\r\n|\n|\r/);
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    return []; // A directory, or what is gone.
-  }
 }

@@ -36,22 +36,20 @@ export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, 
 
 /** A `SkillList` as JSON. */
 export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uint8Array<ArrayBuffer>> {
-  const pieces: Buffer[] = [Buffer.from(`{"revision":${revision},"skills":[`)];
-  let some: string[] = [];
-  const flush = (isLast: boolean): void => {
-    pieces.push(Buffer.from(some.join(",") + (isLast ? "" : ",")));
-    some = [];
-  };
-  let left = byId.size;
-  for (const { row } of byId.values()) {
-    some.push(textOf(row));
-    left -= 1;
-    if (some.length < rowsAtOnce && left > 0) continue;
-    flush(left === 0);
+  const shown = [...byId.values()];
+  const pieces: string[] = [];
+  for (let at = 0; at < shown.length; at += rowsAtOnce) {
+    pieces.push(
+      shown
+        .slice(at, at + rowsAtOnce)
+        .map(({ row }) => textOf(row))
+        .join(","),
+    );
     yield;
   }
-  pieces.push(Buffer.from(`],"unread":${JSON.stringify(unread)}}`));
-  return new Uint8Array(Buffer.concat(pieces));
+  return new Uint8Array(
+    Buffer.from(`{"revision":${revision},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`),
+  );
 }
 
 /** A skill as the page lists it. */

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { App } from "../../../runtime/app.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
 import type { SkillEnvironments } from "../../../skills/environment.ts";
 import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
-import type { Approvals, Asker } from "../../../runtime/trust.ts";
+import type { Asker } from "../../../runtime/trust.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRowMaker, type DisplayDirectories } from "./make-rows.ts";
@@ -42,12 +43,12 @@ export interface ShownSkillsOptions {
 
 /** Opens the list and begins to read it. A change on disk is announced at once; the standings of skills follow, because files may have to be hashed. */
 export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
-  const { app, session, environments, asker, places, changed } = options;
-  const { catalog } = session;
+  const { app, environments, places, changed } = options;
+  const { catalog } = options.session;
   const closing = new AbortController();
   const isClosed = (): boolean => closing.signal.aborted;
   const epoch = randomBytes(6).toString("hex");
-  let standings = nothingStands;
+  let known: SkillStandings = { standings: new Map(), wereApproved: new Set() };
   /** The skills whose standing was read, by slug. */
   let inspected = new Map<string, Skill>();
   let rows: Rows = { byId: new Map(), unread: [] };
@@ -59,9 +60,8 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     const as = inspected.get(skill.slug);
     return {
       // Until its standing was read, what may need approval is not shown as if it had it.
-      standing:
-        as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : standings.standings.get(as),
-      wasApproved: as !== undefined && standings.wereApproved.has(as),
+      standing: as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : known.standings.get(as),
+      wasApproved: as !== undefined && known.wereApproved.has(as),
       environment: environments.of(skill),
     };
   });
@@ -76,7 +76,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     const now = await runInSlices(maker.make(catalog.snapshot));
     const change = await runInSlices(compareRows(rows, now));
     if (isClosed()) return;
-    const isSame = change.put.length === 0 && change.removed.length === 0 && isSameText(rows.unread, now.unread);
+    const isSame = change.put.length + change.removed.length === 0 && isDeepStrictEqual(rows.unread, now.unread);
     rows = now;
     if (isSame && revision > 0) return;
     revision += 1;
@@ -88,7 +88,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     await catalog.ready;
     const { skills } = catalog.snapshot;
     environments.prepare(skills);
-    standings = await readStandings(skills, { app, asker, signal: closing.signal });
+    known = await readStandings(skills, options, closing.signal);
     inspected = new Map(skills.map(({ skill }) => [skill.slug, skill]));
     await update();
   }, failed("How the skills stand could not be found out"));
@@ -139,10 +139,6 @@ function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
   return !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
 }
 
-function isSameText(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
-}
-
 /** Why skills cannot be used now. */
 interface SkillStandings {
   readonly standings: Standings;
@@ -150,35 +146,24 @@ interface SkillStandings {
   readonly wereApproved: ReadonlySet<Skill>;
 }
 
-const nothingStands: SkillStandings = { standings: new Map(), wereApproved: new Set() };
-
 /** Finds out how skills stand: files are hashed only of those that want something. Rejects with the reason of `signal`. */
 async function readStandings(
   skills: readonly OfferedSkill[],
-  {
-    app,
-    asker,
-    signal,
-  }: { readonly app: App; readonly asker: Pick<Asker, "owner" | "directory">; readonly signal: AbortSignal },
+  { app, asker }: Pick<ShownSkillsOptions, "app" | "asker">,
+  signal: AbortSignal,
 ): Promise<SkillStandings> {
   const trust = await app.trust();
   const { source, hasher } = app;
   const standings = await findStandings(skills, { trust, source, hasher, asker, signal });
-  const approved = digestsOf(await trust.approvalsFor(asker.directory));
+  const grants = (await trust.approvalsFor(asker.directory)).flatMap((approvals) => approvals.grants);
   const wereApproved = new Set<Skill>();
   for (const [skill, standing] of standings) {
-    const digests = standing === "needs-approval" ? approved.get(skill.name) : undefined;
-    if (digests === undefined) continue;
+    if (standing !== "needs-approval") continue;
+    const own = grants.filter((grant) => grant.skill === skill.name && grant.calledBy === undefined);
+    if (own.length === 0) continue;
     const { digest } = await hasher.hash(source, skill.directory, signal);
     // With its own digest, a grant has expired or covers less.
-    if ([...digests].some((other) => other !== digest)) wereApproved.add(skill);
+    if (own.some((grant) => grant.digest !== digest)) wereApproved.add(skill);
   }
   return { standings, wereApproved };
-}
-
-function digestsOf(approvals: readonly Approvals[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const digests = new Map<string, Set<string>>();
-  for (const { skill, digest, calledBy } of approvals.flatMap(({ grants }) => grants))
-    if (calledBy === undefined) digests.set(skill, (digests.get(skill) ?? new Set()).add(digest));
-  return digests;
 }

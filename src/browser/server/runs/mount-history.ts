@@ -1,6 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import type { LedgerEntry } from "../../../runtime/ledger.ts";
-import type { StoredRun } from "../../../runtime/runs.ts";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 
@@ -27,25 +25,13 @@ export const mountHistory: MountBrowse = (door) => [
 async function runsOf({ app }: BrowseDoor, slug: string, signal: AbortSignal): Promise<SkillHistory["runs"]> {
   const found: SkillHistory["runs"][number][] = [];
   let read = 0;
-  for await (const run of (await app.runRecords()).list()) {
+  for await (const { spec, createdAt: at, status } of (await app.runRecords()).list()) {
     signal.throwIfAborted();
-    if (run.spec.skill?.slug === slug) found.push(toRun(run));
+    const { runId: run, skill, door, session, label: agent } = spec;
+    if (skill?.slug === slug) found.push({ run, at, status, digest: skill.digest, door, session, agent });
     if (found.length === mostShown || ++read === mostRecords) break;
   }
   return found;
-}
-
-function toRun({ spec, createdAt: at, status }: StoredRun): SkillHistory["runs"][number] {
-  const { runId: run, skill, door, session, label } = spec;
-  return {
-    run,
-    at,
-    status,
-    ...(skill !== undefined && { digest: skill.digest }),
-    door,
-    ...(session !== undefined && { session }),
-    ...(label !== undefined && { agent: label }),
-  };
 }
 
 async function eventsOf({ app }: BrowseDoor, name: string, signal: AbortSignal): Promise<readonly LedgerEvent[]> {
@@ -54,12 +40,9 @@ async function eventsOf({ app }: BrowseDoor, name: string, signal: AbortSignal):
   for await (const entry of app.ledger.read()) {
     if (++read % linesInARow === 0) await setImmediate(undefined, { signal });
     if (entry.skill !== name) continue;
-    found.push(toEvent(entry));
+    const { event: what = "use", sessionId: session, runId: run, ...facts } = entry;
+    found.push({ ...facts, what, session, run });
     if (found.length > 2 * mostShown) found.splice(0, mostShown);
   }
   return found.sort((one, other) => other.at - one.at).slice(0, mostShown);
-}
-
-function toEvent({ event: what = "use", sessionId: session, runId: run, ...rest }: LedgerEntry): LedgerEvent {
-  return { what, ...rest, ...(session !== undefined && { session }), ...(run !== undefined && { run }) };
 }

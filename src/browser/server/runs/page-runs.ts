@@ -3,24 +3,17 @@ import { createCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
-import type { SessionSkills } from "../../../skills/skillset.ts";
-import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../wire/runs.ts";
+import type { OutputBlob, RunNews, RunRequest, ShownRun } from "../../wire/runs.ts";
+import type { BrowseDoor } from "../browse-door.ts";
 import { type AllowedNext, askForRun } from "../decide.ts";
 import { type PrintedTail, createPrintedTail } from "./printed-tail.ts";
-import { toRunError, toShownResult } from "./shown-run.ts";
+import { toRunRefusal } from "./shown-run.ts";
 
-export interface PageRunsOptions {
+export interface PageRunsOptions extends Pick<BrowseDoor, "session" | "stopped" | "hold"> {
   readonly app: Pick<App, "toolbox" | "clock" | "log">;
-  readonly session: SessionSkills;
-  /** Cancels what still runs. */
-  readonly stopped: AbortSignal;
-  /** Receives the work of each run, until it has ended. */
-  readonly hold: (work: Promise<void>) => void;
   /** Sends news to the pages. Must not throw. */
   readonly notify: (news: RunNews) => void;
   readonly allowedNext: AllowedNext;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
 }
 
 /** The runs that people start in the pages of one server. */
@@ -41,34 +34,25 @@ const mostRemembered = 100;
 const mostBlobs = 512;
 
 interface PageRun {
-  readonly skill: string;
-  readonly digest: string;
-  readonly at: number;
-  readonly printed: PrintedTail;
+  /** What does not change while it runs, and how far it is. */
+  shown: Omit<ShownRun, "printed">;
   readonly blobs: OutputBlob[];
+  readonly printed: PrintedTail;
   readonly controller: AbortController;
-  status: RunState;
-  outcome: Pick<ShownRun, "result" | "error">;
   ended: Promise<void>;
 }
 
-export function createPageRuns(options: PageRunsOptions): PageRuns {
-  const { app, session, stopped, hold, notify, allowedNext, now = Date.now } = options;
+export function createPageRuns({ app, session, stopped, hold, notify, allowedNext }: PageRunsOptions): PageRuns {
   const runs = new Map<string, PageRun>();
   /** The number of runs that have not ended. */
   let running = 0;
 
   function remember(id: string, run: PageRun): void {
     runs.set(id, run);
-    for (const [other, { status }] of runs) {
+    for (const [other, { shown }] of runs) {
       if (runs.size <= mostRemembered) return;
-      if (status !== "queued" && status !== "running") runs.delete(other);
+      if (shown.status !== "queued" && shown.status !== "running") runs.delete(other);
     }
-  }
-
-  function toShown(id: string, run: PageRun): ShownRun {
-    const { skill, digest, at, status, printed, blobs, outcome } = run;
-    return { run: id, skill, digest, at, status, isOwn: true, printed: printed.read(), blobs: [...blobs], ...outcome };
   }
 
   async function start(request: Omit<RunRequest, "nonce">, name: string): Promise<string> {
@@ -80,20 +64,18 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
     let id = "";
     let accept: (run: string) => void = () => undefined;
     const accepted = new Promise<string>((resolve) => (accept = resolve));
+    const blobs: OutputBlob[] = [];
     const run: PageRun = {
-      skill,
-      digest,
-      at: now(),
+      shown: { run: id, skill, digest, at: Date.now(), status: "queued", isOwn: true, blobs },
+      blobs,
       printed: createPrintedTail({ clock: app.clock, notify: (part) => notify({ run: id, type: "printed", ...part }) }),
-      blobs: [],
       controller,
-      status: "queued",
-      outcome: {},
       ended: Promise.resolve(),
     };
     const onEvent = (event: RunEvent): void => {
       if (event.type === "queued" && id === "") {
         id = event.runId;
+        run.shown = { ...run.shown, run: id };
         remember(id, run);
       }
       // Skills that its code calls have events of their own.
@@ -112,17 +94,21 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
     const call = app.toolbox.call("execute_skill", { name: skill, ...input }, caller, controller.signal);
     run.ended = call
       .then(
-        (result): PageRun["outcome"] => ({ result: toShownResult(result as RunResult) }),
-        (error: unknown): PageRun["outcome"] =>
-          controller.signal.aborted ? {} : { error: toRunError(error, app.log) },
+        (result): Pick<ShownRun, "status" | "result" | "error"> => {
+          const { status } = result as RunResult;
+          return { status, result: result as RunResult };
+        },
+        (error: unknown): Pick<ShownRun, "status" | "result" | "error"> =>
+          controller.signal.aborted
+            ? { status: "cancelled" }
+            : { status: "refused", error: toRunRefusal(error, app.log) },
       )
       .then((outcome) => {
-        run.outcome = outcome;
-        run.status = outcome.result?.status ?? (outcome.error === undefined ? "cancelled" : "refused");
+        run.shown = { ...run.shown, ...outcome };
         run.printed.flush();
         running -= 1;
         stopped.removeEventListener("abort", cancel);
-        if (id !== "") notify({ run: id, type: "ended", status: run.status });
+        if (id !== "") notify({ run: id, type: "ended", status: outcome.status });
       });
     hold(run.ended);
     try {
@@ -134,18 +120,19 @@ export function createPageRuns(options: PageRunsOptions): PageRuns {
     }
   }
 
+  function find(id: string): ShownRun | undefined {
+    const run = runs.get(id);
+    return run && { ...run.shown, printed: run.printed.read() };
+  }
+
   return {
     start,
-    find(id) {
-      const run = runs.get(id);
-      return run && toShown(id, run);
-    },
+    find,
     async cancel(id) {
       const run = runs.get(id);
-      if (run === undefined) return undefined;
-      run.controller.abort(new Error("The run was cancelled."));
-      await run.ended;
-      return toShown(id, run);
+      run?.controller.abort(new Error("The run was cancelled."));
+      await run?.ended;
+      return find(id);
     },
   };
 }
@@ -157,7 +144,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
       notify({ run: runId, type: "queued", behind: event.behind });
       return;
     case "started":
-      run.status = "running";
+      run.shown = { ...run.shown, status: "running" };
       notify({ run: runId, type: "started", isolation: event.isolation });
       return;
     case "printed":
@@ -166,7 +153,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
     case "blob_kept": {
       if (run.blobs.length >= mostBlobs) return;
       const { blobId: id, kind, sizeBytes, path } = event;
-      const blob = { id, kind, sizeBytes, ...(path !== undefined && { path }) };
+      const blob = { id, kind, sizeBytes, path };
       run.blobs.push(blob);
       notify({ run: runId, type: "blob", blob });
       return;

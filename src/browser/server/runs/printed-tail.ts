@@ -5,14 +5,19 @@ export interface PrintedTail {
   readonly push: (text: string) => void;
   /** Sends what was not sent yet. */
   readonly flush: () => void;
-  /** `at`: the characters that were printed before `text`. */
-  readonly read: () => { readonly at: number; readonly text: string };
+  readonly read: () => PrintedPart;
+}
+
+/** `at`: the characters that were printed before `text`. */
+interface PrintedPart {
+  readonly at: number;
+  readonly text: string;
 }
 
 interface PrintedTailOptions {
   readonly clock: Clock;
   /** Must not throw. */
-  readonly notify: (part: { readonly at: number; readonly text: string }) => void;
+  readonly notify: (part: PrintedPart) => void;
 }
 
 const mostRetained = 256 * 1024;
@@ -25,16 +30,20 @@ export function createPrintedTail({ clock, notify }: PrintedTailOptions): Printe
   let tail = "";
   let printed = 0;
   let sent = 0;
-  let isWaiting = false;
-  let cancel = (): void => undefined;
+  let cancel: (() => void) | undefined;
+
+  /** The last characters; no half of a pair. */
+  function last(most: number): PrintedPart {
+    const end = tail.slice(-most);
+    const text = /^[\udc00-\udfff]/.test(end) && tail.length > most ? end.slice(1) : end;
+    return { at: printed - text.length, text };
+  }
 
   function flush(): void {
-    cancel();
-    isWaiting = false;
-    if (sent === printed) return;
-    const text = endOf(tail, Math.min(mostSent, printed - sent));
+    cancel?.();
+    cancel = undefined;
+    if (sent !== printed) notify(last(Math.min(mostSent, printed - sent)));
     sent = printed;
-    notify({ at: printed - text.length, text });
   }
 
   return {
@@ -42,21 +51,10 @@ export function createPrintedTail({ clock, notify }: PrintedTailOptions): Printe
       printed += text.length;
       tail += text;
       // Cut seldom, because that copies.
-      if (tail.length > 2 * mostRetained) tail = endOf(tail, mostRetained);
-      if (isWaiting || text === "") return;
-      isWaiting = true;
-      cancel = clock.after(sendEveryMs, flush);
+      if (tail.length > 2 * mostRetained) tail = last(mostRetained).text;
+      if (text !== "") cancel ??= clock.after(sendEveryMs, flush);
     },
     flush,
-    read() {
-      const text = endOf(tail, mostRetained);
-      return { at: printed - text.length, text };
-    },
+    read: () => last(mostRetained),
   };
-}
-
-/** The last characters of a text; no half of a pair. */
-function endOf(text: string, most: number): string {
-  const end = text.slice(-most);
-  return /^[\udc00-\udfff]/.test(end) && text.length > most ? end.slice(1) : end;
 }

@@ -1,70 +1,52 @@
-import { localOwner } from "../../../runtime/caller.ts";
-import type { RunResult, StoredRun } from "../../../runtime/runs.ts";
-import type { OutputBlob, ShownResult, ShownRun } from "../../wire/runs.ts";
-import type { Log } from "../../../base/log.ts";
+import * as z from "zod";
 import { isSkillsError } from "../../../base/errors.ts";
-import { toErrorAnswer } from "../answer/send-answer.ts";
+import type { Log } from "../../../base/log.ts";
+import { localOwner } from "../../../runtime/caller.ts";
+import type { StoredRun } from "../../../runtime/runs.ts";
+import type { ShownRun } from "../../wire/runs.ts";
+import { toRefusal } from "../answer/send-answer.ts";
+import type { BrowseRefusal } from "../browse-door.ts";
 
 /** A run of the store, whoever started it. */
 export function toShownRun({ spec, createdAt, status, events, result, error }: StoredRun): ShownRun {
   const { runId, skill, owner } = spec;
   return {
     run: runId,
-    ...(skill !== undefined && { skill: skill.slug, digest: skill.digest }),
+    skill: skill?.slug,
+    digest: skill?.digest,
     at: createdAt,
     status,
     isOwn: owner === localOwner,
     printed: { at: 0, text: "" },
-    blobs: events.flatMap(toBlob),
-    // The schema of records knows either an output or an error, as its results do.
-    ...(result !== undefined && { result: toShownResult(result as RunResult) }),
-    ...(error !== undefined && { error }),
+    blobs: events.flatMap((event) => storedBlob.safeParse(event).data ?? []),
+    result,
+    error,
   };
 }
 
 /** An event `blob_kept`. */
-function toBlob({ type, ...facts }: StoredRun["events"][number]): readonly OutputBlob[] {
-  const { blobId: id, kind, sizeBytes, path } = facts as Readonly<Record<string, unknown>>;
-  if (type !== "blob_kept" || typeof id !== "string" || typeof kind !== "string" || typeof sizeBytes !== "number")
-    return [];
-  return [{ id, kind, sizeBytes, ...(typeof path === "string" && { path }) }];
-}
-
-export function toShownResult(result: RunResult): ShownResult {
-  const { status, summary, output, error, output_blobs, logs_preview, logs_blob, duration_ms } = result;
-  return {
-    status,
-    summary,
-    ...(status === "completed" && { output }),
-    ...(error !== undefined && {
-      error: { type: error.type, message: error.message, ...(error.code !== undefined && { code: error.code }) },
-    }),
-    output_blobs,
-    logs_preview,
-    ...(logs_blob !== undefined && { logs_blob }),
-    duration_ms,
-  };
-}
-
-type RunError = NonNullable<ShownRun["error"]>;
+const storedBlob = z
+  .object({
+    type: z.literal("blob_kept"),
+    blobId: z.string(),
+    kind: z.string(),
+    sizeBytes: z.number(),
+    path: z.string().optional(),
+  })
+  .transform(({ blobId: id, kind, sizeBytes, path }) => ({ id, kind, sizeBytes, path }));
 
 /** The hint of a refusal in the page; elsewhere it names a command. */
 const decideHere = "The permissions tab shows what it wants, and lets you decide.";
 const nobody = " There is nobody to ask here.";
 
-/** Why a run was refused, in words for the page: STALE if the files are no longer those that were shown. */
-export function toRunError(error: unknown, log: Log): RunError {
-  if (isStale(error)) {
+/** Why a run was refused, in words for the page: STALE if the files, or what they declare, are no longer what was shown. */
+export function toRunRefusal(error: unknown, log: Log): BrowseRefusal {
+  if (isSkillsError(error) && error.code === "SKILL_NOT_READY" && error.facts.retryable === true) {
     const message = "The skill changed since you looked at it, so it was not run.";
-    return { code: "STALE", message, hint: "Look at it again, then run it." };
+    return { status: 409, code: "STALE", message, hint: "Look at it again, then run it." };
   }
-  const { code, message, hint } = toErrorAnswer(error, log).body.error;
-  if (code !== "PERMISSION_DENIED" || hint?.includes("acp-skills approvals ") !== true)
-    return { code, message, ...(hint !== undefined && { hint }) };
-  return { code, message: message.replace(nobody, ""), hint: decideHere };
-}
-
-/** What the files are, or what they declare, was another when it was shown. */
-function isStale(error: unknown): boolean {
-  return isSkillsError(error) && error.code === "SKILL_NOT_READY" && error.facts.retryable === true;
+  const refusal = toRefusal(error, log);
+  const { code, message, hint } = refusal;
+  if (code !== "PERMISSION_DENIED" || hint?.includes("acp-skills approvals ") !== true) return refusal;
+  return { ...refusal, message: message.replace(nobody, ""), hint: decideHere };
 }

@@ -3,14 +3,14 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { SourceDenial, SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
 
-/** Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. */
-export interface LimitedSourceReader {
-  /** Rejects with RUNTIME_BUSY, and EXECUTION_TIMEOUT. */
-  readonly read: <Result>(
-    asking: Asking,
-    work: (reader: SourceReader, signal: AbortSignal) => Promise<Result>,
-  ) => Promise<Result>;
-}
+/**
+ * Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. Rejects with RUNTIME_BUSY, and
+ * EXECUTION_TIMEOUT.
+ */
+export type LimitedRead = <Result>(
+  asking: Asking,
+  work: (reader: SourceReader, signal: AbortSignal) => Promise<Result>,
+) => Promise<Result>;
 
 interface Asking {
   /** Sources that the person named, which may be on this machine. */
@@ -24,38 +24,32 @@ const seconds = 120;
 const downloadLimit = 64 * 1024 * 1024;
 
 /** `denied`: what the policies that count now deny. */
-export function createLimitedSourceReader(
-  clock: Clock,
-  allowPrivate: readonly string[],
-  denied: SourceDenial,
-): LimitedSourceReader {
+export function createLimitedRead(clock: Clock, allowPrivate: readonly string[], denied: SourceDenial): LimitedRead {
   let busy = 0;
-  return {
-    async read({ typed, signal: asked }, work) {
-      if (busy >= mostAtOnce)
-        throw new SkillsError("RUNTIME_BUSY", `${mostAtOnce} sources are being read already; wait until one is done.`);
-      busy += 1;
-      const timeout = new AbortController();
-      const stop = clock.after(seconds * 1_000, () => {
-        timeout.abort(new SkillsError("EXECUTION_TIMEOUT", `The source was not read within ${seconds} seconds.`));
-      });
-      const signal = AbortSignal.any([asked, timeout.signal]);
-      let reader: SourceReader | undefined;
-      try {
-        // What connects is loaded when something is read.
-        const { openSourceReader } = await import("../../../sources/reader.ts");
-        const urls = typed.map(({ url }) => url);
-        reader = openSourceReader({ allowPrivate, typed: urls, denied });
-        return await work(limitBytes(reader), signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw error;
-      } finally {
-        stop();
-        busy -= 1;
-        await reader?.close();
-      }
-    },
+  return async ({ typed, signal: asked }, work) => {
+    if (busy >= mostAtOnce)
+      throw new SkillsError("RUNTIME_BUSY", `${mostAtOnce} sources are being read already; wait until one is done.`);
+    busy += 1;
+    const timeout = new AbortController();
+    const stop = clock.after(seconds * 1_000, () => {
+      timeout.abort(new SkillsError("EXECUTION_TIMEOUT", `The source was not read within ${seconds} seconds.`));
+    });
+    const signal = AbortSignal.any([asked, timeout.signal]);
+    let reader: SourceReader | undefined;
+    try {
+      // What connects is loaded when something is read.
+      const { openSourceReader } = await import("../../../sources/reader.ts");
+      const urls = typed.map(({ url }) => url);
+      reader = openSourceReader({ allowPrivate, typed: urls, denied });
+      return await work(limitBytes(reader), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      stop();
+      busy -= 1;
+      await reader?.close();
+    }
   };
 }
 

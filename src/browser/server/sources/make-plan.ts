@@ -1,6 +1,5 @@
 import { SkillsError } from "../../../base/errors.ts";
 import {
-  type UpdateLookup,
   compareUpdate,
   failuresOf,
   findUpdates,
@@ -12,7 +11,6 @@ import {
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import {
   type ConfirmedInstall,
-  type PlannedInstall,
   chooseSkills,
   downloadAll,
   planInstalls,
@@ -29,8 +27,7 @@ import { parseSource } from "../../../sources/source.ts";
 import type { PlanRequest, PlannedChange, PlannedFile } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { toSkillsPlace } from "./places.ts";
-import type { LimitedSourceReader } from "./limited-source-reader.ts";
-import type { RemoteIndex } from "../../../sources/reader.ts";
+import type { LimitedRead } from "./limited-source-reader.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 
 /** What would be installed, with its bytes, and over what. */
@@ -43,7 +40,7 @@ export interface MadePlan {
 }
 
 interface Planning {
-  readonly sourceReader: LimitedSourceReader;
+  readonly read: LimitedRead;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
   readonly signal: AbortSignal;
 }
@@ -51,135 +48,100 @@ interface Planning {
 /** Downloads and compares what a person requests; writes nothing. What is refused is a change with the sentence of the command. */
 export async function makePlan(request: PlanRequest, planning: Planning): Promise<MadePlan> {
   const where = toSkillsPlace(request.place, planning.door);
-  const lock = readLock(where);
+  const over = { where, lock: readLock(where), skills: findSkillsDirectory(where) };
   return "update" in request
-    ? await planUpdates(request.update, { where, lock }, planning)
-    : await planNew(request, { where, lock }, planning);
+    ? await planUpdates(request.update, over, planning)
+    : await planNew(request, over, planning);
 }
 
-type Over = Pick<MadePlan, "where" | "lock">;
+interface Over extends Pick<MadePlan, "where" | "lock"> {
+  readonly skills: string | undefined;
+}
 
 async function planNew(
   { source: text, names }: Extract<PlanRequest, { source: string }>,
-  { where, lock }: Over,
-  { sourceReader, signal }: Planning,
+  { where, lock, skills }: Over,
+  { read, signal }: Planning,
 ): Promise<MadePlan> {
   const source = parseSource(text);
-  const { index, found } = await sourceReader.read({ typed: [source], signal }, async (reader, reading) => {
-    const read = await readNow(reader, source, reading);
-    return { index: read, found: await downloadAll(chooseSkills(read, names), { reader, signal: reading }) };
+  const { index, found } = await read({ typed: [source], signal }, async (reader, reading) => {
+    const offered = await readNow(reader, source, reading);
+    return { index: offered, found: await downloadAll(chooseSkills(offered, names), { reader, signal: reading }) };
   });
-  const { plans, refusals } = await planInstalls(found, {
-    index,
-    lock,
-    skills: findSkillsDirectory(where),
-    discardsChanges: false,
-    replacesOthers: false,
-    isAsked: true,
-  });
-  const shown = createShownChanges();
+  const options = { index, lock, skills, discardsChanges: false, replacesOthers: false, isAsked: true };
+  const { plans, refusals } = await planInstalls(found, options);
+  const toChange = createShownChanges();
   const changes: PlannedChange[] = [];
   const decided: ConfirmedInstall[] = [];
-  for (const planned of plans) {
+  for (const { downloaded, plan } of plans) {
     signal.throwIfAborted();
-    const one = decidedOf(planned, index);
-    if (one !== undefined) decided.push(one);
-    if (planned.plan.act !== "nothing") changes.push(await showNew(planned, { index, lock, shown }));
+    if (plan.act === "nothing") continue;
+    const { inspected, files } = downloaded;
+    const { key } = inspected;
+    const seen = plan.act === "refuse" ? undefined : plan.seen;
+    if (plan.act !== "refuse") decided.push({ act: plan.act, key, index, downloaded, seen: plan.seen });
+    const renamed = renameWords(inspected);
+    const before = seen && lock.entries.get(key);
+    const change = toChange(downloaded, await compareUpdate(key, seen?.files ?? [], files, inspected));
+    changes.push({
+      ...change,
+      problems: [...(renamed === undefined ? [] : [{ severity: "warning", words: renamed }]), ...change.problems],
+      name: key,
+      source: index.source.label,
+      action: plan.act === "adopt" ? "note" : plan.act === "replace" ? "update" : "install",
+      from: before && versionWords(before),
+      refused: plan.act === "refuse" ? plan.what : undefined,
+    });
   }
   const planned = new Set(plans.map(({ downloaded }) => downloaded.remote.name));
   const failed = refusals.filter(({ name }) => !planned.has(name));
-  return {
-    where,
-    lock,
-    decided,
-    changes,
-    problems: reasonLines(failed, " cannot be installed"),
-  };
-}
-
-function decidedOf({ downloaded, plan }: PlannedInstall, index: RemoteIndex): ConfirmedInstall | undefined {
-  if (plan.act === "refuse" || plan.act === "nothing") return undefined;
-  return { act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen };
-}
-
-async function showNew(
-  { downloaded, plan }: PlannedInstall,
-  { index, lock, shown }: { readonly index: RemoteIndex; readonly lock: Lock; readonly shown: ShownChanges },
-): Promise<PlannedChange> {
-  const { inspected, files } = downloaded;
-  const { key } = inspected;
-  const renamed = renameWords(inspected);
-  const seen = plan.act === "refuse" ? undefined : plan.seen;
-  const before = seen === undefined ? undefined : lock.entries.get(key);
-  const change = shown.toChange(downloaded, await compareUpdate(key, seen?.files ?? [], files, inspected));
-  return {
-    ...change,
-    ...(renamed !== undefined && { problems: [{ severity: "warning", words: renamed }, ...change.problems] }),
-    name: key,
-    source: index.source.label,
-    action: plan.act === "adopt" ? "note" : plan.act === "replace" ? "update" : "install",
-    ...(before !== undefined && { from: versionWords(before) }),
-    ...(plan.act === "refuse" && { refused: plan.what }),
-  };
+  return { where, lock, decided, changes, problems: reasonLines(failed, " cannot be installed") };
 }
 
 async function planUpdates(
   names: readonly string[],
-  { where, lock }: Over,
-  { sourceReader, door: { allowPrivate }, signal }: Planning,
+  { where, lock, skills }: Over,
+  { read, door: { allowPrivate }, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));
   const named = namedSources(lock);
-  const skills = findSkillsDirectory(where);
   const restored = ["missing"] as const;
-  const found = await sourceReader.read({ typed: named.typed, signal }, (reader, reading) =>
+  const found = await read({ typed: named.typed, signal }, (reader, reading) =>
     findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal: reading }),
   );
-  const shown = createShownChanges();
+  const toChange = createShownChanges();
   const changes: PlannedChange[] = [];
   const decided: ConfirmedInstall[] = [];
   const problems = [...failuresOf(found)];
   for (const one of found) {
     signal.throwIfAborted();
-    const planned = await planOne(one, shown);
-    if (planned?.problem !== undefined) problems.push(planned.problem);
-    if (planned?.change !== undefined) changes.push(planned.change);
-    if (planned?.decided !== undefined) decided.push(planned.decided);
+    const { key, entry, installed, latest, source } = one;
+    if ("why" in latest) continue;
+    if (latest.state === "current") {
+      if (installed.state === "changed")
+        problems.push(`${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}`);
+      continue;
+    }
+    const { downloaded, state } = latest;
+    const { inspected, files } = downloaded;
+    const seen = installed.state === "missing" ? [] : installed.installed.files;
+    const update = await compareUpdate(key, seen, files, inspected);
+    const plan = planUpdate(one, latest, { ...update, discardsChanges: false });
+    const isNoted = !("why" in plan) && plan.act === "adopt";
+    const isSameVersion = state === "updated" && entry.version === inspected.version && inspected.version !== "0.0.0";
+    changes.push({
+      ...toChange(downloaded, update),
+      name: key,
+      source,
+      action: installed.state === "missing" ? "install" : isNoted ? "note" : "update",
+      from: versionWords(entry),
+      isSameVersion: isSameVersion || undefined,
+      refused: "why" in plan ? plan.why : undefined,
+    });
+    if (!("why" in plan)) decided.push(plan);
   }
   return { where, lock, decided, changes, problems };
-}
-
-interface PlannedUpdate {
-  readonly decided?: ConfirmedInstall;
-  readonly change?: PlannedChange;
-  readonly problem?: string;
-}
-
-async function planOne(found: UpdateLookup, shown: ShownChanges): Promise<PlannedUpdate | undefined> {
-  const { key, entry, installed, latest, source } = found;
-  if ("why" in latest) return undefined;
-  if (latest.state === "current") {
-    if (installed.state !== "changed") return undefined;
-    return { problem: `${key}: nothing newer, but ${lossWords(installed, "restores") ?? ""}` };
-  }
-  const { downloaded, state } = latest;
-  const { inspected, files } = downloaded;
-  const seen = installed.state === "missing" ? [] : installed.installed.files;
-  const update = await compareUpdate(key, seen, files, inspected);
-  const plan = planUpdate(found, latest, { ...update, discardsChanges: false });
-  const isSameVersion = state === "updated" && entry.version === inspected.version && inspected.version !== "0.0.0";
-  const isRefused = "why" in plan;
-  const change: PlannedChange = {
-    ...shown.toChange(downloaded, update),
-    name: key,
-    source,
-    action: installed.state === "missing" ? "install" : !isRefused && plan.act === "adopt" ? "note" : "update",
-    from: versionWords(entry),
-    ...(isSameVersion && { isSameVersion }),
-    ...(isRefused && { refused: plan.why }),
-  };
-  return isRefused ? { change } : { change, decided: plan };
 }
 
 function keyOf(lock: Lock, name: string): string {
@@ -188,13 +150,7 @@ function keyOf(lock: Lock, name: string): string {
   return key;
 }
 
-/** The changes of one plan as the page shows them: their texts together are limited. */
-interface ShownChanges {
-  readonly toChange: (
-    downloaded: Downloaded,
-    update: UpdateDiff,
-  ) => Pick<PlannedChange, "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles">;
-}
+type ShownChange = Pick<PlannedChange, "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles">;
 
 const mostFiles = 50;
 /** The lines shown of one file. */
@@ -203,7 +159,8 @@ const mostLines = 400;
 const mostCharacters = 1024 * 1024;
 const mostWords = 100;
 
-function createShownChanges(): ShownChanges {
+/** Shows the changes of one plan: their texts together are limited. */
+function createShownChanges(): (downloaded: Downloaded, update: UpdateDiff) => ShownChange {
   let left = mostCharacters;
 
   function toFile({ path, before, after }: UpdateDiff["texts"][number], { added, removed }: UpdateDiff): PlannedFile {
@@ -212,25 +169,23 @@ function createShownChanges(): ShownChanges {
     if (old === undefined || now === undefined || left <= 0) return { path, change };
     const diff = unifiedDiff(old, now, mostLines).join("\n");
     left -= diff.length;
-    return { path, change, ...(left >= 0 && { diff }) };
+    return { path, change, diff: left >= 0 ? diff : undefined };
   }
 
-  return {
-    toChange(downloaded, update) {
-      const { inspected } = downloaded;
-      const files = update.texts.slice(0, mostFiles).map((file) => toFile(file, update));
-      return {
-        description: inspected.description,
-        to: latestWords(downloaded),
-        widened: update.widened.slice(0, mostWords),
-        wants: wantedWords(inspected).slice(0, mostWords),
-        problems: inspected.problems.slice(0, mostWords).map(({ severity, file, line, message, fix }) => ({
-          severity,
-          words: `${file}:${line}: ${message}. ${fix}`,
-        })),
-        files,
-        moreFiles: update.texts.length - files.length,
-      };
-    },
+  return (downloaded, update) => {
+    const { inspected } = downloaded;
+    const files = update.texts.slice(0, mostFiles).map((file) => toFile(file, update));
+    return {
+      description: inspected.description,
+      to: latestWords(downloaded),
+      widened: update.widened.slice(0, mostWords),
+      wants: wantedWords(inspected).slice(0, mostWords),
+      problems: inspected.problems.slice(0, mostWords).map(({ severity, file, line, message, fix }) => ({
+        severity,
+        words: `${file}:${line}: ${message}. ${fix}`,
+      })),
+      files,
+      moreFiles: update.texts.length - files.length,
+    };
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type Lock, directoryName } from "../../../sources/lock.ts";
@@ -7,7 +8,9 @@ import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { MadePlan } from "./make-plan.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 
-export interface PendingPlan extends Pick<MadePlan, "where" | "lock" | "decided"> {
+type NewPlan = Pick<MadePlan, "where" | "lock" | "decided">;
+
+export interface PendingPlan extends NewPlan {
   readonly id: string;
   /** The digest of what is installed by it, and of what it replaces. */
   readonly digest: string;
@@ -16,7 +19,7 @@ export interface PendingPlan extends Pick<MadePlan, "where" | "lock" | "decided"
 /** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
 export interface PendingPlans {
   /** Throws QUOTA_EXCEEDED for one that is too large. */
-  readonly add: (plan: Pick<MadePlan, "where" | "lock" | "decided">) => Promise<PendingPlan>;
+  readonly add: (plan: NewPlan) => Promise<PendingPlan>;
   readonly find: (id: string) => PendingPlan | undefined;
   /** False if it was dropped before. */
   readonly drop: (id: string) => boolean;
@@ -42,14 +45,10 @@ export function createPendingPlans(clock: Clock): PendingPlans {
     find: (id) => plans.get(id)?.plan,
     async add({ where, lock, decided }) {
       const bytes = bytesOf(decided);
-      if (bytes > mostBytes)
-        throw new SkillsError(
-          "QUOTA_EXCEEDED",
-          `This is more than ${mostBytes / 1024 / 1024} MiB; choose fewer skills.`,
-        );
+      if (bytes > mostBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
       const id = randomUUID();
       const seen = decided.map((one) => one.seen);
-      const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf({ decided }, { lock, seen }) };
+      const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf(decided, lock, seen) };
       plans.set(id, { plan, bytes, stop: clock.after(validMs, () => void plans.delete(id)) });
       for (const oldest of plans.keys()) {
         if (!isFull()) break;
@@ -65,19 +64,20 @@ export async function digestNow({ where, decided }: Pick<PendingPlan, "where" | 
   const skills = findSkillsDirectory(where);
   const seen: (InstalledFiles | undefined)[] = [];
   for (const { key } of decided) {
-    await othersTurn();
+    await setImmediate();
     seen.push(skills === undefined ? undefined : readInstalled(skills, directoryName(key)));
   }
-  return await digestOf({ decided }, { lock: readLock(where), seen });
+  return await digestOf(decided, readLock(where), seen);
 }
 
 async function digestOf(
-  { decided }: Pick<PendingPlan, "decided">,
-  { lock, seen }: { readonly lock: Lock; readonly seen: readonly (InstalledFiles | undefined)[] },
+  decided: NewPlan["decided"],
+  lock: Lock,
+  seen: readonly (InstalledFiles | undefined)[],
 ): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([lock.form, toLockText(lock)]));
   for (const [at, { act, key, downloaded }] of decided.entries()) {
-    await othersTurn();
+    await setImmediate();
     const { files, others } = seen[at] ?? {};
     hash.update(JSON.stringify([act, key, toFacts(downloaded.files), files && toFacts(files), others]));
   }
@@ -93,9 +93,4 @@ function toFacts(files: readonly SkillFile[]): readonly string[] {
 function bytesOf(decided: PendingPlan["decided"]): number {
   const sum = (files: readonly SkillFile[]): number => files.reduce((all, { bytes }) => all + bytes.length, 0);
   return decided.reduce((all, { downloaded, seen }) => all + sum(downloaded.files) + sum(seen?.files ?? []), 0);
-}
-
-/** Between two skills, which may be large. */
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

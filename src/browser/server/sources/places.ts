@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { homePath } from "../../../base/paths/location.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { type InstalledState, differenceWords, stateOf } from "../../../sources/installed.ts";
+import { differenceWords, stateOf } from "../../../sources/installed.ts";
 import type { LockEntry } from "../../../sources/lock.ts";
 import { readLock, findLocked, sourceOfEntry } from "../../../sources/lock-file.ts";
 import {
@@ -15,7 +16,7 @@ import type { BrowseDoor } from "../browse-door.ts";
 import { readNow } from "../../../sources/install.ts";
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { parseSource } from "../../../sources/source.ts";
-import type { LimitedSourceReader } from "./limited-source-reader.ts";
+import type { LimitedRead } from "./limited-source-reader.ts";
 import type { RemoteIndex } from "../../../sources/reader.ts";
 
 type Directories = Pick<BrowseDoor, "directory" | "home">;
@@ -45,9 +46,9 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
       const skills: InstalledSkill[] = [];
       for (const [name, entry] of entries.slice(0, mostSkills)) {
         // The files of each are read at once: between two of them others have their turn.
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         signal.throwIfAborted();
-        skills.push(toShown(name, entry, await readState(directory, name, entry)));
+        skills.push(await showInstalled(directory, name, entry));
       }
       places.push({ ...shown, skills, more: entries.length - skills.length });
     } catch (error) {
@@ -58,43 +59,20 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
   return { places };
 }
 
-/** Undefined where its files cannot be read, with why. */
-async function readState(
-  skills: string | undefined,
-  name: string,
-  entry: LockEntry,
-): Promise<InstalledState | { readonly why: string }> {
-  // A link to where npm put it.
-  if (entry.sourceType === "node_modules") return { why: "It is from an npm package." };
-  try {
-    return await stateOf(skills, name, entry);
-  } catch (error) {
-    if (isSkillsError(error)) return { why: error.message };
-    throw error;
-  }
-}
+const states = { missing: "missing", unchanged: "verified", unverifiable: "unknown", changed: "modified" } as const;
 
-function toShown(
-  name: string,
-  { source, sourceUrl, version, digest }: LockEntry,
-  state: Awaited<ReturnType<typeof readState>>,
-): InstalledSkill {
-  const about = {
-    name,
-    source: sourceUrl ?? source,
-    ...(version !== undefined && { version }),
-    ...(digest !== undefined && { digest }),
-  };
-  if ("why" in state) return { ...about, state: "unknown", changes: [state.why] };
-  switch (state.state) {
-    case "missing":
-      return { ...about, state: "missing" };
-    case "unchanged":
-      return { ...about, state: "verified" };
-    case "unverifiable":
-      return { ...about, state: "unknown" };
-    case "changed":
-      return { ...about, state: "modified", changes: differenceWords(state.difference, mostChanges) };
+async function showInstalled(skills: string | undefined, name: string, entry: LockEntry): Promise<InstalledSkill> {
+  const { source, sourceUrl, version, digest, sourceType } = entry;
+  const shown = { name, source: sourceUrl ?? source, version, digest };
+  // A link to where npm put it.
+  if (sourceType === "node_modules") return { ...shown, state: "unknown", changes: ["It is from an npm package."] };
+  try {
+    const found = await stateOf(skills, name, entry);
+    const changes = found.state === "changed" ? differenceWords(found.difference, mostChanges) : undefined;
+    return { ...shown, state: states[found.state], changes };
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    return { ...shown, state: "unknown", changes: [error.message] };
   }
 }
 
@@ -104,44 +82,26 @@ const mostProblems = 20;
 /** What a source offers. Throws INVALID_OPTIONS for a text that names none. */
 export async function discover(
   text: string,
-  sourceReader: LimitedSourceReader,
-  door: Pick<BrowseDoor, "directory" | "home">,
+  read: LimitedRead,
+  door: Directories,
   signal: AbortSignal,
 ): Promise<Discovered> {
   const source = parseSource(text);
-  const index = await sourceReader.read({ typed: [source], signal }, (reader, reading) =>
-    readNow(reader, source, reading),
-  );
+  const index = await read({ typed: [source], signal }, (reader, reading) => readNow(reader, source, reading));
   const installed = installPlaces.map((place) => [place, installedNames(place, index, door)] as const);
   const skills = index.skills.slice(0, mostOffered).map((skill) => {
     const { name, description, version } = skill;
     const use = useOfSkill(skill);
-    return {
-      name,
-      description,
-      ...(version !== undefined && { version }),
-      installed: installed.filter(([, names]) => names.has(name)).map(([place]) => place),
-      ...("why" in use && { unusable: use.why }),
-    };
+    const places = installed.filter(([, names]) => names.has(name)).map(([place]) => place);
+    return { name, description, version, installed: places, unusable: "why" in use ? use.why : undefined };
   });
-  const { problems } = index;
-  return {
-    source: source.label,
-    skills,
-    more: index.skills.length - skills.length,
-    problems: [
-      ...problems.slice(0, mostProblems),
-      ...(problems.length > mostProblems ? [`and ${problems.length - mostProblems} more problems`] : []),
-    ],
-  };
+  const more = index.problems.length - mostProblems;
+  const problems = [...index.problems.slice(0, mostProblems), ...(more > 0 ? [`and ${more} more problems`] : [])];
+  return { source: source.label, skills, more: index.skills.length - skills.length, problems };
 }
 
 /** The names in the index of what is installed from there. */
-function installedNames(
-  place: InstallPlace,
-  index: RemoteIndex,
-  door: Pick<BrowseDoor, "directory" | "home">,
-): ReadonlySet<string> {
+function installedNames(place: InstallPlace, index: RemoteIndex, door: Directories): ReadonlySet<string> {
   const names = new Set<string>();
   try {
     for (const [key, entry] of readLock(toSkillsPlace(place, door)).entries) {
