@@ -1,4 +1,5 @@
 import type { TextRange } from "../failures/file-problem.ts";
+import { createTextPositions, toTextRange } from "../text/text-positions.ts";
 
 interface Span {
   readonly offset: number;
@@ -110,14 +111,7 @@ export function valueOf(node: JsonNode): unknown {
 }
 
 export function rangeOf(text: string, { offset, end }: Span): TextRange {
-  const [line, column] = placeOf(text, offset);
-  const [endLine, endColumn] = placeOf(text, Math.max(end, offset + 1));
-  return { line, column, endLine, endColumn };
-}
-
-function placeOf(text: string, offset: number): readonly [line: number, column: number] {
-  const lines = text.slice(0, offset).split(/\r\n?|\n/);
-  return [lines.length, Array.from(lines.at(-1) ?? "").length + 1];
+  return toTextRange(createTextPositions(text), offset, Math.max(end, offset + 1));
 }
 
 export type JsonPath = readonly (string | number)[];

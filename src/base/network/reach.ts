@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import type { Clock } from "../clock.ts";
+import { createSemaphore, unlessAborted } from "../promises.ts";
 import { isPublicAddress } from "./address.ts";
 import { type Target, canonicalAddress } from "./target.ts";
 
@@ -47,27 +48,21 @@ export async function reach(target: Target, options: ReachOptions, signal: Abort
   return { type: "failed", why: failure };
 }
 
-function lookUp(
+async function lookUp(
   name: string,
   { resolve, clock }: ReachOptions,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  return new Promise((answer) => {
-    const unwanted = new AbortController();
-    const end = (addresses?: readonly string[]): void => {
-      cancel();
-      signal.removeEventListener("abort", giveUp);
-      answer(addresses);
-    };
-    const giveUp = (): void => {
-      unwanted.abort();
-      end();
-    };
-    const cancel = clock.after(lookupPatience, giveUp);
-    signal.addEventListener("abort", giveUp);
-    // The program only learns that resolving failed.
-    resolve(name, unwanted.signal).then(end, () => end());
-  });
+  const late = new AbortController();
+  const cancel = clock.after(lookupPatience, () => late.abort());
+  const unwanted = AbortSignal.any([signal, late.signal]);
+  try {
+    return await unlessAborted(resolve(name, unwanted), unwanted);
+  } catch {
+    return undefined; // The program only learns that resolving failed.
+  } finally {
+    cancel();
+  }
 }
 
 /** Whether all addresses are public and none is of this machine. */
@@ -120,18 +115,14 @@ export function systemResolver(
   resolve: (name: string) => Promise<readonly string[]> = async (name) =>
     (await lookup(name, { all: true })).map(({ address }) => address),
 ): Resolve {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const enter = createSemaphore(lookupsAtOnce);
   return async (name, signal) => {
-    if (running >= lookupsAtOnce) await new Promise<void>((go) => waiting.push(go));
-    else running += 1;
+    const leave = await enter();
     try {
       signal.throwIfAborted();
       return await resolve(name);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
+      leave();
     }
   };
 }

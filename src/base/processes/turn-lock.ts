@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ProcessIdentity, identifyProcess, isRunning } from "./live-process.ts";
 import { systemCode } from "../failures/system-error.ts";
@@ -92,46 +92,41 @@ export class TurnLock {
 
   #turn(number: number): Turn {
     let staged = 0;
+    const ensureOwn = (): void => {
+      if (!this.#tickets.has(number)) throw new LostTurn();
+    };
+    const stage = async (file: string, make: (temporary: string) => Promise<void>): Promise<void> => {
+      staged += 1;
+      const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
+      try {
+        await make(temporary);
+        await this.#replace(temporary, file);
+      } catch (error) {
+        rmSync(temporary, { force: true });
+        throw error;
+      }
+    };
     return {
       write: async (file, text) => {
-        staged += 1;
-        const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
-        try {
-          const handle = await open(temporary, "wx", 0o600);
-          try {
-            await handle.writeFile(text);
-            await handle.sync();
-          } finally {
-            await handle.close();
-          }
-          if (!this.#tickets.has(number)) throw new LostTurn();
-          await this.#replace(temporary, file);
-        } catch (error) {
-          rmSync(temporary, { force: true });
-          throw error;
-        }
+        await stage(file, async (temporary) => {
+          await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+          ensureOwn();
+        });
         await syncDirectory(path.dirname(file));
       },
-      link: async (place, target) => {
-        staged += 1;
-        const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
-        try {
-          symlinkSync(target, temporary, "junction");
-          if (!this.#tickets.has(number)) throw new LostTurn();
+      link: (place, target) =>
+        stage(place, async (temporary) => {
+          await symlink(target, temporary, "junction");
+          ensureOwn();
           // Windows replaces no directory by a directory.
           if (process.platform === "win32") rmSync(place, { force: true });
-          await this.#replace(temporary, place);
-        } catch (error) {
-          rmSync(temporary, { force: true });
-          throw error;
-        }
-      },
+        }),
       move: (from, to) => {
-        if (!this.#tickets.has(number)) throw new LostTurn();
+        ensureOwn();
         renameSync(from, to);
       },
       remove: (file) => {
-        if (!this.#tickets.has(number)) throw new LostTurn();
+        ensureOwn();
         rmSync(file, { force: true });
       },
     };

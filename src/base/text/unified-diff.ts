@@ -1,7 +1,7 @@
 /** Lines of context around a change. */
 const context = 3;
-/** If two texts have more differences, all lines between their common beginning and end are shown as replaced. */
-const mostEdits = 500;
+/** If there are more pairs of lines, all between the common beginning and end of two texts are shown as replaced. */
+const mostCompared = 4_000_000;
 
 type Edit = readonly [sign: " " | "-" | "+", line: string];
 
@@ -68,53 +68,26 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   return [...before.slice(0, head).map(same), ...middle, ...before.slice(before.length - tail).map(same)];
 }
 
-/** Myers' greedy algorithm; undefined if it takes too many edits. Time and space are bounded by the square of that number. */
+/** By the longest common subsequence; undefined if comparing takes too long. */
 function shortestEdits(before: readonly string[], after: readonly string[]): readonly Edit[] | undefined {
-  const most = Math.min(mostEdits, before.length + after.length);
-  const rows: Int32Array[] = [];
-  let reach = new Int32Array(2 * most + 3);
-  for (let edits = 0; edits <= most; edits++) {
-    for (let k = -edits; k <= edits; k += 2) {
-      const at = k + most + 1;
-      const isDown = k === -edits || (k !== edits && (reach[at - 1] ?? 0) < (reach[at + 1] ?? 0));
-      let x = isDown ? (reach[at + 1] ?? 0) : (reach[at - 1] ?? 0) + 1;
-      while (x < before.length && x - k < after.length && before[x] === after[x - k]) x += 1;
-      reach[at] = x;
-      if (x >= before.length && x - k >= after.length) return backtrack(before, after, [...rows, reach], most);
-    }
-    rows.push(reach);
-    reach = reach.slice();
-  }
-  return undefined;
-}
-
-function backtrack(
-  before: readonly string[],
-  after: readonly string[],
-  rows: readonly Int32Array[],
-  most: number,
-): readonly Edit[] {
+  const width = after.length + 1;
+  if ((before.length + 1) * width > mostCompared) return undefined;
+  /** How many lines both have in common from these places on. */
+  const common = new Uint16Array((before.length + 1) * width);
+  const commonFrom = (x: number, y: number): number => common[x * width + y] ?? 0;
+  for (let x = before.length - 1; x >= 0; x--)
+    for (let y = after.length - 1; y >= 0; y--)
+      common[x * width + y] =
+        before[x] === after[y] ? commonFrom(x + 1, y + 1) + 1 : Math.max(commonFrom(x + 1, y), commonFrom(x, y + 1));
   const edits: Edit[] = [];
-  let [x, y] = [before.length, after.length];
-  for (let depth = rows.length - 1; depth > 0; depth--) {
-    const reach = rows[depth - 1] ?? new Int32Array();
-    const at = x - y + most + 1;
-    const isDown = x - y === -depth || (x - y !== depth && (reach[at - 1] ?? 0) < (reach[at + 1] ?? 0));
-    const fromX = isDown ? (reach[at + 1] ?? 0) : (reach[at - 1] ?? 0);
-    const fromY = fromX - (x - y + (isDown ? 1 : -1));
-    const [startX, startY] = isDown ? [fromX, fromY + 1] : [fromX + 1, fromY];
-    while (x > startX && y > startY) {
-      x -= 1;
-      y -= 1;
-      edits.push([" ", before[x] ?? ""]);
-    }
-    edits.push(isDown ? ["+", after[fromY] ?? ""] : ["-", before[fromX] ?? ""]);
-    [x, y] = [fromX, fromY];
+  let [x, y] = [0, 0];
+  while (x < before.length || y < after.length) {
+    const [old, now] = [before[x], after[y]];
+    const isOld = old !== undefined && (now === undefined || commonFrom(x + 1, y) >= commonFrom(x, y + 1));
+    if (old !== undefined && old === now) edits.push([" ", old]);
+    else edits.push(isOld ? ["-", old] : ["+", now ?? ""]);
+    if (old === now || isOld) x += 1;
+    if (old === now || !isOld) y += 1;
   }
-  while (x > 0 && y > 0) {
-    x -= 1;
-    y -= 1;
-    edits.push([" ", before[x] ?? ""]);
-  }
-  return edits.reverse();
+  return edits;
 }

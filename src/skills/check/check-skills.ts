@@ -20,7 +20,7 @@ import { isUtf8 } from "node:buffer";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import { findFrontmatter } from "../manifest/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
-import { createTextPositions } from "../manifest/text-positions.ts";
+import { createTextPositions } from "../../base/text/text-positions.ts";
 import { endOfText } from "../../base/text/content.ts";
 
 /** Rules whose problems may be fixable. */

@@ -20,53 +20,41 @@ export type Frontmatter =
   /** The bytes contain no closing fence and are not the whole file: read more. */
   | { readonly kind: "incomplete" };
 
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const dash = 0x2d;
+const mark = "\u00ef\u00bb\u00bf";
+/** The first line, with byte order marks before and after it: if a fence was prepended to a text, its mark is not part of the first key. */
+const opening = new RegExp(`^(${mark})?---(?!-)([^\n]*)\n((?:${mark})*)`);
+const closing = /(?:^|\n)---[ \t\r]*(?:\n|$)/;
+const longestLanguage = 64;
 
 /** Finds the frontmatter at the start of a file. Only a line `---`, optionally followed by whitespace, closes it. */
 export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
-  const startsMarked = isByteOrderMark(bytes, 0);
-  if (!whole && bytes.length < 3 && bytes[0] === 0xef) return { kind: "incomplete" };
-  const open = startsMarked ? 3 : 0;
-  for (let index = open; index < open + 3; index++) {
-    if (index >= bytes.length) return { kind: whole ? "missing" : "incomplete" };
-    if (bytes[index] !== dash) return { kind: "missing" };
+  // One character for each byte.
+  const text = toBuffer(bytes).toString("latin1");
+  const [opened, firstMark, language = "", marks = ""] = opening.exec(text) ?? [];
+  if (opened === undefined) {
+    const start = text.startsWith(mark) ? text.slice(mark.length) : text;
+    const isOpened = start.startsWith("---") && start[3] !== "-";
+    if (isOpened) return { kind: whole ? "unclosed" : "incomplete" };
+    return { kind: !whole && [`${mark}---`, "---"].some((fence) => fence.startsWith(text)) ? "incomplete" : "missing" };
   }
-  if (bytes[open + 3] === dash) return { kind: "missing" };
-  const notFound: Frontmatter = { kind: whole ? "unclosed" : "incomplete" };
-  const firstLineEnd = bytes.indexOf(lineFeed, open + 3);
-  if (firstLineEnd < 0) return notFound;
-  const language = readLanguage(bytes, open + 3, firstLineEnd);
-  // If a fence was prepended to a text with a byte order mark, the mark is not part of the first key.
-  let start = firstLineEnd + 1;
-  while (isByteOrderMark(bytes, start)) start += 3;
-  const byteOrderMark = startsMarked || start > firstLineEnd + 1;
-  for (let line = start; line < bytes.length;) {
-    const lineEnd = bytes.indexOf(lineFeed, line);
-    if (lineEnd < 0 && !whole) return notFound;
-    const stop = lineEnd < 0 ? bytes.length : lineEnd;
-    const isFence = bytes[line] === dash && bytes[line + 1] === dash && bytes[line + 2] === dash;
-    if (isFence && isBlank(bytes, line + 3, stop)) {
-      const bodyStart = Math.min(stop + 1, bytes.length);
-      return { kind: "found", start, end: line, bodyStart, language, byteOrderMark };
-    }
-    line = stop + 1;
-  }
-  return notFound;
+  const start = opened.length;
+  const { 0: fence, index } = closing.exec(text.slice(start)) ?? { 0: "", index: 0 };
+  if (fence === "" || (!whole && !/-[ \t\r]*\n$/.test(fence))) return { kind: whole ? "unclosed" : "incomplete" };
+  return {
+    kind: "found",
+    start,
+    end: start + index + (fence.startsWith("\n") ? 1 : 0),
+    bodyStart: start + index + fence.length,
+    language: readLanguage(language),
+    byteOrderMark: firstMark !== undefined || marks !== "",
+  };
 }
 
-const longestLanguage = 64;
-
 /** The trimmed text between the opening dashes and the end of their line; only the beginning if it is long. */
-function readLanguage(bytes: Uint8Array, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(bytes, start, start + 1)) start++;
-  while (end > start && isBlank(bytes, end - 1, end)) end--;
-  if (start === end) return "";
-  if (end - start <= longestLanguage) return decode(bytes, start, end).trim();
-  return `${decode(bytes, start, start + longestLanguage)}…`;
+function readLanguage(latin1: string): string {
+  const text = latin1.replace(/^[ \t\r]+|[ \t\r]+$/g, "");
+  const shown = Buffer.from(text.slice(0, longestLanguage), "latin1").toString("utf8");
+  return text.length > longestLanguage ? `${shown}…` : shown.trim();
 }
 
 /** Whether the language after the opening dashes is YAML. */
@@ -76,26 +64,13 @@ export function isYaml(language: string): boolean {
 
 /** The text between two offsets, and whether it was valid UTF-8. Invalid bytes are replaced by U+FFFD. Does not retain `bytes`. */
 export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
-  const text = decode(bytes, start, end);
+  const text = toBuffer(bytes).toString("utf8", start, end);
   return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
 }
 
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  // Creating a second view of the bytes dominates the cost, so an existing Buffer is reused.
-  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.toString("utf8", start, end);
-}
-
-function isByteOrderMark(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
-}
-
-function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let index = from; index < to; index++) {
-    const byte = bytes[index];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== carriageReturn) return false;
-  }
-  return true;
+/** Creating a second view of the bytes dominates the cost, so an existing Buffer is reused. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The frontmatter fields of the Agent Skills specification. */

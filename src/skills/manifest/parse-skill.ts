@@ -5,7 +5,7 @@ import { type Skill, toSlug } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../../base/text/code-points.ts";
 import { withoutControls, hasInvisible } from "../../base/text/unsafe-characters.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
-import { createTextPositions, toTextRange } from "./text-positions.ts";
+import { createTextPositions, toTextRange } from "../../base/text/text-positions.ts";
 import { createKeyRanges } from "./yaml/yaml-keys.ts";
 import { readYaml } from "./yaml.ts";
 import type { Manifest } from "./manifest-schema.ts";

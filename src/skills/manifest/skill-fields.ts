@@ -9,6 +9,7 @@ import {
   findInvisible,
   invisibleIn,
 } from "../../base/text/unsafe-characters.ts";
+import { isObject } from "../../base/json/json-value.ts";
 import type { Skill } from "../skill.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -64,26 +65,16 @@ export type OptionalFields = Pick<
 
 /** The normalised optional fields. Invalid values are removed and reported. */
 export function readOptional(values: Values, report: Report): OptionalFields {
-  const fields: { -readonly [Key in keyof OptionalFields]: OptionalFields[Key] } = {};
-  const license = readText("license", values, maxLicenseLength, report);
-  if (license !== undefined) fields.license = license;
-  const compatibility = readText("compatibility", values, maxCompatibilityLength, report);
-  if (compatibility !== undefined) fields.compatibility = compatibility;
-  const requires = readDeclared(values);
-  if (requires !== undefined) fields.requires = requires;
-  const tools = values["allowed-tools"];
-  const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
-  if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
-  else if (tools !== undefined) {
-    const message = "allowed-tools is neither a string nor a list of strings; it is ignored";
-    const fix = "Write allowed-tools as names separated by spaces, or as a list of names.";
-    report({ code: "allowed-tools-invalid", key: "allowed-tools", message, fix });
-  }
-  if (readBoolean("disable-model-invocation", values, report) === true) fields.disableModelInvocation = true;
-  if (readBoolean("user-invocable", values, report) === false) fields.userInvocable = false;
-  const argumentHint = readArgumentHint(values["argument-hint"]);
-  if (argumentHint !== undefined) fields.argumentHint = argumentHint;
-  return fields;
+  const fields = {
+    license: readText("license", values, maxLicenseLength, report),
+    compatibility: readText("compatibility", values, maxCompatibilityLength, report),
+    requires: readDeclared(values),
+    allowedTools: readAllowedTools(values["allowed-tools"], report),
+    disableModelInvocation: readBoolean("disable-model-invocation", values, report) === true || undefined,
+    userInvocable: readBoolean("user-invocable", values, report) === false ? false : undefined,
+    argumentHint: readArgumentHint(values["argument-hint"]),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as OptionalFields;
 }
 
 const maxLicenseLength = 500;
@@ -134,19 +125,6 @@ function readArgumentHint(value: unknown): string | undefined {
   return text && cutCodePoints(text.replace(/\s+/g, " "), maxHintLength);
 }
 
-/** Limits the number of tools. An overlong tool is ignored, because a truncated one could allow something else. */
-function fitTools(tools: readonly string[], report: Report): string[] {
-  const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
-  const ignored = tools.length - fitting.length;
-  if (ignored > 0) {
-    const limit = `the limit is ${maxTools} tools of ${maxToolLength} characters`;
-    const message = `${ignored} of ${tools.length} allowed tools are ignored; ${limit}`;
-    const fix = "List fewer tools, or allow them with one pattern such as Bash(git *).";
-    report({ code: "allowed-tools-too-long", key: "allowed-tools", message, fix });
-  }
-  return fitting;
-}
-
 /** Tags as a list, or as a comma-separated string. */
 export function readTags(value: unknown): readonly string[] {
   const tags = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : noTags;
@@ -166,29 +144,43 @@ export function nonBlank(value: unknown): string | undefined {
 }
 
 /**
- * The entries of `allowed-tools`: a string split at whitespace and commas outside parentheses, or a list of entries taken
- * unchanged. Undefined for any other value.
+ * The entries of `allowed-tools`: a string split at whitespace and commas outside parentheses, or a list of entries taken unchanged. An
+ * overlong one is ignored, because a truncated one could allow something else.
  */
-function readAllowedTools(value: unknown): string[] | undefined {
-  if (typeof value === "string") return splitTools(value);
-  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === "string")) return undefined;
-  return value.map((item) => item.trim()).filter((item) => item !== "");
+function readAllowedTools(value: unknown, report: Report): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const key = "allowed-tools";
+  const isList = Array.isArray(value) && value.every((item): item is string => typeof item === "string");
+  if (typeof value !== "string" && !isList) {
+    const message = "allowed-tools is neither a string nor a list of strings; it is ignored";
+    const fix = "Write allowed-tools as names separated by spaces, or as a list of names.";
+    report({ code: "allowed-tools-invalid", key, message, fix });
+    return undefined;
+  }
+  const tools = isList ? value.map((item) => item.trim()).filter((item) => item !== "") : splitTools(value as string);
+  const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
+  if (fitting.length < tools.length) {
+    const ignored = `${tools.length - fitting.length} of ${tools.length} allowed tools are ignored`;
+    const message = `${ignored}; the limit is ${maxTools} tools of ${maxToolLength} characters`;
+    const fix = "List fewer tools, or allow them with one pattern such as Bash(git *).";
+    report({ code: "allowed-tools-too-long", key, message, fix });
+  }
+  return Object.freeze(fitting);
 }
 
 function splitTools(text: string): string[] {
   if (!text.includes("(")) return text.split(/[\s,]+/).filter((tool) => tool !== "");
   const tools: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let index = 0; index <= text.length; index++) {
-    const character = text[index];
+  let [depth, start] = [0, 0];
+  // A comma ends the last one.
+  for (const [index, character] of [...`${text},`.split("")].entries()) {
     if (character === "(") depth++;
-    else if (character === ")" && depth > 0) depth--;
-    const ends = character === undefined || (depth === 0 && (character === " " || /[\s,]/.test(character)));
-    if (!ends) continue;
-    const tool = text.slice(start, index).trim();
-    if (tool !== "") tools.push(tool);
-    start = index + 1;
+    else if (character === ")") depth = Math.max(0, depth - 1);
+    else if ((depth === 0 && /[\s,]/.test(character)) || index === text.length) {
+      const tool = text.slice(start, index).trim();
+      if (tool !== "") tools.push(tool);
+      start = index + 1;
+    }
   }
   return tools;
 }
@@ -204,37 +196,40 @@ const maxValueLength = 2048;
 export function readMetadata(value: unknown, report: Report): Readonly<Record<string, string>> {
   if (value === undefined || value === "") return noMetadata;
   const key = "metadata";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     const fix = "Write metadata as indented lines of the form `key: value`.";
     report({ code: "metadata-not-a-mapping", key, message: "metadata is not a mapping; it is ignored", fix });
     return noMetadata;
   }
   const metadata: Record<string, string> = {};
   const entries = Object.entries(value);
-  if (entries.length > maxEntries) {
-    const message = `metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are ignored`;
-    report({ code: "metadata-too-long", key, message, fix: "Move what is only for people below the frontmatter." });
-  }
-  for (const [child, entry] of entries.slice(0, maxEntries) as [string, unknown][]) {
+  const tooMuch = (what: string, child?: string): void => {
+    const fix = "Shorten it, or move what is only for people below the frontmatter.";
+    report({ code: "metadata-too-long", key, ...(child !== undefined && { child }), message: `${what} ignored`, fix });
+  };
+  if (entries.length > maxEntries)
+    tooMuch(`metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are`);
+  for (const [child, entry] of entries.slice(0, maxEntries)) {
     if (typeof entry !== "string") {
       const isRead = readDeclared({ metadata: { [child]: entry } }) !== undefined;
       const message = `metadata.${child} is not a string; ${isRead ? "only what it requires is read" : "it is ignored"}`;
       const fix = `Write metadata.${child} as one string.`;
-      const isForAgents = isRead || (agentTables.has(child) && typeof entry === "object" && !Array.isArray(entry));
-      const allowedAt = isForAgents ? (["agents"] as const) : undefined;
-      report({ code: "metadata-nested-value", key, child, message, fix, ...(allowedAt && { allowedAt }) });
-    } else if (child.length > maxKeyLength || entry.length > maxValueLength) {
-      const what =
-        child.length > maxKeyLength
-          ? tooLong("metadata key", child.length, maxKeyLength)
-          : tooLong(`metadata.${child}`, entry.length, maxValueLength);
-      const fix = "Shorten it, or move it below the frontmatter.";
-      report({ code: "metadata-too-long", key, child, message: `${what}; it is ignored`, fix });
-    } else if (child === "__proto__") {
-      // An assignment would set the prototype.
-      Object.defineProperty(metadata, child, { value: entry, enumerable: true });
+      const isForAgents = isRead || (agentTables.has(child) && isObject(entry));
+      report({
+        code: "metadata-nested-value",
+        key,
+        child,
+        message,
+        fix,
+        ...(isForAgents && { allowedAt: ["agents"] }),
+      });
+    } else if (child.length > maxKeyLength) {
+      tooMuch(`${tooLong("metadata key", child.length, maxKeyLength)}; it is`, child);
+    } else if (entry.length > maxValueLength) {
+      tooMuch(`${tooLong(`metadata.${child}`, entry.length, maxValueLength)}; it is`, child);
     } else {
-      metadata[child] = entry;
+      // An assignment of `__proto__` would set the prototype.
+      Object.defineProperty(metadata, child, { value: entry, enumerable: true });
     }
   }
   return Object.freeze(metadata);

@@ -1,153 +1,71 @@
 import type { TextRange } from "../../base/failures/file-problem.ts";
-import { createTextPositions, toTextRange } from "./text-positions.ts";
+import { createTextPositions, toTextRange } from "../../base/text/text-positions.ts";
+
+type Range = readonly [start: number, end: number];
+/** A key with its value, or the header of a table, which is both. */
+type TomlPlace = Readonly<Record<"key" | "value", Range>>;
+
+const stringOrComment =
+  /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|#[^\r\n]*/g;
+const segment = String.raw`(?:[\w-]+|"[^"]*"|'[^']*')`;
+const dotted = String.raw`${segment}(?:[ \t]*\.[ \t]*${segment})*`;
+const line = new RegExp(
+  String.raw`^[ \t]*(?:(?<header>\[{1,2}[ \t]*${dotted}[ \t]*\]{1,2})|(?<key>${dotted})[ \t]*=[ \t]*(?<value>.*?))[ \t]*\r?$`,
+  "dgm",
+);
 
 /**
- * Returns the positions of values or keys in TOML; else of the nearest enclosing value, else the start. The text must be valid TOML;
- * it is read once, on first use.
+ * Returns the positions of values and keys in TOML, and of the headers of tables. What is inside a list or an inline table is at that
+ * value, and everything else at the start. The text must be valid TOML; it is read once, on first use.
  */
 export function createTomlPositions(
   text: string,
 ): (path: readonly (string | number)[], part?: "key" | "value") => TextRange {
   const positionOf = createTextPositions(text);
-  let root: TomlPlace | undefined;
+  let places: ReadonlyMap<string, TomlPlace> | undefined;
   return (path, part = "value") => {
-    root ??= new TomlReader(text).readAll();
-    let place = root;
-    for (const segment of path) {
-      const inner = place.inside?.get(String(segment));
-      if (inner === undefined) break;
-      place = inner;
+    places ??= readPlaces(text);
+    for (let length = path.length; length > 0; length--) {
+      const found = places.get(idOf(path.slice(0, length)));
+      if (found !== undefined) return toTextRange(positionOf, ...(length === path.length ? found[part] : found.value));
     }
-    const { offset, end } = (part === "key" ? place.key : undefined) ?? place;
-    return toTextRange(positionOf, offset, end);
+    return positionOf(0);
   };
 }
 
-/** The position of a key, table or item of TOML, with nested positions by key or index. */
-interface TomlPlace {
-  /** Offset of the value, or of the header of a table. */
-  offset: number;
-  end?: number;
-  /** The range of the key, for an entry. */
-  key?: { readonly offset: number; readonly end: number };
-  /** Created on demand, because nearly all places are scalars. */
-  inside?: Map<string, TomlPlace>;
-  /** For an array of tables, the item that the names after the header belong to. */
-  newest?: TomlPlace;
+function readPlaces(text: string): ReadonlyMap<string, TomlPlace> {
+  // Of equal length, so that nothing in a string or a comment is taken for a key.
+  const plain = text.replace(stringOrComment, (taken) =>
+    taken.startsWith("#")
+      ? " ".repeat(taken.length)
+      : `${taken.charAt(0)}${"_".repeat(taken.length - 2)}${taken.at(-1)}`,
+  );
+  const places = new Map<string, TomlPlace>();
+  let table: readonly string[] = [];
+  const add = (path: readonly string[], place: TomlPlace): void => {
+    // A table that only a longer name implies is at that name.
+    for (let length = 1; length < path.length; length++) {
+      const implied = idOf(path.slice(0, length));
+      if (!places.has(implied)) places.set(implied, { key: place.key, value: place.key });
+    }
+    places.set(idOf(path), place);
+  };
+  for (const { indices } of plain.matchAll(line)) {
+    const { header, key, value } = (indices?.groups ?? {}) as Partial<Record<string, [number, number]>>;
+    if (header !== undefined) {
+      table = namesIn(text.slice(...header));
+      add(table, { key: header, value: header });
+    } else if (key !== undefined && value !== undefined) {
+      add([...table, ...namesIn(text.slice(...key))], { key, value });
+    }
+  }
+  return places;
 }
 
-const blanks = /[ \t]*/y;
-/** Whitespace, line breaks and comments. */
-const filler = /(?:[ \t\r\n\ufeff]|#[^\n]*)*/y;
-/** The content of a multi-line string may end with up to two quotes right before the closing three. */
-const string = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'/y;
-const bareKey = /[\w-]+/y;
-const bareValue = /[^,\]}#\r\n]*/y;
-
-/**
- * Finds the positions in TOML: of keys and items at their value, of tables at their header, and of tables that only a
- * longer name implies at that name. In invalid TOML, the result is incomplete or wrong.
- */
-class TomlReader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  readAll(): TomlPlace {
-    const root: TomlPlace = { offset: 0 };
-    let table = root;
-    for (this.#take(filler); this.#at < this.#text.length; this.#take(filler)) {
-      const start = this.#at;
-      if (this.#text[start] === "[") table = this.#readHeader(root);
-      else this.#readEntry(table);
-      if (this.#at === start) this.#at++;
-    }
-    return root;
-  }
-
-  /** Skips what a sticky pattern matches here, and returns it. */
-  #take(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const taken = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += taken.length;
-    return taken;
-  }
-
-  #readHeader(root: TomlPlace): TomlPlace {
-    const offset = this.#at;
-    const isList = this.#take(/\[{1,2}/y) === "[[";
-    const segments = this.#readKey();
-    this.#take(/\]*/y);
-    let place = root;
-    for (const segment of segments.slice(0, -1)) {
-      place = placeIn(place, segment, offset);
-      place = place.newest ?? place;
-    }
-    const named = placeIn(place, segments.at(-1) ?? "", offset);
-    if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), offset));
-    return Object.assign(named, { offset, end: this.#at });
-  }
-
-  /** Reads the segments of a dotted key and the whitespace after it. */
-  #readKey(): string[] {
-    const segments: string[] = [];
-    do {
-      this.#take(blanks);
-      segments.push(this.#take(string).slice(1, -1) || this.#take(bareKey));
-      this.#take(blanks);
-    } while (this.#take(/\./y) !== "");
-    return segments;
-  }
-
-  /** Reads `key = value`, including nested values. */
-  #readEntry(table: TomlPlace): void {
-    const offset = this.#at;
-    let place = table;
-    for (const segment of this.#readKey()) place = placeIn(place, segment, offset);
-    const end = offset + this.#text.slice(offset, this.#at).trimEnd().length;
-    if (this.#take(/=[ \t]*/y) === "") return;
-    place.key = { offset, end };
-    this.#readValue(place);
-  }
-
-  #readValue(place: TomlPlace): void {
-    place.offset = this.#at;
-    const opening = this.#take(/[[{]/y);
-    if (opening === "[") {
-      this.#readItems(/\]/y, (index) => {
-        this.#readValue(placeIn(place, String(index), this.#at));
-      });
-    } else if (opening === "{") {
-      this.#readItems(/\}/y, () => {
-        this.#readEntry(place);
-      });
-    } else if (this.#take(string) === "") {
-      this.#take(bareValue);
-    }
-    place.end = place.offset + this.#text.slice(place.offset, this.#at).trimEnd().length;
-  }
-
-  #readItems(close: RegExp, readItem: (index: number) => void): void {
-    for (let index = 0; ; index++) {
-      this.#take(filler);
-      if (this.#take(close) !== "" || this.#at >= this.#text.length) return;
-      readItem(index);
-      this.#take(filler);
-      if (this.#take(/,/y) !== "") continue;
-      this.#take(close);
-      return;
-    }
-  }
+function namesIn(key: string): readonly string[] {
+  return Array.from(key.matchAll(new RegExp(segment, "g")), ([name]) => name.replace(/^(["'])(.*)\1$/, "$2"));
 }
 
-function placeIn(place: TomlPlace, segment: string, offset: number): TomlPlace {
-  place.inside ??= new Map();
-  const known = place.inside.get(segment);
-  if (known !== undefined) return known;
-  const made: TomlPlace = { offset };
-  place.inside.set(segment, made);
-  return made;
+function idOf(path: readonly (string | number)[]): string {
+  return JSON.stringify(path.map(String));
 }

@@ -4,7 +4,7 @@ import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import type { Finding } from "../rules.ts";
-import { createTextPositions } from "../manifest/text-positions.ts";
+import { createTextPositions } from "../../base/text/text-positions.ts";
 import { createTomlPositions } from "../manifest/toml-positions.ts";
 import { notAFile, unreadableFinding, wholeFile } from "./scan/disk-findings.ts";
 

@@ -62,7 +62,7 @@ test.each([
   ["https://1.example.org", true],
 ])("the network entry %s is accepted: %s", (entry, accepted) => {
   const text = `${instruction}[permissions]\nnetwork = ["${entry}"]\n`;
-  expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:12"]);
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:11"]);
 });
 
 test("an invalid port is reported as such", () => {
@@ -111,7 +111,7 @@ test.each([
   ["A.b@^1", false],
 ])("the dependency %s is accepted: %s", (entry, accepted) => {
   const text = `${instruction}[dependencies]\nskills = ["${entry}"]\n`;
-  expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:11"]);
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:10"]);
 });
 
 test("reports invalid TOML with its position", () => {
@@ -142,13 +142,13 @@ test.each([
   expect(readManifest([line, ...rest].join("\n"), file).findings).toMatchObject([{ message }]);
 });
 
-test("reports the position of the individual item", () => {
+test("reports the position of the value", () => {
   expect(found(`${instruction}[permissions]\nnetwork = [\n  "https://a.org", # "x"\n  "b.org",\n]\n`)).toEqual([
-    "manifest-network-invalid 8:3",
+    "manifest-network-invalid 6:11",
   ]);
   expect(
     found(`${head}kind = "action"\nruntime = { language = "python", export = "entrypoint", entrypoint = "../x.py" }\n`),
-  ).toEqual(["manifest-entrypoint-outside 5:70"]);
+  ).toEqual(["manifest-entrypoint-outside 5:11"]);
   expect(found(`${instruction.replace("Syncs leads.", "use ''' here")}foo = 1\n`)).toEqual([
     "manifest-key-unknown 5:1",
   ]);

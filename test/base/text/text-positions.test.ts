@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createTextPositions } from "../../../src/skills/manifest/text-positions.ts";
+import { createTextPositions } from "../../../src/base/text/text-positions.ts";
 
 test.each([
   ["abc", 0, 1, 1],

@@ -1,0 +1,22 @@
+import type { TextRange } from "../failures/file-problem.ts";
+import { countCodePoints } from "./code-points.ts";
+
+type TextPosition = Pick<TextRange, "line" | "column">;
+
+/** The range between two offsets; a position if it is empty or has no end. */
+export function toTextRange(positionOf: (offset: number) => TextPosition, offset: number, end = offset): TextRange {
+  const start = positionOf(offset);
+  if (end <= offset) return start;
+  const { line: endLine, column: endColumn } = positionOf(end);
+  return { line: start.line, column: start.column, endLine, endColumn };
+}
+
+/** Converts offsets of a text to lines and columns; `firstLine` is the number of its first line. Lines are found once, on first use. */
+export function createTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
+  let starts: readonly number[] | undefined;
+  return (offset) => {
+    starts ??= [0, ...Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: end, index }) => index + end.length)];
+    const index = starts.findLastIndex((start) => start <= offset);
+    return { line: firstLine + index, column: countCodePoints(text.slice(starts[index], offset)) + 1 };
+  };
+}
