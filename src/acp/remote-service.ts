@@ -5,7 +5,7 @@ import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToSer
 /** How long the thread has to close before it is terminated. */
 const closingTime = 5_000;
 
-type OpenServiceChannel = OpenChannel<ToService, FromService | ThreadReply>;
+type OpenServiceChannel = OpenChannel<FromService | ThreadReply>;
 
 /** Opens the service on its own thread, if one can be started. */
 export function openService(settings: Settings): SkillService {
@@ -177,16 +177,15 @@ class ServiceThread {
 function droppingFunctions(openChannel: OpenServiceChannel): OpenServiceChannel {
   return (received, ended) => {
     const channel = openChannel(received, ended);
-    return {
-      ...channel,
-      post(message, transferred) {
-        try {
-          channel.post(message, transferred);
-        } catch {
-          channel.post(JSON.parse(JSON.stringify(message)) as ToService);
-        }
-      },
+    const { port } = channel;
+    const postMessage = (message: unknown, transferred: Parameters<typeof port.postMessage>[1]): void => {
+      try {
+        port.postMessage(message, transferred);
+      } catch {
+        port.postMessage(JSON.parse(JSON.stringify(message)));
+      }
     };
+    return { port: { postMessage, ref: () => port.ref(), unref: () => port.unref() }, end: () => channel.end() };
   };
 }
 

@@ -22,16 +22,9 @@ export function toCachedResponse(content: string | Uint8Array<ArrayBuffer>, type
 export function sendCached(
   { request, response, caller }: HttpExchange,
   { body, etag, type }: CachedResponse,
-  {
-    immutable = false,
-    isPublic = caller.isAnonymous,
-    extra,
-  }: {
-    readonly immutable?: boolean;
-    readonly isPublic?: boolean;
-    readonly extra?: Readonly<Record<string, string>>;
-  } = {},
+  options: { readonly immutable?: boolean; readonly isPublic?: boolean; readonly extra?: Record<string, string> } = {},
 ): RouteResult {
+  const { immutable = false, isPublic = caller.isAnonymous, extra } = options;
   const who = isPublic ? "public" : "private";
   const caching = immutable
     ? { "cache-control": `${who}, max-age=31536000, immutable` }

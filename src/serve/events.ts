@@ -61,15 +61,9 @@ const mostWaiting = 64;
 /** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once, whoever ends the stream. */
 export function openEventStream(
   response: Writable,
-  {
-    first,
-    listen,
-    ended,
-  }: {
-    readonly first: readonly string[];
-    readonly listen: CallerEvents["listen"];
-    readonly ended: () => void;
-  },
+  first: readonly string[],
+  listen: CallerEvents["listen"],
+  ended: () => void,
 ): EventStream {
   const waiting: string[] = [];
   let isEnded = false;

@@ -37,11 +37,9 @@ const backlog = 4_096;
 /** A server that listens, and its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
 export async function listen(
   { host, port, peerOf = createPeerIdentifier() }: ListenOptions,
-  {
-    limits,
-    app,
-    answer,
-  }: { readonly limits: ServerLimits; readonly app: Pick<App, "clock" | "log">; readonly answer: RequestListener },
+  limits: ServerLimits,
+  app: Pick<App, "clock" | "log">,
+  answer: RequestListener,
 ): Promise<{ readonly server: Server; readonly port: number; readonly url: string }> {
   const server = createServer({
     headersTimeout: limits.headerSeconds * 1_000,
@@ -52,13 +50,9 @@ export async function listen(
   });
   followAnswers(server, answer, limits.requestSeconds * 1_000, app.clock);
   shareConnections(server, limits.connections, peerOf);
-  server.on("clientError", (error, socket) => {
-    answerClientError(error, socket, app.clock);
-  });
+  server.on("clientError", (error, socket) => answerClientError(error, socket, app.clock));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(cannotListen(error, host, port));
-    });
+    server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
     server.listen({ host, port, backlog }, resolve);
   });
   server.removeAllListeners("error").on("error", (error) => {
@@ -69,12 +63,11 @@ export async function listen(
 }
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): SkillsError {
-  const why =
-    error.code === "EADDRINUSE"
-      ? `port ${port} is in use; choose another one with --port, or 0 for any free one`
-      : error.code === "EACCES"
-        ? `port ${port} needs more rights; choose one above 1023 with --port`
-        : `the address cannot be bound (${error.code ?? String(error)})`;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `port ${port} is in use; choose another one with --port, or 0 for any free one`,
+    EACCES: `port ${port} needs more rights; choose one above 1023 with --port`,
+  };
+  const why = reasons[error.code ?? ""] ?? `the address cannot be bound (${error.code ?? String(error)})`;
   return new SkillsError("INVALID_OPTIONS", `Cannot listen on ${host}:${port}: ${why}.`, { cause: error });
 }
 
@@ -100,16 +93,13 @@ function answerClientError(error: NodeJS.ErrnoException, connection: Duplex, clo
     connection.destroy();
     return;
   }
-  connection.once(
-    "close",
-    clock.after(leaveWithinMs, () => connection.destroy()),
-  );
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
+  const stopWaiting = clock.after(leaveWithinMs, () => connection.destroy());
+  connection.once("close", stopWaiting);
+  const statuses: Record<string, string> = {
+    HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+    ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  };
+  const status = statuses[error.code ?? ""] ?? "400 Bad Request";
   const body = toErrorBody({ code: "INVALID_REQUEST", message: `${status.slice(4)}.` });
   connection.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
@@ -141,22 +131,14 @@ export async function closeServer(
     readonly cancel: () => void;
   },
 ): Promise<number> {
-  const ended = new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-  });
+  const ended = new Promise<void>((resolve) => void server.close(() => resolve()));
   // A connection whose request ended after `close` would stay open until its timeout.
-  const stopClosingIdle = every(clock, closeIdleEveryMs, () => {
-    server.closeIdleConnections();
-  });
+  const stopClosingIdle = every(clock, closeIdleEveryMs, () => server.closeIdleConnections());
   let cancelled = 0;
   const stopWaiting = clock.after(seconds * 1_000, () => {
     cancelled = running.size + held.size;
     cancel();
-    clock.after(lastAnswersMs, () => {
-      server.closeAllConnections();
-    });
+    clock.after(lastAnswersMs, () => server.closeAllConnections());
   });
   await Promise.all([ended, ...held]);
   stopWaiting();

@@ -136,15 +136,7 @@ export function refuseRequest(response: ServerResponse, path: string, refusal: H
 }
 
 /** The error object of Skill Sharing. */
-export function toErrorBody({
-  code,
-  message,
-  headers,
-}: {
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: HttpRefusal["headers"];
-}): string {
+export function toErrorBody({ code, message, headers }: Omit<HttpRefusal, "status">): string {
   const after = headers?.["retry-after"];
   const retry = after === undefined ? {} : { retry: { after_seconds: Number(after) } };
   return JSON.stringify({ error: { code, message, ...retry } });

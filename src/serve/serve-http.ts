@@ -73,14 +73,9 @@ export async function serveHttp(
   let url = "";
   const baseUrl = (): string => config.publicUrl ?? url;
   const published = createPublished(app, session, { config, baseUrl });
-  const callers = createCallers(config, {
-    session,
-    publication: published.publication,
-    now: () => performance.now(),
-    onRunEvent: (caller) => (event) => {
-      if (event.type === "ended") metrics.runEnded(event.status);
-      for (const listener of runListeners) listener(caller, event);
-    },
+  const callers = createCallers(config, session, published.publication, (caller) => (event) => {
+    if (event.type === "ended") metrics.runEnded(event.status);
+    for (const listener of runListeners) listener(caller, event);
   });
   const context: ServeContext = {
     app,
@@ -111,13 +106,8 @@ export async function serveHttp(
     isUnlimited: isArtifactPath,
   };
   const { requestEnded } = address;
-  const answer = createListener(context, {
-    rules,
-    running,
-    requestEnded,
-    routes: [...createRoutes(context), mcp.route],
-  });
-  const listening = await listen(address, { limits, app, answer });
+  const answer = createListener(context, rules, [...createRoutes(context), mcp.route], running, requestEnded);
+  const listening = await listen(address, limits, app, answer);
   url = listening.url;
   Object.assign(rules, hostsOf(address.host, listening.port, config.publicUrl));
   let closing: Promise<number> | undefined;
@@ -128,9 +118,7 @@ export async function serveHttp(
       seconds: limits.shutdownSeconds,
       running,
       held,
-      cancel: () => {
-        stopped.abort();
-      },
+      cancel: () => stopped.abort(),
     });
     stopped.abort();
     await mcp.close();
@@ -155,17 +143,11 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 /** Admits and answers requests. A failure of ours ends the one request, and is logged. */
 function createListener(
   { app, session, anonymous, metrics, draining }: ServeContext,
-  {
-    rules,
-    running,
-    routes,
-    requestEnded,
-  }: Pick<ListenOptions, "requestEnded"> & {
-    readonly rules: AdmissionRules;
-    readonly routes: readonly HttpRoute[];
-    /** Gets the response of every admitted request. */
-    readonly running: Map<ServerResponse, HttpCaller>;
-  },
+  rules: AdmissionRules,
+  routes: readonly HttpRoute[],
+  /** Gets the response of every admitted request. */
+  running: Map<ServerResponse, HttpCaller>,
+  requestEnded: ListenOptions["requestEnded"],
 ): RequestListener {
   const route = createRouter(routes);
   const newRequestId = createRequestIds();

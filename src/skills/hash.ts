@@ -3,17 +3,11 @@ import { joinPath } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
-import {
-  type DirectoryEntry,
-  type FileStamp,
-  type SkillBytes,
-  type SkillFiles,
-  type SkillSource,
-  fileNameFault,
-} from "./files.ts";
+import { type DirectoryEntry, type SkillBytes, type SkillFiles, type SkillSource, fileNameFault } from "./files.ts";
 import type { Skill } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { createHash } from "node:crypto";
+import { LimitedMap } from "../base/limited-map.ts";
 
 /** A walk stops at this many files, or entries looked at. */
 const maxWalkedFiles = 4096;
@@ -209,13 +203,11 @@ export async function recordedDigest(
   }
 }
 
-/** Milliseconds of hashing before yielding to the event loop. */
-const slice = 3;
 const maxAtOnce = 2;
 const maxRemembered = 50_000;
 
 export function createSkillHasher(): SkillHasher {
-  const remembered = new Map<string, { readonly version: string; readonly sha256: string }>();
+  const remembered = new LimitedMap<string, { readonly version: string; readonly sha256: string }>(maxRemembered);
   const enter = createSemaphore(maxAtOnce);
 
   function* hashFile(
@@ -226,21 +218,20 @@ export function createSkillHasher(): SkillHasher {
     const stamp = bytes.stamp(real);
     if (stamp === undefined) return undefined;
     const known = stamp.version === undefined ? undefined : remembered.get(real);
-    if (known !== undefined && known.version === stamp.version) return toHashed(path, stamp, known.sha256);
+    if (known !== undefined && known.version === stamp.version)
+      return { path, size_bytes: stamp.size, sha256: known.sha256 };
     let sha256: string | undefined;
     const digest = bytes.sha256(real, signal);
-    if (digest instanceof Promise) {
-      yield digest.then((value) => {
-        sha256 = value;
-      });
-    } else {
-      sha256 = digest;
-      yield;
-    }
+    if (!(digest instanceof Promise)) sha256 = digest;
+    yield digest instanceof Promise ? digest.then((value) => (sha256 = value)) : undefined;
     const after = bytes.stamp(real);
     if (sha256 === undefined || after === undefined) return undefined;
-    if (after.version !== undefined && after.version === stamp.version) remember(real, after.version, sha256);
-    return toHashed(path, after, sha256);
+    if (after.version !== undefined && after.version === stamp.version) {
+      // What was hashed last is evicted last.
+      remembered.delete(real);
+      remembered.set(real, { version: after.version, sha256 });
+    }
+    return { path, size_bytes: after.size, sha256 };
   }
 
   function* hashAll(
@@ -249,7 +240,10 @@ export function createSkillHasher(): SkillHasher {
     signal: AbortSignal,
     maxBytes: number,
   ): Steps<HashedSkill> {
-    if (files.resolve(directory) !== directory) throw gone();
+    if (files.resolve(directory) !== directory) {
+      const facts = { hint: "List the skills again." };
+      throw new SkillsError("SKILL_NOT_READY", "The skill just changed on disk.", { facts });
+    }
     const walk = yield* walkSkill(files, directory);
     if (maxBytes < Infinity && (yield* totalSize(bytes, walk.files)) > maxBytes)
       return { files: [], digest: undefined, tooLarge: true };
@@ -267,19 +261,12 @@ export function createSkillHasher(): SkillHasher {
     return { files: hashed, digest: walk.complete ? digestOf(hashed) : undefined };
   }
 
-  function remember(real: string, version: string, sha256: string): void {
-    remembered.delete(real);
-    remembered.set(real, { version, sha256 });
-    const [oldest] = remembered.keys();
-    if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
-  }
-
   return {
     async hash(source, directory, signal, { maxBytes = Infinity } = {}) {
       const leave = await enter();
       try {
         signal.throwIfAborted();
-        return await runInSlices(hashAll(source, directory, signal, maxBytes), { now: () => performance.now(), slice });
+        return await runInSlices(hashAll(source, directory, signal, maxBytes));
       } finally {
         leave();
       }
@@ -294,16 +281,6 @@ function* totalSize(bytes: SkillBytes, files: readonly WalkedFile[]): Steps<numb
     yield;
   }
   return total;
-}
-
-/** The skill's directory moved since the skill was read. */
-function gone(): SkillsError {
-  const hint = "List the skills again.";
-  return new SkillsError("SKILL_NOT_READY", "The skill just changed on disk.", { facts: { hint } });
-}
-
-function toHashed(path: string, { size }: FileStamp, sha256: string): HashedFile {
-  return { path, size_bytes: size, sha256 };
 }
 
 /** `sha256:` and the digest of the output of `sha256sum`: per file a line of digest, two spaces, path. */

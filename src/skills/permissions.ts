@@ -99,11 +99,8 @@ export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** The error in an entry of `permissions.network`, and its fix. */
 export function explainNetworkEntry(entry: unknown): { readonly what: string; readonly fix: string } {
-  const shown = JSON.stringify(entry);
-  if (typeof entry === "string" && networkEntry.test(entry.replace(/:[0-9]+$/, ""))) {
-    return { what: `${shown} has a port outside 1-65535`, fix: "Use a port from 1 to 65535, or none." };
-  }
-  return { what: `${shown} is not a valid host`, fix: "Use the form https://host or https://*.host." };
+  const fix = "Use the form https://host or https://*.host, with a port from 1 to 65535 or none.";
+  return { what: `${JSON.stringify(entry)} is not a valid host`, fix };
 }
 
 export const noCapabilities: Capabilities = Object.freeze({

@@ -35,7 +35,7 @@ function write(project: string, name: string): void {
   writeFileSync(path.join(directory, "SKILL.md"), `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo ${name}.\n`);
 }
 
-const channels: Record<string, (settings: Settings) => OpenChannel<ToService, FromService>> = {
+const channels: Record<string, (settings: Settings) => OpenChannel<FromService>> = {
   "a worker thread": (settings) =>
     workerChannel(new URL("../../dist/acp/service/worker.js", import.meta.url), toSettingsData(settings)),
   "the same thread": (settings) =>
@@ -129,10 +129,7 @@ test("logs a crash of the thread once, keeps forwarding, and starts another for 
   const logged: string[] = [];
   const settings = readOptions({ log: (level: string, text: string) => logged.push(`${level}: ${text}`) }, { clock });
   let started = 0;
-  const open = workerChannel<ToService, FromService>(
-    new URL("../base/processes/dying-worker.js", import.meta.url),
-    undefined,
-  );
+  const open = workerChannel<FromService>(new URL("../base/processes/dying-worker.js", import.meta.url), undefined);
   const service = openRemoteService(settings, (received, ended) => {
     started++;
     return open(received, ended);
@@ -163,10 +160,10 @@ test("transfers the buffer of a long line back only after the line was written",
   const service = openRemoteService(settings, (received) => {
     receive = received;
     const ignore = (): void => undefined;
-    const post = (message: ToService, transferred: ArrayBuffer[] = []): void => {
-      posted.push({ message, transferred });
+    const postMessage = (message: unknown, transferred: unknown): void => {
+      posted.push({ message: message as ToService, transferred: transferred as ArrayBuffer[] });
     };
-    return { post, hold: ignore, letGo: ignore, end: ignore };
+    return { port: { postMessage, ref: ignore, unref: ignore }, end: ignore };
   });
   const waiting: (() => void)[] = [];
   const ignore = (): void => undefined;
@@ -235,9 +232,7 @@ test("removes values that cannot be cloned before posting to the thread", () => 
   const { settings } = temporaryProject();
   const posted: unknown[] = [];
   const service = openRemoteService(settings, () => ({
-    post: (message) => posted.push(structuredClone(message)),
-    hold: nothing,
-    letGo: nothing,
+    port: { postMessage: (message) => void posted.push(structuredClone(message)), ref: nothing, unref: nothing },
     end: nothing,
   }));
   const connection = service.connect(keepLines().outlet);

@@ -11,15 +11,12 @@ function openStream(first: readonly string[] = ["first\n\n"]) {
     decodeStrings: false,
     write: (text: string, _encoding, taken) => void writes.push({ text, taken }),
   });
-  const stream = openEventStream(response, {
-    first,
-    listen: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    ended: () => {
-      ends += 1;
-    },
+  const listen = (listener: (text: string) => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const stream = openEventStream(response, first, listen, () => {
+    ends += 1;
   });
   return {
     ...stream,

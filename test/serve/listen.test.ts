@@ -22,11 +22,9 @@ async function open(connections: number, peerOf: PeerOf, body: string | Buffer =
   const clock = manualClock();
   const { server, port } = await listen(
     { host: "127.0.0.1", port: 0, peerOf },
-    {
-      limits: { ...defaultServerLimits, connections },
-      app: { clock, log: () => undefined },
-      answer: (_, response) => void response.end(body),
-    },
+    { ...defaultServerLimits, connections },
+    { clock, log: () => undefined },
+    (_, response) => void response.end(body),
   );
   closing.push(() => {
     server.close();

@@ -10,8 +10,8 @@ test("reports an invalid port and ignores the entry", () => {
     ["https://a.example:0", "https://b.example:65536"].map((entry) => ({
       code: "metadata-permission-invalid",
       child: "acp-skills-network",
-      message: `metadata.acp-skills-network: "${entry}" has a port outside 1-65535; it is ignored`,
-      fix: "Use a port from 1 to 65535, or none. Separate entries with spaces.",
+      message: `metadata.acp-skills-network: "${entry}" is not a valid host; it is ignored`,
+      fix: "Use the form https://host or https://*.host, with a port from 1 to 65535 or none. Separate entries with spaces.",
     })),
   );
 });

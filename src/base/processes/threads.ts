@@ -6,19 +6,16 @@ import { createDeferred } from "../promises.ts";
 import type { Log } from "../log.ts";
 import { packageUrl } from "../paths/location.ts";
 
-/** A way to send messages to another end, usually another thread. */
-export interface Channel<Message> {
-  /** Transferred buffers are moved, not copied: they become unusable here. */
-  post(message: Message, transferred?: ArrayBuffer[]): void;
-  /** Keeps the process alive until `letGo`. */
-  hold(): void;
-  letGo(): void;
+/** A way to another end, usually another thread. */
+export interface Channel {
+  /** Keeps the process alive only while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
+  readonly port: Pick<MessagePort, "postMessage" | "ref" | "unref">;
   /** Ends the other end immediately. */
   end(): void;
 }
 
 /** Opens a channel, which does not keep the process alive. `ended` is called with the reason when nothing more will arrive. */
-export type OpenChannel<To, From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel<To>;
+export type OpenChannel<From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel;
 
 interface Served {
   /** The file that a worker starts with, by its path below `dist/`. */
@@ -30,7 +27,7 @@ interface Served {
 }
 
 /** Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread. */
-export function chooseChannel<To, From>({ place, workerData, serve, log }: Served): OpenChannel<To, From> {
+export function chooseChannel<From>({ place, workerData, serve, log }: Served): OpenChannel<From> {
   const entry = packageUrl(place);
   if (existsSync(entry)) return workerChannel(entry, workerData);
   // Only the built package has worker files; sources have none.
@@ -43,7 +40,7 @@ export function chooseChannel<To, From>({ place, workerData, serve, log }: Serve
 }
 
 /** Opens a channel to a new worker thread with this entry file and this `workerData`. */
-export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenChannel<To, From> {
+export function workerChannel<From>(entry: URL, workerData: unknown): OpenChannel<From> {
   return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.
     const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills" });
@@ -53,12 +50,13 @@ export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenCh
     worker.on("exit", (code) => {
       ended(`Its thread ended with code ${code}.`);
     });
-    return toChannel(worker, received, () => void worker.terminate());
+    worker.on("message", received).unref();
+    return { port: worker, end: () => void worker.terminate() };
   };
 }
 
 /** Opens a channel to something on this thread. */
-export function sameThreadChannel<To, From>(serve: (port: MessagePort) => Promise<void>): OpenChannel<To, From> {
+export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<void>): OpenChannel<From> {
   return (received, ended) => {
     const { port1: ours, port2: theirs } = new MessageChannel();
     ours.on("close", () => {
@@ -72,32 +70,8 @@ export function sameThreadChannel<To, From>(serve: (port: MessagePort) => Promis
         ended(error instanceof Error ? error.message : String(error));
       },
     );
-    return toChannel(ours, received, () => {
-      ours.close();
-    });
-  };
-}
-
-function toChannel<To, From>(
-  port: Pick<MessagePort, "postMessage" | "ref" | "unref"> & {
-    on(event: "message", listener: (message: From) => void): unknown;
-  },
-  received: (message: From) => void,
-  end: () => void,
-): Channel<To> {
-  port.on("message", received);
-  port.unref();
-  return {
-    post(message, transferred = []) {
-      port.postMessage(message, transferred);
-    },
-    hold() {
-      port.ref();
-    },
-    letGo() {
-      port.unref();
-    },
-    end,
+    ours.on("message", received).unref();
+    return { port: ours, end: () => ours.close() };
   };
 }
 
@@ -106,8 +80,8 @@ export type ThreadReply =
   | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
   | { readonly kind: "log"; readonly level: Parameters<Log>[0]; readonly message: string };
 
-export interface ThreadClientOptions<To, From> {
-  readonly openChannel: OpenChannel<To, From | ThreadReply>;
+export interface ThreadClientOptions<From> {
+  readonly openChannel: OpenChannel<From | ThreadReply>;
   readonly received: (message: From) => void;
   /** Called once, when nothing more will arrive; without a reason after `close`. */
   readonly ended: (reason: string | undefined) => void;
@@ -119,8 +93,8 @@ export interface ThreadClientOptions<To, From> {
 
 /** The near end of a channel to a thread. Every call is answered or rejected, whatever happens to the thread. */
 export class ThreadClient<To extends { readonly kind: string }, From extends { readonly kind: string }> {
-  readonly #options: ThreadClientOptions<To | { readonly kind: "close" }, From>;
-  readonly #channel: Channel<To | { readonly kind: "close" }> | undefined;
+  readonly #options: ThreadClientOptions<From>;
+  readonly #channel: Channel | undefined;
   readonly #waiting = new Map<number, PendingCall>();
   readonly #gone = createDeferred();
   #lastCall = 0;
@@ -128,15 +102,11 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
   #closing: Promise<void> | undefined;
 
   /** If no thread can be started, it has ended already. */
-  constructor(options: ThreadClientOptions<To | { readonly kind: "close" }, From>) {
+  constructor(options: ThreadClientOptions<From>) {
     this.#options = options;
-    const ended = (reason: string): void => {
-      this.#hasEnded(reason);
-    };
+    const ended = (reason: string): void => this.#hasEnded(reason);
     try {
-      this.#channel = options.openChannel((message) => {
-        this.#receive(message);
-      }, ended);
+      this.#channel = options.openChannel((message) => this.#receive(message), ended);
     } catch (error) {
       ended(`No thread could be started: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -148,7 +118,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
 
   /** Does nothing after the end. Throws if the message cannot be cloned. */
   post(message: To, transferred?: ArrayBuffer[]): void {
-    if (this.isAlive) this.#channel?.post(message, transferred);
+    if (this.isAlive) this.#channel?.port.postMessage(message, transferred ?? []);
   }
 
   /** Posts a call and waits for its answer, which keeps the process alive. Rejects with CLOSED if the thread ends first. */
@@ -156,13 +126,13 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     if (this.#endReason !== undefined) throw closed(this.#endReason);
     const call = ++this.#lastCall;
     const answered = new Promise((resolve, reject) => this.#waiting.set(call, { resolve, reject }));
-    this.#channel?.hold();
+    this.#channel?.port.ref();
     try {
       this.post(toMessage(call));
       return await answered;
     } finally {
       this.#waiting.delete(call);
-      if (this.#waiting.size === 0 && this.#closing === undefined) this.#channel?.letGo();
+      if (this.#waiting.size === 0 && this.#closing === undefined) this.#channel?.port.unref();
     }
   }
 
@@ -179,8 +149,8 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
   async #close(): Promise<void> {
     if (!this.isAlive) return;
     const { clock, closingTime } = this.#options;
-    this.#channel?.hold();
-    this.#channel?.post({ kind: "close" });
+    this.#channel?.port.ref();
+    this.#channel?.port.postMessage({ kind: "close" });
     const stopTimer = clock.after(closingTime, () => this.#channel?.end());
     await this.#gone.promise;
     stopTimer();

@@ -107,25 +107,19 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   let own = "";
   let sessions: PageSessions | undefined;
   const openSessions = (): PageSessions => (sessions ??= createPageSessions({ port: listening.port, clock }));
-  const listening = await listen(
-    { host, port },
-    {
-      limits,
-      app,
-      answer: answerPage({
-        host: () => own,
-        files,
-        sessions: openSessions,
-        routes: mounted,
-        readOnly,
-        stopped: stopped.signal,
-        running,
-        used: idle.touch,
-        isOwnPeer: options.isOwnPeer ?? createPeerCheck(log, "the skill browser"),
-        log,
-      }),
-    },
-  ).catch(async (error: unknown) => {
+  const answer = answerPage({
+    host: () => own,
+    files,
+    sessions: openSessions,
+    routes: mounted,
+    readOnly,
+    stopped: stopped.signal,
+    running,
+    used: idle.touch,
+    isOwnPeer: options.isOwnPeer ?? createPeerCheck(log, "the skill browser"),
+    log,
+  });
+  const listening = await listen({ host, port }, limits, app, answer).catch(async (error: unknown) => {
     await closeParts();
     throw error;
   });
@@ -139,9 +133,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
       seconds: shutdownSeconds,
       running,
       held,
-      cancel: () => {
-        stopped.abort();
-      },
+      cancel: () => stopped.abort(),
     });
     stopped.abort();
   }

@@ -35,24 +35,17 @@ export interface Callers {
 /** Reading JSON blocks for as long as it is large: nobody without credentials can do that for seconds. */
 const maxAnonymousBytes = 512 * 1024;
 
-/** The callers of a configuration. `onEvent` gets the events of each caller's runs. */
+/** The callers of a configuration. `onRunEvent` gets the events of each caller's runs. */
 export function createCallers(
   config: Pick<ServeConfig, "callers" | "anonymous" | "limits">,
-  {
-    session,
-    publication,
-    now,
-    onRunEvent,
-  }: {
-    readonly session: Pick<SessionSkills, "catalog" | "directory" | "identity">;
-    readonly publication: () => Publication;
-    /** Milliseconds. */
-    readonly now: () => number;
-    readonly onRunEvent: (caller: string) => McpCaller["onEvent"];
-  },
+  session: Pick<SessionSkills, "catalog" | "directory" | "identity">,
+  publication: () => Publication,
+  onRunEvent: (caller: string) => McpCaller["onEvent"],
 ): Callers {
   let known: readonly ConfiguredCaller[] = [];
-  const skills = session.catalog;
+  const { catalog: skills, directory, identity } = session;
+  // The user of this machine has a project; callers from elsewhere have none.
+  const project = directory === undefined ? {} : { project: directory, projectIdentity: identity };
   const { requestBytes } = config.limits;
 
   function toolsOf(
@@ -83,13 +76,18 @@ export function createCallers(
       tools: toolsOf(name, {
         ...(!isForAll && { visible: sees }),
         ...(tools && { tools }),
-        ...(isLocal ? projectOf(session) : { grants: createConfiguredGrants(grants), secrets }),
+        ...(isLocal ? project : { grants: createConfiguredGrants(grants), secrets }),
       }),
       discovers: ({ skill }) => sees(skill),
       invokes: ({ skill }) => sees(skill),
       view: isForAll ? "all" : JSON.stringify([...patterns].sort()),
     });
-    return { caller, tokenDigest, limiter: createLimiter(limits, now), key: JSON.stringify(configured) };
+    return {
+      caller,
+      tokenDigest,
+      limiter: createLimiter(limits, () => performance.now()),
+      key: JSON.stringify(configured),
+    };
   }
 
   let find = tokenFinder(known);
@@ -134,12 +132,4 @@ export function createCallers(
     anonymous,
     replace,
   };
-}
-
-/** The user of this machine has a project; callers from elsewhere have none. */
-function projectOf({
-  directory,
-  identity,
-}: Pick<SessionSkills, "directory" | "identity">): Pick<McpCaller, "project" | "projectIdentity"> {
-  return directory === undefined ? {} : { project: directory, projectIdentity: identity };
 }

@@ -138,7 +138,7 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
     cache.delete(text);
   }
 
-  const made: MadeOfSkills<Artifact> = createMadeOfSkills(app, { what: "archive", make });
+  const made: MadeOfSkills<Artifact> = createMadeOfSkills(app, "archive", make);
 
   return {
     async of(published) {

@@ -47,13 +47,8 @@ const progressEvery = 1_000;
  */
 export function createMadeOfSkills<Made extends object>(
   { source, log, clock }: Pick<App, "source" | "log" | "clock">,
-  {
-    what,
-    make,
-  }: {
-    readonly what: string;
-    readonly make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | NotPublished>;
-  },
+  what: string,
+  make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | NotPublished>,
 ): MadeOfSkills<Made> {
   /** By directory. */
   const cached = new Map<string, CachedOne<Made>>();

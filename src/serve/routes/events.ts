@@ -45,20 +45,12 @@ export const eventRoutes: CreateRoutes = (context) => {
         const missed = typeof lastEventId === "string" ? events.since(lastEventId) : undefined;
         const first = [retry, ...(missed ?? [events.now("reset", feed.snapshot())])];
         response.writeHead(200, headers);
-        streams.open(reader, response, { first, listen: events.listen });
+        streams.open(reader, response, first, events.listen);
         return undefined;
       },
     },
   ];
 };
-
-/** Changes of the skills that a caller discovers, and of its runs. */
-interface EventFeed {
-  /** The events of a caller, from its first stream on. */
-  readonly of: (caller: HttpCaller) => CallerEvents;
-  /** Where a client that has missed events reads the present state. */
-  readonly snapshot: () => { readonly snapshot: string };
-}
 
 /** Names in one event; of more changes at once, clients read the snapshot. */
 const mostNames = 100;
@@ -70,11 +62,12 @@ const mostRuns = 10_000;
  * One feed for all streams. An event is made only for those who may know of its subject: a skill, for callers that discover it; a run, for
  * the named caller that started it. Anonymous callers get no events of runs, because they share a name.
  */
-function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext): EventFeed {
+function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext) {
   const epoch = randomBytes(6).toString("hex");
   const callers = new Map<string, { readonly caller: HttpCaller; readonly events: CallerEvents }>();
   const skillsOfRuns = new LimitedMap<string, string>(mostRuns);
-  const snapshot: EventFeed["snapshot"] = () => ({ snapshot: `${baseUrl()}/.well-known/skill-sharing` });
+  /** Where a client that has missed events reads the present state. */
+  const snapshot = (): object => ({ snapshot: `${baseUrl()}/.well-known/skill-sharing` });
   let before: Publication | undefined;
 
   session.catalog.onChange((_snapshot, change) => {
@@ -104,7 +97,8 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
   });
 
   return {
-    of(caller) {
+    /** The events of a caller, from its first stream on. */
+    of(caller: HttpCaller): CallerEvents {
       const found = callers.get(caller.name);
       before ??= publication();
       const events = found?.events ?? createCallerEvents({ epoch, most: mostStored });
@@ -164,11 +158,7 @@ interface Reader {
 interface OpenStreams {
   /** Why a reader gets no further stream. */
   readonly refusalOf: (reader: Reader) => HttpRefusal | undefined;
-  readonly open: (
-    reader: Reader,
-    response: Writable,
-    events: Pick<Parameters<typeof openEventStream>[1], "first" | "listen">,
-  ) => void;
+  readonly open: (reader: Reader, response: Writable, first: readonly string[], listen: CallerEvents["listen"]) => void;
 }
 
 const beatEveryMs = 15_000;
@@ -178,11 +168,7 @@ export function createEventStreams({
   config,
   draining,
   metrics,
-}: Pick<ServeContext, "draining"> & {
-  readonly app: Pick<ServeContext["app"], "clock">;
-  readonly config: { readonly limits: Pick<ServeContext["config"]["limits"], "eventStreams"> };
-  readonly metrics: Pick<ServeContext["metrics"], "streamOpened" | "streamClosed">;
-}): OpenStreams {
+}: Pick<ServeContext, "app" | "config" | "draining" | "metrics">): OpenStreams {
   /** With what they count for: only callers without a token are distinguished by address. */
   const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
   const most = config.limits.eventStreams;
@@ -219,16 +205,13 @@ export function createEventStreams({
         return refusal(429, limitReached(mostOfOne, "one caller"));
       return undefined;
     },
-    open(reader, response, events) {
+    open(reader, response, first, listen) {
       metrics.streamOpened();
       if (open.size === 0) beatAgain();
-      const stream = openEventStream(response, {
-        ...events,
-        ended() {
-          open.delete(stream);
-          metrics.streamClosed();
-          if (open.size === 0) stopBeating?.();
-        },
+      const stream = openEventStream(response, first, listen, () => {
+        open.delete(stream);
+        metrics.streamClosed();
+        if (open.size === 0) stopBeating?.();
       });
       open.set(stream, holderOf(reader));
     },

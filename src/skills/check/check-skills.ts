@@ -41,12 +41,12 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   }
   const bounds = scopes.flatMap(({ within }) => within ?? []);
   let found = await search(scopes, options);
-  let repairs: FixOutcome = { fixed: [], refusals: [] };
-  if (fix) {
-    const { fixFiles } = await import("./fix-files.ts");
-    repairs = await fixFiles(found.records.map(toFixable), bounds, replaceFile);
-    if (repairs.fixed.length > 0) found = await search(scopes, options);
-  }
+  const repair = async (skills: readonly FixableSkill[], write: typeof replaceFile): Promise<FixOutcome> => {
+    if (skills.length === 0) return { fixed: [], refusals: [] };
+    return await (await import("./fix-files.ts")).fixFiles(skills, bounds, write);
+  };
+  const repairs = await repair(fix ? found.records.map(toFixable) : [], replaceFile);
+  if (repairs.fixed.length > 0) found = await search(scopes, options);
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
   const bodies = level === "spec" || level === "agents" ? found.records.flatMap(bodyFaults) : [];
   const problems = [
@@ -55,23 +55,17 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
   const fixables = fix ? [] : found.records.map(toFixable).filter(({ file }) => broken.has(file));
-  const fixable = fixables.length === 0 ? 0 : await countFixable(fixables, bounds);
+  const { fixed: fixable } = await repair(fixables, () => undefined);
   return {
     problems,
     checked: found.counts.checked,
     counts: found.counts,
     fixed: repairs.fixed,
-    fixable,
+    fixable: fixable.reduce((sum, { codes }) => sum + codes.length, 0),
     complaints: [...complaints, ...repairs.refusals],
     offered: found.offered,
     stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
   };
-}
-
-async function countFixable(fixables: readonly FixableSkill[], bounds: readonly string[]): Promise<number> {
-  const { fixFiles } = await import("./fix-files.ts");
-  const { fixed } = await fixFiles(fixables, bounds, () => undefined);
-  return fixed.reduce((sum, { codes }) => sum + codes.length, 0);
 }
 
 function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {
@@ -99,7 +93,7 @@ async function search(
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
   const limits = { milliseconds: Infinity };
   const scan = new Scan({ roots: [...roots.values()], files, limits, ...(onDirectory && { onDirectory }) });
-  const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
+  const found = await runInSlices(scan.run(), { slice: Infinity });
   const skills = found.skills.filter(({ record }) => scopes.some((scope) => covers(scope, record.path)));
   const others = found.findings.filter(({ file }) => scopes.some((scope) => covers(scope, file, path.dirname(file))));
   const records = skills.map(({ record }) => record);
@@ -211,48 +205,34 @@ const checkedBytes = 16 * 1024 * 1024;
 export function findBodyFaults(file: string): readonly Finding[] {
   const findings: Finding[] = [];
   const bytes = readStart(file);
+  const text = bytes.toString("utf8");
+  const positionOf = createTextPositions(text);
   if (!isUtf8(bytes)) {
-    const place = invalidPlace(bytes);
+    const place = positionOf(Math.max(text.indexOf("\ufffd"), 0));
     findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
   }
   const frontmatter = findFrontmatter(bytes, true);
   const head = frontmatter.kind === "found" ? bytes.toString("utf8", 0, frontmatter.bodyStart) : "";
-  const text = bytes.toString("utf8");
   const found = findInvisible(text.slice(head.length));
   if (found !== undefined) {
     const [message, fix] = invisibleIn("the body", found);
-    const place = createTextPositions(text)(head.length + found.offset);
+    const place = positionOf(head.length + found.offset);
     findings.push({ code: "invisible-characters", file, ...place, message, fix });
   }
   return findings;
 }
 
 function readStart(file: string): Buffer {
-  let descriptor: number;
+  let descriptor: number | undefined;
   try {
     descriptor = openRegularFileSync(file);
-  } catch {
-    // The scan reports files that cannot be opened.
-    return Buffer.alloc(0);
-  }
-  try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.allocUnsafe(Math.min(size, checkedBytes));
     const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0));
     return size > checkedBytes ? read.subarray(0, endOfText(read)) : read;
+  } catch {
+    return Buffer.alloc(0); // The scan reports files that cannot be read.
   } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** The first line with invalid bytes, and the column of the first replacement character in it. */
-function invalidPlace(bytes: Buffer): { line: number; column: number } {
-  for (let line = 1, start = 0; ; line++) {
-    const feed = bytes.indexOf("\n", start);
-    const text = bytes.subarray(start, feed < 0 ? bytes.length : feed);
-    if (!isUtf8(text) || feed < 0) {
-      return { line, column: Array.from(text.toString("utf8").split("\ufffd", 1)[0] ?? "").length + 1 };
-    }
-    start = feed + 1;
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

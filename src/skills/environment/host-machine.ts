@@ -45,7 +45,14 @@ export function hostMachine({
     if (!isCommandName(command)) return undefined;
     if (found.has(command)) return found.get(command);
     const file = findProgram(directories, ...endings.map((ending) => command + ending));
-    const result = file === undefined ? undefined : toFound(file, platform);
+    const result =
+      file === undefined
+        ? undefined
+        : {
+            path: file,
+            ...(isPlaceholder(file, platform) && { isPlaceholder: true as const }),
+            ...(isShim(file) && { isShim: true as const }),
+          };
     found.set(command, result);
     return result;
   }
@@ -57,10 +64,12 @@ export function hostMachine({
     const fault =
       platform === "win32" && !/\.(?:exe|com)$/i.test(file) ? "it is a script" : placeFault(file, projects());
     if (fault !== undefined) return { reason: `it is not run, because ${fault}` };
+    const { HOME, USERPROFILE, SystemRoot } = env;
+    const trusted = directories.filter((directory) => placeFault(directory, projects()) === undefined);
     try {
       const output = await runProgram(file, args, {
         cwd: path.parse(file).root,
-        env: quietEnvironment(env, directories, projects()),
+        env: { HOME, USERPROFILE, SystemRoot, ...quiet, PATH: trusted.join(path.delimiter) },
         timeout: patienceMs,
         killSignal: "SIGKILL",
         maxBuffer: longestOutput,
@@ -116,14 +125,6 @@ const appleTools = [
 ];
 /** Programs in /usr/bin of macOS that open an installer unless Apple's tools are there. */
 const appleStubs = /^\/usr\/bin\/(?:git|python3|pip3|make|gcc|clang|java)$/;
-
-function toFound(file: string, platform: NodeJS.Platform): FoundCommand {
-  return {
-    path: file,
-    ...(isPlaceholder(file, platform) && { isPlaceholder: true as const }),
-    ...(isShim(file) && { isShim: true as const }),
-  };
-}
 
 /** Of pyenv, rbenv, asdf, mise, volta and rustup. */
 function isShim(file: string): boolean {
@@ -190,15 +191,3 @@ const quiet: Readonly<Record<string, string>> = {
   DENO_NO_UPDATE_CHECK: "1",
   DO_NOT_TRACK: "1",
 };
-
-function quietEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  directories: readonly string[],
-  projects: readonly string[],
-): NodeJS.ProcessEnv {
-  const passed = Object.entries(env).filter(
-    ([name]) => name === "HOME" || name === "USERPROFILE" || name === "SystemRoot",
-  );
-  const trusted = directories.filter((directory) => placeFault(directory, projects) === undefined);
-  return { ...Object.fromEntries(passed), ...quiet, PATH: trusted.join(path.delimiter) };
-}

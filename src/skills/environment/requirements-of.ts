@@ -163,13 +163,9 @@ export function interpreterOf(path: string, head: string): readonly ProgramDeman
 
 /** The lines of a requirements.txt without comments and options; the first ones, then a count. */
 function readPackages(text: string): readonly string[] {
-  const lines = text
-    .split(/\r\n|\r|\n/)
-    .map((line) =>
-      withoutControls(line.replace(/(^|\s)#.*$/, ""))
-        .trim()
-        .slice(0, 100),
-    )
+  const withoutComments = text.replace(/(^|\s)#.*$/gm, "").split(/\r\n|\r|\n/);
+  const lines = withoutComments
+    .map((line) => withoutControls(line).trim().slice(0, 100))
     .filter((line) => line !== "" && !line.startsWith("-"));
   const more = lines.length - maxPackages;
   return more > 0 ? [...lines.slice(0, maxPackages), `${more} more`] : lines;

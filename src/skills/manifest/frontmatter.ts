@@ -70,7 +70,7 @@ export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number)
 
 /** Creating a second view of the bytes dominates the cost, so an existing Buffer is reused. */
 function toBuffer(bytes: Uint8Array): Buffer {
-  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The frontmatter fields of the Agent Skills specification. */

@@ -140,11 +140,10 @@ function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | 
     const rangeOf = (): TextRange => ({ line: sourceLine, column: 1 });
     return { values: undefined, isClean: true, source: "", rangeOf, lost, findings };
   };
-  if (file.endsWith("skill.md")) {
-    add("file-name-lowercase", "file is named skill.md", "Rename it to SKILL.md.");
-  } else if (!file.endsWith("SKILL.md")) {
-    const name = file.slice(-"SKILL.md".length);
-    add("file-name-case", `file is named ${name}, which most agents do not find`, "Rename it to SKILL.md.");
+  const name = file.slice(-"SKILL.md".length);
+  if (name !== "SKILL.md") {
+    const code = name === "skill.md" ? "file-name-lowercase" : "file-name-case";
+    add(code, `file is named ${name}, which many agents do not find`, "Rename it to SKILL.md.");
   }
   const frontmatter = findFrontmatter(head, whole);
   if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
@@ -182,20 +181,15 @@ function notFound(
   head: Uint8Array,
 ): [code: RuleCode, message: string, fix: string] {
   const close = "Add a line `---` after the last key";
-  switch (kind) {
-    case "missing": {
-      const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-      if (isUtf16) return ["frontmatter-missing", "file is UTF-16, not UTF-8", "Save the file as UTF-8."];
-      const fix = "Start the file with a line `---`, then `name:` and `description:`, then another line `---`.";
-      return ["frontmatter-missing", "file does not start with a line `---`", fix];
-    }
-    case "unclosed":
-      return ["frontmatter-unclosed", "frontmatter has no closing line `---`", `${close}.`];
-    case "incomplete": {
-      const message = `frontmatter has no closing \`---\` within the first ${inDigits(head.length)} bytes`;
-      return ["frontmatter-too-long", message, `${close}, and move long text below it.`];
-    }
+  if (kind === "unclosed") return ["frontmatter-unclosed", "frontmatter has no closing line `---`", `${close}.`];
+  if (kind === "incomplete") {
+    const message = `frontmatter has no closing \`---\` within the first ${inDigits(head.length)} bytes`;
+    return ["frontmatter-too-long", message, `${close}, and move long text below it.`];
   }
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  if (isUtf16) return ["frontmatter-missing", "file is UTF-16, not UTF-8", "Save the file as UTF-8."];
+  const fix = "Start the file with a line `---`, then `name:` and `description:`, then another line `---`.";
+  return ["frontmatter-missing", "file does not start with a line `---`", fix];
 }
 
 function readAgentSkill(text: SkillText, values: Values, report: Report): Skill | undefined {

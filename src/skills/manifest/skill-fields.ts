@@ -74,7 +74,7 @@ export function readOptional(values: Values, report: Report): OptionalFields {
     userInvocable: readBoolean("user-invocable", values, report) === false ? false : undefined,
     argumentHint: readArgumentHint(values["argument-hint"]),
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as OptionalFields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 const maxLicenseLength = 500;
@@ -157,7 +157,7 @@ function readAllowedTools(value: unknown, report: Report): readonly string[] | u
     report({ code: "allowed-tools-invalid", key, message, fix });
     return undefined;
   }
-  const tools = isList ? value.map((item) => item.trim()).filter((item) => item !== "") : splitTools(value as string);
+  const tools = isList ? value.map((item) => item.trim()).filter((item) => item !== "") : splitTools(value);
   const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
   if (fitting.length < tools.length) {
     const ignored = `${tools.length - fitting.length} of ${tools.length} allowed tools are ignored`;

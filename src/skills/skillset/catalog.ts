@@ -72,7 +72,7 @@ export class Catalog {
       this.#planLook();
     });
     this.#hold = openHold(clock, (directory) => {
-      this.#scan.markDirectoryStale(directory);
+      this.#scan.memory.markDirectoryStale(directory);
       this.#planLook();
     });
     const watcher = openWatcher?.(
@@ -81,7 +81,7 @@ export class Catalog {
     );
     this.#watcher = watcher;
     this.#starvation = openStarvation(files, clock, () => {
-      this.#scan.markAllStale();
+      this.#scan.memory.markAllStale();
       this.#planLook();
     });
     this.#scan = new Scan({
@@ -110,7 +110,7 @@ export class Catalog {
   async reload(): Promise<Snapshot> {
     await this.ready;
     this.#quiet = 0;
-    this.#scan.markAllStale();
+    this.#scan.memory.markAllStale();
     await this.#look();
     return this.#snapshot;
   }
@@ -142,7 +142,7 @@ export class Catalog {
   }
 
   #onHint(directory: string, name: string | undefined): void {
-    if (this.#isClosed || !this.#scan.markStale(directory, name)) return;
+    if (this.#isClosed || !this.#scan.memory.markStale(directory, name)) return;
     this.#hints++;
     this.#quiet = 0;
     this.#settle.hint(directory);
@@ -163,7 +163,7 @@ export class Catalog {
   async #lookOnce(): Promise<void> {
     this.#isLookPlanned = false;
     if (this.#isClosed) return;
-    if (this.#hints > manyHints) this.#scan.markAllStale();
+    if (this.#hints > manyHints) this.#scan.memory.markAllStale();
     this.#hints = 0;
     try {
       const found = await runInSlices(this.#scan.run(), { now: () => this.#clock.now(), slice: this.#slice });
@@ -178,7 +178,7 @@ export class Catalog {
 
   /** Looks again where time was too short, as long as each look gets further. */
   #goOn({ findings }: ScanResult): void {
-    const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.directories : 0;
+    const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.memory.directories : 0;
     if (known > this.#reached) this.#planLook();
     this.#reached = known;
   }
@@ -195,7 +195,7 @@ export class Catalog {
 
   /** Logs consecutive equal failures once. */
   #keepOld(error: unknown): void {
-    this.#scan.markAllStale();
+    this.#scan.memory.markAllStale();
     const message = error instanceof Error ? error.message : String(error);
     if (message === this.#lastFailure) return;
     this.#lastFailure = message;

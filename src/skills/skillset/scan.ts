@@ -81,27 +81,26 @@ const contractLimits: ScanLimits = {
 
 /** Finds the skills below some roots. Keeps what it read, and reads only stale directories again. */
 export class Scan {
+  /** What is known from earlier runs, and what of it is stale. */
+  readonly memory: ScanMemory;
   readonly #options: ScanOptions;
   readonly #limits: ScanLimits;
-  readonly #memory: ScanMemory;
   readonly #unreadPlaces: UnreadPlaces;
   readonly #copies: CopyFinder;
-  readonly #onDirectory: ((directory: string) => void) | undefined;
 
   constructor(options: ScanOptions) {
-    const { roots, files, onDirectory } = options;
+    const { roots, files } = options;
     const memory = new ScanMemory(roots, options);
     this.#options = options;
     this.#limits = { ...contractLimits, ...options.limits };
-    this.#memory = memory;
+    this.memory = memory;
     this.#unreadPlaces = new UnreadPlaces(files, this.#limits, (directory) => memory.wasRead(directory));
     this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
-    this.#onDirectory = onDirectory && ((directory): void => memory.watch(directory));
   }
 
   /** Must not be called while another run is unfinished. */
   *run(): Steps<ScanResult> {
-    this.#memory.startRun();
+    this.memory.startRun();
     const found = new FoundSoFar();
     const unread = new Map<Root, UnreadPlace[]>();
     for (const root of this.#options.roots) {
@@ -113,7 +112,7 @@ export class Scan {
     for (const [root, places] of unread) {
       yield* this.#withinTime(root, found, this.#unreadPlaces.report(places, found));
     }
-    this.#memory.endRun();
+    this.memory.endRun();
     const { skills, rivals } = found;
     const contents = rivals.size > 0 ? yield* this.#copies.compare(rivals.values()) : undefined;
     return { skills: contents === undefined ? skills : skills.map(withContent), findings: found.findings };
@@ -124,29 +123,9 @@ export class Scan {
     }
   }
 
-  /** How many directories are known: a run that did not finish in time left off there, and the next one goes on. */
-  get directories(): number {
-    return this.#memory.directories;
-  }
-
-  /** Makes the next run read everything again. */
-  markAllStale(): void {
-    this.#memory.markAllStale();
-  }
-
-  /** Makes the next run read this directory again, but not those below it. */
-  markDirectoryStale(directory: string): void {
-    this.#memory.markDirectoryStale(directory);
-  }
-
-  /** Handles a change in a directory, to `name` if known. False if it does not affect anything that was found. */
-  markStale(directory: string, name?: string): boolean {
-    return this.#memory.markStale(directory, name);
-  }
-
   /** Depth first. Adds the places that are not read to `unread`. */
   *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
-    this.#memory.watch(root.path);
+    this.memory.watch(root.path);
     const real = this.#resolveRoot(root, found);
     if (real === undefined) return;
     const levels: Level[] = [];
@@ -163,7 +142,7 @@ export class Scan {
     for (let count = 1; visit !== undefined; visit = nextVisit(levels), count++) {
       if (count % visitsBetweenPauses === 0) yield undefined;
       const { level } = visit;
-      const known = this.#memory.recall(visit.path);
+      const known = this.memory.recall(visit.path);
       if (yield* this.#isLeftOut(visit, root, found, unread)) {
         doubt();
         continue;
@@ -191,8 +170,8 @@ export class Scan {
   *#isLeftOut(visit: Visit, root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<boolean> {
     const { level, path: directory } = visit;
     if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) return true;
-    const known = this.#memory.recall(directory);
-    if (known !== undefined && this.#memory.wasMet(known, root)) return true;
+    const known = this.memory.recall(directory);
+    if (known !== undefined && this.memory.wasMet(known, root)) return true;
     if (level.depth > this.#limits.depth && level.record !== undefined) {
       unread.push({ path: directory, parent: level.record, reason: "too-deep" });
       return true;
@@ -218,7 +197,7 @@ export class Scan {
    */
   #holdsSkills({ path: directory, children }: DirectoryRecord, isRootOfSkills: boolean): boolean {
     if (isRootOfSkills || path.basename(directory) === "skills") return true;
-    const isSkill = (real: string): boolean => this.#memory.recall(real)?.record.isSkill === true;
+    const isSkill = (real: string): boolean => this.memory.recall(real)?.record.isSkill === true;
     return children.some(({ name, target }) => isSkill(target ?? joinPath(directory, name)));
   }
 
@@ -234,16 +213,16 @@ export class Scan {
     root: Root,
     known: Known | undefined,
   ): ReturnType<typeof readDirectory> {
-    if (known !== undefined && this.#memory.isFresh(known, expectedName)) {
-      this.#memory.visit(known, root);
+    if (known !== undefined && this.memory.isFresh(known, expectedName)) {
+      this.memory.visit(known, root);
       return known.record;
     }
     const previous = known?.record;
     const { files, isHeld } = this.#options;
-    const now = readDirectory(directory, expectedName, { files, onDirectory: this.#onDirectory });
+    const now = readDirectory(directory, expectedName, { files, onDirectory: (watched) => this.memory.watch(watched) });
     if (now === needsManifestReader) return now;
     const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
-    if (record !== undefined) this.#memory.remember(record, root, known);
+    if (record !== undefined) this.memory.remember(record, root, known);
     return record;
   }
 
@@ -259,9 +238,9 @@ export class Scan {
     const { files, isHeld } = this.#options;
     try {
       const real = files.resolve(root.path);
-      const before = this.#memory.realRoot(root);
+      const before = this.memory.realRoot(root);
       if (real === undefined && before !== undefined && isHeld?.(root.path, before, undefined)) return before.path;
-      this.#memory.setRealRoot(root, real);
+      this.memory.setRealRoot(root, real);
       if (real === undefined && root.origin === "explicit") found.addFinding(findings.missingRoot(root.path));
       return real;
     } catch (error) {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { chooseChannel } from "../../../src/base/processes/threads.ts";
 
 test("runs on the calling thread where the worker file is missing, as in a bundle and in the sources", async () => {
-  const open = chooseChannel<string, string>({
+  const open = chooseChannel<string>({
     place: "acp/service/worker.js",
     workerData: undefined,
     serve(port) {
@@ -15,8 +15,8 @@ test("runs on the calling thread where the worker file is missing, as in a bundl
   });
   const answer = await new Promise((resolve, reject) => {
     const channel = open(resolve, reject);
-    channel.hold();
-    channel.post("asked");
+    channel.port.ref();
+    channel.port.postMessage("asked");
     onTestFinished(() => {
       channel.end();
     });

@@ -26,13 +26,11 @@ function open(given: Readonly<Record<string, string>>, wrap: (bytes: SkillBytes)
       clock,
       log: (level, message) => void logged.push(`${level} ${message}`),
     },
-    {
-      what: "list",
-      *make(entries, { skill: { slug } }) {
-        made.push(slug);
-        yield;
-        return { text: entries.map(({ path, bytes }) => `${path}: ${Buffer.from(bytes).toString()}`).join(", ") };
-      },
+    "list",
+    function* (entries, { skill: { slug } }) {
+      made.push(slug);
+      yield;
+      return { text: entries.map(({ path, bytes }) => `${path}: ${Buffer.from(bytes).toString()}`).join(", ") };
     },
   );
   return { lists, files, clock, logged, made };

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { createEventStreams } from "../../../src/serve/routes/events.ts";
+import type { ServeContext } from "../../../src/serve/serve-context.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const anonymous = { name: "anonymous", isAnonymous: true };
@@ -12,14 +13,14 @@ function openWith(eventStreams: number) {
     config: { limits: { eventStreams } },
     draining: new AbortController().signal,
     metrics: { streamOpened: () => undefined, streamClosed: () => undefined },
-  });
+  } as unknown as ServeContext);
   /** How many streams are opened before one is refused, and why it is; undefined if none is. */
   const openMany = (count: number, caller: typeof named, address: (n: number) => string) => {
     for (let n = 0; n < count; n++) {
       const reader = { caller, address: address(n) };
       const refusal = streams.refusalOf(reader);
       if (refusal !== undefined) return { opened: n, status: refusal.status, message: refusal.message };
-      streams.open(reader, new PassThrough(), { first: [], listen: () => () => undefined });
+      streams.open(reader, new PassThrough(), [], () => () => undefined);
     }
     return undefined;
   };

@@ -65,13 +65,6 @@ test.each([
   expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:11"]);
 });
 
-test("an invalid port is reported as such", () => {
-  const text = `${instruction}[permissions]\nnetwork = ["https://example.com:0"]\n`;
-  const [finding] = readManifest(text, file).findings;
-  expect(finding?.message).toBe('"https://example.com:0" has a port outside 1-65535');
-  expect(finding?.fix).toBe("Use a port from 1 to 65535, or none.");
-});
-
 test.each([
   ["main.py", true],
   ["scripts/main.py", true],

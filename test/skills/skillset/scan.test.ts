@@ -81,7 +81,7 @@ describe("scan", () => {
     const files = tree("/s/a/SKILL.md");
     files.write("/s/a/scripts/a\nb", "");
     const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
-    files.onTouch((directory, name) => void scan.markStale(directory, name));
+    files.onTouch((directory, name) => void scan.memory.markStale(directory, name));
     expect(codes(await run(scan))).toEqual(["file-name-invalid /s/a/SKILL.md"]);
     files.remove("/s/a/scripts/a\nb");
     expect(codes(await run(scan))).toEqual([]);
@@ -128,10 +128,10 @@ describe("scan", () => {
     const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
     expect(codes(await run(scan))).toEqual([]);
     files.write("/s/.gitignore", "a\n");
-    scan.markStale("/s", ".gitignore");
+    scan.memory.markStale("/s", ".gitignore");
     expect(codes(await run(scan))).toEqual(["skill-ignored /s/a/SKILL.md"]);
     files.remove("/s/.gitignore");
-    scan.markStale("/s", ".gitignore");
+    scan.memory.markStale("/s", ".gitignore");
     expect(codes(await run(scan))).toEqual([]);
   });
 
@@ -196,13 +196,13 @@ describe("scan", () => {
     expect(before.get("/s/b")).toBeUndefined();
     expect(before.get("/t/a")).toBe(before.get("/s/x/a"));
     files.write("/s/y/a/scripts/run.py", "import sys\n");
-    scan.markStale("/s/y/a/scripts", "run.py");
+    scan.memory.markStale("/s/y/a/scripts", "run.py");
     const after = await contents();
     expect(after.get("/s/y/a")).not.toBe(after.get("/s/x/a"));
     files.write("/s/y/a/scripts/run.py", "print()\n");
     files.write("/s/x/a/large", Buffer.alloc(2 ** 20));
     files.write("/s/y/a/large", Buffer.alloc(2 ** 20));
-    scan.markAllStale();
+    scan.memory.markAllStale();
     // Skills too large to compare are not treated as copies.
     expect((await contents()).get("/s/x/a")).toBeUndefined();
   });
@@ -467,17 +467,17 @@ describe("scan", () => {
       ...["/s/a", "/s/b", "/s/b/inner"].flatMap((directory) => [`watch ${directory}`, `list ${directory}`]),
     ]);
     log.length = 0;
-    expect(scan.markStale("/s/a", "SKILL.md")).toBe(true);
-    expect(scan.markStale("/elsewhere", "x")).toBe(false);
+    expect(scan.memory.markStale("/s/a", "SKILL.md")).toBe(true);
+    expect(scan.memory.markStale("/elsewhere", "x")).toBe(false);
     expect((await run(scan)).skills).toHaveLength(3);
     expect(log).toEqual(["watch /s", "watch /s/a", "list /s/a"]);
     log.length = 0;
     files.remove("/s/b");
-    scan.markStale("/s", "b");
+    scan.memory.markStale("/s", "b");
     expect(places(await run(scan))).toEqual(["/s/a /s"]);
     expect(log).toEqual(["watch /s", "watch /s", "list /s", "forget /s/b", "forget /s/b/inner"]);
     log.length = 0;
-    scan.markAllStale();
+    scan.memory.markAllStale();
     await run(scan);
     expect(log.filter((line) => line.startsWith("list"))).toEqual(["list /s", "list /s/a"]);
   });

@@ -50,14 +50,10 @@ export function openLiveEvents({
     const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
     const first = [retry, ...(missed ?? [events.now("reset", reset())])];
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-    const stream = openEventStream(response, {
-      first,
-      listen: events.listen,
-      ended() {
-        open.delete(stream);
-        if (open.size === 0) stopBeating();
-        ended();
-      },
+    const stream = openEventStream(response, first, events.listen, () => {
+      open.delete(stream);
+      if (open.size === 0) stopBeating();
+      ended();
     });
     if (open.size === 0) beatAgain();
     open.add(stream);

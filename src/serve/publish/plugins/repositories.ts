@@ -46,7 +46,7 @@ export function createPublishedRepositories(
   /** By slug. */
   const sizes = new Map<string, number>();
   let total = 0;
-  const made = createMadeOfSkills<GitTree>(app, { what: "plugin", make: toTree });
+  const made = createMadeOfSkills<GitTree>(app, "plugin", toTree);
   const views = new LimitedMap<string, CachedView>(maxViews);
 
   function* toTree(files: readonly SkillFile[], published: PublishedSkill): Steps<GitTree | NotPublished> {

@@ -1,9 +1,9 @@
-import type { App } from "../../../runtime/app.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { createDeferred } from "../../../base/promises.ts";
 import type { RunListener } from "../../../wire/run-event.ts";
 import type { StoredRun } from "../../../runtime/runs.ts";
 import type { executionStates } from "../../../wire/skill-sharing.ts";
-import type { HttpCaller } from "../../serve-context.ts";
+import type { HttpCaller, ServeContext } from "../../serve-context.ts";
 
 /** The parameters of `execute_skill` that an invocation may have. */
 export const executionParameters: readonly string[] = ["args", "version", "timeout_ms"];
@@ -51,15 +51,7 @@ interface Running {
 const idForm = /^run_[A-Za-z0-9]{10,64}$/;
 
 /** `stopped` cancels what still runs; `hold` gets each execution until it has ended. */
-export function createExecutions({
-  app,
-  stopped,
-  hold,
-}: {
-  readonly app: Pick<App, "toolbox" | "runRecords">;
-  readonly stopped: AbortSignal;
-  readonly hold: (work: Promise<void>) => void;
-}): Executions {
+export function createExecutions({ app, stopped, hold }: Pick<ServeContext, "app" | "stopped" | "hold">): Executions {
   const running = new Map<string, Running>();
   const counts = new Map<string, number>();
 
@@ -80,8 +72,7 @@ export function createExecutions({
     const controller = new AbortController();
     const cancel = (): void => controller.abort(new Error("The execution was cancelled."));
     let id = "";
-    let isAccepted: () => void = () => undefined;
-    const accepted = new Promise<void>((resolve) => (isAccepted = resolve));
+    const { promise: accepted, resolve: isAccepted } = createDeferred();
     const onEvent: RunListener = (event) => {
       caller.tools.onEvent?.(event);
       // The first event is of the run itself, not of a skill that it calls.
@@ -167,12 +158,7 @@ const states: Readonly<Record<StoredRun["status"], State>> = {
 };
 
 /** An execution from the record of its run. Pure. */
-function toExecution({
-  spec,
-  status,
-  result,
-  error,
-}: Pick<StoredRun, "spec" | "status" | "result" | "error">): Execution {
+function toExecution({ spec, status, result, error }: StoredRun): Execution {
   const state = states[status];
   const execution = { id: spec.runId, state };
   if (state === "accepted" || state === "running") return execution;

@@ -5,7 +5,7 @@ import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { writeWholeResult } from "../../../runtime/runs.ts";
 import { parseJsonBody, readJsonBody } from "../../../wire/http/read-body.ts";
 import { isRefusal } from "../../../wire/http/refusal.ts";
-import type { RouteResult, CreateRoutes, HttpExchange, ServeContext } from "../../serve-context.ts";
+import type { RouteResult, CreateRoutes, HttpExchange, HttpRoute, ServeContext } from "../../serve-context.ts";
 import { isInvoked } from "./descriptor.ts";
 import { type Execution, type ExecutionRequest, createExecutions, executionParameters } from "./executions.ts";
 import { findDiscovered } from "./listing.ts";
@@ -52,24 +52,15 @@ export const invocationRoutes: CreateRoutes = (context) => {
     return exchange.send(200, bytes, { "content-type": "application/json", "cache-control": "no-store" });
   }
 
+  const answered = (answer: HttpRoute["answer"]): HttpRoute["answer"] => withSharingErrors(app.log, answer);
   const [all, one] = ["/skills/:slug/executions", "/skills/:slug/executions/:id"];
+  const find = answered(async (exchange) => sendStatus(exchange, await executions.find(keyOf(exchange))));
+  const cancel = answered(async (exchange) => sendStatus(exchange, await executions.cancel(keyOf(exchange))));
   return [
-    { method: "POST", path: all, answer: withSharingErrors(app.log, start) },
-    {
-      method: "GET",
-      path: one,
-      answer: withSharingErrors(app.log, async (exchange) =>
-        sendStatus(exchange, await executions.find(keyOf(exchange))),
-      ),
-    },
-    {
-      method: "DELETE",
-      path: one,
-      answer: withSharingErrors(app.log, async (exchange) =>
-        sendStatus(exchange, await executions.cancel(keyOf(exchange))),
-      ),
-    },
-    { method: "GET", path: `${one}/result`, answer: withSharingErrors(app.log, answerResult) },
+    { method: "POST", path: all, answer: answered(start) },
+    { method: "GET", path: one, answer: find },
+    { method: "DELETE", path: one, answer: cancel },
+    { method: "GET", path: `${one}/result`, answer: answered(answerResult) },
   ];
 };
 

@@ -66,8 +66,11 @@ export function resolveConflicts(
         for (const member of members) {
           const { skill } = member.record;
           if (skill === undefined) continue;
+          const { content } = member;
+          const original = retained.find((other) => content !== undefined && other.content === content)?.record.skill;
           if (own === undefined) report(member, slugCollision(skill, first));
-          else if (winner !== undefined) report(member, shadowedOrCopied(member, skill, retained, winner));
+          else if (winner !== undefined)
+            report(member, original === undefined ? shadowed(skill, winner) : copied(skill, original));
           else if (own !== slug) report(member, qualified(skill, own, first));
         }
       }
@@ -75,17 +78,6 @@ export function resolveConflicts(
     }
   }
   return { entries, findings };
-}
-
-/** The finding for a skill below a later root than the one that keeps its slug. */
-function shadowedOrCopied(
-  { content }: FoundSkill,
-  skill: Skill,
-  retained: readonly FoundSkill[],
-  winner: Skill,
-): Finding {
-  const original = retained.find((other) => content !== undefined && other.content === content)?.record.skill;
-  return original === undefined ? shadowed(skill, winner) : copied(skill, original);
 }
 
 function byRoot(candidates: readonly FoundSkill[]): Iterable<FoundSkill[]> {

@@ -94,32 +94,29 @@ export class UnreadPlaces {
 }
 
 /** Undefined if there are no skills in a directory. */
-function toFinding({ path, reason }: UnreadPlace, unread: Unread, depth: number): Finding | undefined {
-  const { count, first, isWhole } = unread;
+function toFinding(
+  { path, reason }: UnreadPlace,
+  { count, first, isWhole }: Unread,
+  depth: number,
+): Finding | undefined {
   if (count === 0 && isWhole) return undefined;
-  if (reason === "ignored" && first === undefined) {
+  const howMany = `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`} not read`;
+  if (reason === "too-deep") {
+    const message = `more than ${depth} directories below the root, ${howMany}`;
+    const fix = "Move them up, or name a root nearer to them.";
+    return toLeftOut("too-deep", message, fix);
+  }
+  if (first === undefined) {
     const message = "too many ignored directories to search all of them for skills";
     return wholeFile("ignored-unsearched", path, message, "List those without skills in a file .ignore.");
   }
-  const finding = reason === "ignored" ? ignored(path, unread) : tooDeep(path, unread, depth);
-  return isWhole ? leavingOut(count, finding) : finding;
-}
-
-function ignored(directory: string, unread: Unread): Finding {
-  const message = `.gitignore excludes ${directory}: ${howMany(unread)} not read`;
   const fix = "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.";
-  return wholeFile("skill-ignored", unread.first ?? directory, message, fix);
-}
+  return toLeftOut("skill-ignored", `.gitignore excludes ${path}: ${howMany}`, fix);
 
-function tooDeep(directory: string, unread: Unread, depth: number): Finding {
-  const message = `more than ${depth} directories below the root, ${howMany(unread)} not read`;
-  const fix = "Move them up, or name a root nearer to them.";
-  return wholeFile("too-deep", unread.first ?? directory, message, fix);
-}
-
-function howMany({ count, isWhole }: Unread): string {
-  if (count === 0) return "there may be skills that are";
-  return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
+  function toLeftOut(code: "too-deep" | "skill-ignored", message: string, fix: string): Finding {
+    const finding = wholeFile(code, first ?? path, message, fix);
+    return isWhole ? leavingOut(count, finding) : finding;
+  }
 }
 
 const maxFileBytes = 1024 * 1024;
