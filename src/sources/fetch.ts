@@ -1,4 +1,15 @@
-export { openFetcher } from "./fetch/open-fetcher.ts";
+import { setMaxListeners } from "node:events";
+import { type Socket, connect as connectSocket } from "node:net";
+import type { Agent, Dispatcher, buildConnector } from "undici";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Connect, type Resolve, reach, sharedResolver, systemAddresses } from "../base/network/reach.ts";
+import { type Target, toAuthority } from "../base/network/target.ts";
+import { unlessAborted } from "../base/promises.ts";
+import { version } from "../base/version.ts";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { type AddressRules, addressRules, disallowedRequest } from "./fetch/address-rules.ts";
+import { readResponseBody, toHeaders } from "./fetch/read-answer.ts";
+import { systemCode } from "../base/failures/system-error.ts";
 
 /** One request to another machine. */
 export interface RemoteRequest {
@@ -43,4 +54,232 @@ export interface Fetcher {
   readonly leadsInside: (from: string, to: string) => boolean;
   /** Ends all connections. Idempotent. */
   close(): Promise<void>;
+}
+
+export interface FetcherOptions {
+  /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
+  readonly allowPrivate: readonly string[];
+  /** URLs that a person typed, as sources. Those on loopback are allowed, also over http, with exactly their port. */
+  readonly typed?: readonly string[];
+  /** Bearer tokens by origin: sent to requests that begin there, and dropped where these lead elsewhere. */
+  readonly tokens?: ReadonlyMap<string, string> | undefined;
+  readonly resolve?: Resolve;
+  readonly connect?: Connect;
+  readonly clock?: Clock;
+  readonly ownAddresses?: () => readonly string[];
+  /** Trusted instead of the usual certificate authorities, as PEM. */
+  readonly certificateAuthority?: string;
+}
+
+const redirectsFollowed = 5;
+const headerBytes = 16 * 1024;
+const connectionsOfHost = 4;
+const keptConnection = 30_000;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Of the request; all others may hold what only the first host may know. */
+const headersForOthers: ReadonlySet<string> = new Set(["accept", "if-none-match"]);
+const ownHeaders = { "user-agent": `acp-skills/${version}`, "accept-encoding": "identity" };
+
+/** The fetcher of this process. Loads nothing and connects to nothing before the first request. Throws INVALID_OPTIONS. */
+export function openFetcher(options: FetcherOptions): Fetcher {
+  const { clock = systemClock, ownAddresses = systemAddresses } = options;
+  const rules = addressRules({ ...options, ownAddresses });
+  const closed = new AbortController();
+  let agent: Promise<Agent> | undefined;
+  setMaxListeners(0, closed.signal);
+
+  return {
+    async fetch(request, signal) {
+      signal.throwIfAborted();
+      // Many requests at a time are no leak.
+      setMaxListeners(0, signal);
+      const url = parseUrl(request.url);
+      const host = toAuthority(rules.targetOf(url));
+      closed.signal.throwIfAborted();
+      agent ??= openAgent(options, rules, clock, closed.signal);
+      const late = new AbortController();
+      const cancel = clock.after(request.timeoutMs, () => {
+        const message = `${host} did not answer completely within ${request.timeoutMs / 1_000} s; try again.`;
+        late.abort(new SkillsError("EXECUTION_TIMEOUT", message));
+      });
+      const stop = AbortSignal.any([signal, closed.signal, late.signal]);
+      const headers = lowerCased(request.headers);
+      const token = options.tokens?.get(url.origin);
+      if (token !== undefined) headers["authorization"] ??= `Bearer ${token}`;
+      try {
+        return await follow({ ...request, headers }, url, { rules, agent: await agent, signal: stop });
+      } finally {
+        cancel();
+      }
+    },
+    leadsInside(from, to) {
+      try {
+        return rules.isAllowed(rules.targetOf(new URL(to))) && !rules.isAllowed(rules.targetOf(new URL(from)));
+      } catch {
+        return false; // What may not be asked at all is refused when it is asked.
+      }
+    },
+    async close() {
+      closed.abort(new SkillsError("CLOSED", "The fetcher is closed."));
+      await (await agent)?.destroy();
+    },
+  };
+}
+
+/** One Agent for one set of rules: connections that one person allowed are not shared with others. `signal` ends all attempts. */
+async function openAgent(
+  { resolve = sharedResolver, connect = connectTo, certificateAuthority }: FetcherOptions,
+  rules: AddressRules,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Agent> {
+  const undici = await import("undici");
+  const secure = undici.buildConnector(certificateAuthority === undefined ? {} : { ca: certificateAuthority });
+  // A URL with an address comes here too: undici's own `lookup` is not asked about those.
+  const open = async ({ protocol, port, hostname }: buildConnector.Options): Promise<Socket> => {
+    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+    const target = rules.targetOf(new URL(`${protocol}//${host}:${port}`));
+    const reached = await reach(
+      target,
+      { resolve, connect, clock, judge: (...asked) => rules.judge(...asked) },
+      signal,
+    );
+    if (reached.type !== "connected") throw disallowedRequest(reached.why);
+    return reached.socket.setNoDelay(true);
+  };
+  return new undici.Agent({
+    connections: connectionsOfHost,
+    maxHeaderSize: headerBytes,
+    keepAliveMaxTimeout: keptConnection,
+    // The deadline of the request covers both, to the millisecond.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (wanted, callback) => {
+      open(wanted).then(
+        (socket) => {
+          if (wanted.protocol !== "https:") {
+            callback(null, socket);
+            return;
+          }
+          // Undici does not know a socket before its handshake is done.
+          const giveUp = (): void => void socket.destroy();
+          signal.addEventListener("abort", giveUp);
+          secure({ ...wanted, httpSocket: socket }, (...result) => {
+            signal.removeEventListener("abort", giveUp);
+            callback(...result);
+          });
+        },
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+    },
+  });
+}
+
+interface Asking {
+  readonly rules: AddressRules;
+  readonly agent: Dispatcher;
+  readonly signal: AbortSignal;
+}
+
+async function follow(request: RemoteRequest, first: URL, asking: Asking): Promise<RemoteAnswer> {
+  const { rules } = asking;
+  const method = request.method ?? "GET";
+  let headers = request.headers ?? {};
+  let url = first;
+  let target = rules.targetOf(url);
+  for (let left = redirectsFollowed; ; left -= 1) {
+    const answer = await ask(request, url, toAuthority(target), headers, asking);
+    const next = method === "GET" && redirects.has(answer.status) ? answer.headers.location : undefined;
+    if (next === undefined) return answer;
+    const from = toAuthority(target);
+    if (left === 0)
+      throw disallowedRequest(`${toAuthority(rules.targetOf(first))} redirects more than ${redirectsFollowed} times`);
+    if (!URL.canParse(next, url.href)) throw disallowedRequest(`${from} redirects to an invalid URL`);
+    const nextUrl = withoutHash(new URL(next, url.href));
+    const nextTarget = redirectTarget(nextUrl, target, rules);
+    if (nextUrl.origin !== url.origin)
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => headersForOthers.has(name)));
+    url = nextUrl;
+    target = nextTarget;
+  }
+}
+
+/** Where a redirect leads. A public host never leads to one that is allowed although it is private: the person did not mean that. */
+function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
+  const refuse = (why: string): SkillsError => disallowedRequest(`${toAuthority(from)} redirects to ${why}`);
+  if (from.scheme === "https" && url.protocol !== "https:")
+    throw refuse(`a URL with ${url.protocol}; only https: is followed`);
+  let target: Target;
+  try {
+    target = rules.targetOf(url);
+  } catch (error) {
+    throw refuse(`a URL that is refused: ${error instanceof Error ? error.message.replace(/\.$/, "") : "unknown"}`);
+  }
+  if (rules.isAllowed(target) && !rules.isAllowed(from))
+    throw refuse(`the private host ${toAuthority(target)}, which a public host must not do`);
+  return target;
+}
+
+async function ask(
+  { method = "GET", body, maxBytes, asSent = false }: RemoteRequest,
+  url: URL,
+  host: string,
+  headers: Readonly<Record<string, string>>,
+  { agent, signal }: Asking,
+): Promise<RemoteAnswer> {
+  try {
+    const asked = agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers, ...ownHeaders },
+      body: body ?? null,
+      signal,
+    });
+    // Undici notices the signal only once it is connected.
+    const answer = await unlessAborted(asked, signal);
+    const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
+    const bytes = await readResponseBody(answer.body, received, { host, maxBytes, method, asSent });
+    return { ...received, body: bytes, url: url.href };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw toFetchFailure(error, host);
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw disallowedRequest("A URL is invalid; write it as https://skills.example/path");
+  return withoutHash(new URL(text));
+}
+
+function withoutHash(url: URL): URL {
+  url.hash = "";
+  return url;
+}
+
+const connectTo: Connect = (address, port) => connectSocket({ host: address, port });
+
+/** Converts what a connection failed with. `host` may have a port. The message contains nothing that the other side sent. */
+function toFetchFailure(error: unknown, host: string): SkillsError {
+  // Refused while connecting.
+  if (isSkillsError(error)) return error;
+  // Undici does not set the code of every error of its parser.
+  const code = systemCode(error) || (error instanceof Error && error.name === "HTTPParserError" ? "HPE_INVALID" : "");
+  return new SkillsError("ENDPOINT_UNREACHABLE", `${host} ${describe(code)}.`, { cause: error });
+}
+
+function describe(code: string): string {
+  if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "HPE_HEADER_OVERFLOW")
+    return "answered with headers of more than 16 KiB";
+  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_RES_")) return "gave an answer that is not valid HTTP";
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
+    return "closed the connection before the answer was complete; try again";
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "cannot be reached in time; try again";
+  if (/CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO/.test(code))
+    return `has no valid TLS certificate (${code}); a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS`;
+  return code === "" ? "cannot be asked" : `cannot be asked (${code})`;
 }

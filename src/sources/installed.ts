@@ -1,8 +1,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { isSkillsError } from "../base/errors.ts";
-import { type LockDifference, isVerifiable, lockDifferenceOf } from "./lock/compare-files.ts";
-import { type Lock, type LockEntry, directoryName } from "./lock.ts";
+import {
+  type Lock,
+  type LockDifference,
+  type LockEntry,
+  directoryName,
+  isVerifiable,
+  lockDifferenceOf,
+} from "./lock.ts";
 import { readLock } from "./lock-file.ts";
 import { findSkillsDirectory, projectPlace } from "./skills-place.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";

@@ -6,15 +6,14 @@ import { systemCode } from "../base/failures/system-error.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
-import { type Lock, emptyLock } from "./lock.ts";
-import { parseLock, toLockText } from "./lock/parse-lock.ts";
+import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { syncHeld, writeNewFile } from "./lock/write-files.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
-export { toLockText } from "./lock/parse-lock.ts";
+export { toLockText } from "./lock.ts";
 export { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
-export type { LockDifference } from "./lock/compare-files.ts";
+export type { LockDifference } from "./lock.ts";
 export { unfinishedWords } from "./lock/change-record.ts";
 
 const maxLockBytes = 16 * 1024 * 1024;

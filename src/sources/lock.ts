@@ -1,3 +1,9 @@
+import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../base/json/json-text.ts";
+import { SkillsError } from "../base/errors.ts";
+import { createHash } from "node:crypto";
+import type { InstalledFiles } from "./lock/read-installed.ts";
+import type { SkillFile } from "./reader.ts";
+
 export { directoryName } from "../skills/files.ts";
 
 /** Which of the two lock files of the `skills` package. */
@@ -80,4 +86,187 @@ export function knownOf(form: LockForm, entry: LockEntry): Partial<LockEntry> {
 
 export function withoutEntry(lock: Lock, key: string): Lock {
   return { ...lock, entries: new Map([...lock.entries].filter(([name]) => name !== key)) };
+}
+
+/** The versions that are read and written. */
+const lockVersions: Readonly<Record<LockForm, number>> = { project: 1, global: 3 };
+
+/** What the values of our keys look like: they are compared, and a wrong one would look like a changed skill. */
+const shapes: Partial<Record<keyof LockEntry, { readonly shape: RegExp; readonly what: string }>> = {
+  digest: { shape: /^sha256:[0-9a-f]{64}$/, what: "sha256: and 64 hexadecimal digits" },
+  commit: { shape: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, what: "the 40 or 64 hexadecimal digits of a commit" },
+};
+const sha256Form = /^[0-9a-f]{64}$/;
+const restore = "Restore the file from version control, or correct it.";
+
+/**
+ * Reads a lock. Throws SOURCE_INVALID, with the place and what to do, for anything that could not be written back without losing
+ * something: a damaged or edited lock is never replaced.
+ */
+export function parseLock(text: string, file: string, form: LockForm): Lock {
+  const refuse = (span: { readonly offset: number; readonly end: number }, message: string, fix: string): never => {
+    const { line, column } = rangeOf(text, span);
+    const where = { file, line, column };
+    throw new SkillsError("SOURCE_INVALID", `${file}:${line}:${column}: ${message}. ${fix}`, { facts: where });
+  };
+  const conflict = /^(?:<{7}|>{7})(?: |$)/m.exec(text);
+  if (conflict !== null) {
+    const offset = conflict.index;
+    refuse({ offset, end: offset + 7 }, "a merge conflict", "Resolve it, then run acp-skills verify.");
+  }
+  const root = parseJsonNode(text);
+  if ("fault" in root)
+    return refuse(root.fault, root.fault.message, `${root.fault.fix} Or restore the file from version control.`);
+  const top = objectAt(root, "the lock", refuse);
+  const version = top.get("version")?.node;
+  const [expected, found] = [lockVersions[form], version?.type === "scalar" ? version.value : undefined];
+  if (typeof found !== "number") return refuse(version ?? root, `"version" must be ${expected}`, restore);
+  if (found !== expected) {
+    const fix =
+      found > expected
+        ? "Update acp-skills."
+        : form === "global"
+          ? "It is from an old version of the skills package: update its skills with that, or move the file away."
+          : restore;
+    refuse(version ?? root, `version ${found} of the lock cannot be read, only ${expected}`, fix);
+  }
+  const skills = top.get("skills")?.node;
+  if (skills === undefined) return refuse(root, '"skills" is missing', restore);
+  const entries = new Map<string, LockEntry>();
+  for (const [key, { node }] of objectAt(skills, '"skills"', refuse))
+    entries.set(key, toEntry(node, objectAt(node, JSON.stringify(key), refuse), form, refuse));
+  const others = [...top].filter(([key]) => key !== "version" && key !== "skills");
+  return { form, entries, others: Object.fromEntries(others.map(([key, { node }]) => [key, valueOf(node)])) };
+}
+
+type Refuse = (span: { readonly offset: number; readonly end: number }, message: string, fix: string) => never;
+
+function objectAt(node: JsonNode, what: string, refuse: Refuse): ReadonlyMap<string, JsonEntry> {
+  if (node.type !== "object") return refuse(node, `${what} must be an object`, restore);
+  const entries = new Map<string, JsonEntry>();
+  for (const entry of node.entries) {
+    if (entries.has(entry.key))
+      refuse(entry, `${JSON.stringify(entry.key)} occurs twice`, "Remove the one that is not wanted.");
+    entries.set(entry.key, entry);
+  }
+  return entries;
+}
+
+function toEntry(node: JsonNode, fields: ReadonlyMap<string, JsonEntry>, form: LockForm, refuse: Refuse): LockEntry {
+  for (const key of lockKeys[form]) {
+    const field = fields.get(key);
+    if (field === undefined) {
+      if (key === "source" || key === "sourceType") refuse(node, `"${key}" is missing`, restore);
+      continue;
+    }
+    const value = valueOf(field.node);
+    if (key === "files") {
+      const files = Object.values(Object.fromEntries(objectAt(field.node, '"files"', refuse)));
+      const wrong = files.find(
+        ({ node: { type }, node: file }) => type !== "scalar" || !sha256Form.test(String(valueOf(file))),
+      );
+      if (wrong !== undefined) refuse(wrong.node, "a digest of a file must be 64 hexadecimal digits", restore);
+    } else if (typeof value !== "string") refuse(field.node, `"${key}" must be a string`, restore);
+    else if (shapes[key]?.shape.test(value) === false)
+      refuse(field.node, `"${key}" must be ${shapes[key].what}`, restore);
+  }
+  // Checked above.
+  return valueOf(node) as LockEntry;
+}
+
+/**
+ * A lock as text, as the `skills` package writes it: two spaces; a project's sorted by code unit and with a line end, a global one in the
+ * order in which skills were installed and without.
+ */
+export function toLockText({ form, entries, others }: Lock): string {
+  const keys = form === "project" ? [...entries.keys()].sort() : [...entries.keys()];
+  const skills = Object.fromEntries(keys.map((key) => [key, entries.get(key)]));
+  const text = JSON.stringify({ version: lockVersions[form], skills, ...others }, null, 2);
+  return form === "project" ? `${text}\n` : text;
+}
+
+/** How the files of an installed skill differ from its lock. Paths are sorted. */
+export interface LockDifference {
+  readonly missing: readonly string[];
+  readonly changed: readonly string[];
+  readonly added: readonly string[];
+  /** `digest`, `computedHash`: which of the lock's do not fit. */
+  readonly hashes: readonly string[];
+}
+
+/** The sha256 of each file, as they are locked; undefined for too many. */
+export function fileDigests(files: readonly SkillFile[]): Readonly<Record<string, string>> | undefined {
+  if (files.length > maxLockedFiles) return undefined;
+  return Object.fromEntries(files.map(({ path, bytes }) => [path, sha256(bytes)]));
+}
+
+/**
+ * Compares what is installed with the lock; undefined if it is the same. `digest`: of the skill that is there, where the lock has one.
+ * Files are compared one by one where the lock has their digests.
+ */
+export function lockDifferenceOf(
+  entry: LockEntry,
+  { files, others }: InstalledFiles,
+  digest: string | undefined,
+): LockDifference | undefined {
+  const hashes = [
+    ...(entry.digest !== undefined && digest !== entry.digest ? ["digest"] : []),
+    ...(isHash(entry.computedHash) && computedHash(files) !== entry.computedHash ? ["computedHash"] : []),
+  ];
+  const locked = new Map(Object.entries(entry.files ?? {}));
+  const found = new Map(entry.files === undefined ? [] : files.map(({ path, bytes }) => [path, sha256(bytes)]));
+  const missing = [...locked.keys()].filter((path) => !found.has(path)).sort();
+  const changed = [...locked]
+    .flatMap(([path, hash]) => (found.has(path) && found.get(path) !== hash ? [path] : []))
+    .sort();
+  // What only the hash of the skills package locks may have files that it does not cover, but runs have.
+  const uncovered =
+    entry.digest === undefined && isHash(entry.computedHash) ? files.filter((file) => !isHashed(file)) : [];
+  const unlocked = [...found.keys(), ...uncovered.map(({ path }) => path)].filter((path) => !locked.has(path));
+  // The skills package installs no links, and neither do we.
+  const added = [...new Set([...unlocked, ...others])].sort();
+  const isSame = [hashes, missing, changed, added].every((list) => list.length === 0);
+  return isSame ? undefined : { missing, changed, added, hashes };
+}
+
+/** Whether both have the same paths and bytes. Computed hashes cannot answer that: they have no separators. */
+export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFile[]): boolean {
+  const bytes = new Map(one.map((file) => [file.path, file.bytes]));
+  const isThere = ({ path, bytes: wanted }: SkillFile): boolean => {
+    const found = bytes.get(path);
+    return found !== undefined && Buffer.compare(found, wanted) === 0;
+  };
+  return one.length === other.length && other.every(isThere);
+}
+
+/** Whether the lock says anything about the bytes. */
+export function isVerifiable({ computedHash: hash, digest }: LockEntry): boolean {
+  return isHash(hash) || digest !== undefined;
+}
+
+function isHash(text: string | undefined): text is string {
+  return text !== undefined && sha256Form.test(text);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** As in the default locale of the `skills` package, which sorts in that of its process. */
+const { compare } = new Intl.Collator("en-US");
+
+/**
+ * The `computedHash` of the `skills` package: of paths and bytes, without separators, lengths or modes, so different skills can have the
+ * same one. Only what that package looks at; our `digest` says more.
+ */
+export function computedHash(files: readonly Pick<SkillFile, "path" | "bytes">[]): string {
+  const hash = createHash("sha256");
+  for (const { path, bytes } of files.filter(isHashed).sort((a, b) => compare(a.path, b.path)))
+    hash.update(path).update(bytes);
+  return hash.digest("hex");
+}
+
+/** Whether the hash covers a file: directories named `.git` and `node_modules` are left out wherever they are. */
+function isHashed({ path }: Pick<SkillFile, "path">): boolean {
+  return !/(?:^|\/)(?:\.git|node_modules)\//.test(path);
 }

@@ -8,8 +8,7 @@ import { SkillsError } from "../base/errors.ts";
 import type { LockForm } from "./lock.ts";
 import { namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
-import { readState } from "./store/source-state.ts";
-import { type StorePlaces, copyPlace, sourcePlaces, storePlaces } from "./store/store-places.ts";
+import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
 
 /** Where skills are installed, and the lock that says which. */
 export interface SkillsPlace {

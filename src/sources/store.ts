@@ -59,7 +59,7 @@ export function openSourceCopies(
   let sweeping: Promise<void> = Promise.resolve();
 
   async function openNetworkReader(): Promise<SourceReader> {
-    const { openSourceReader } = await import("./reader/open-source-reader.ts");
+    const { openSourceReader } = await import("./reader.ts");
     return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), denied });
   }
 

@@ -1,9 +1,8 @@
 import { isSkillsError } from "../base/errors.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
-import { computedHash, isVerifiable } from "./lock/compare-files.ts";
+import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
 import { type NamedSources, confirmSource, findLocked, keyRefusal, sourceOfEntry } from "./lock/locked-source.ts";
-import type { LockEntry } from "./lock.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { type Source, isLoopbackHost } from "./source.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
@@ -14,8 +13,7 @@ import { createHash } from "node:crypto";
 import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
 import { beyond, noCapabilities } from "../skills/permissions.ts";
 import { type InspectedSkill, inspectSkill, renameWords, wantedWords } from "./install/inspect-skill.ts";
-import { sameFiles } from "./install/plan-install.ts";
-import type { ConfirmedInstall } from "./install.ts";
+import { type ConfirmedInstall, sameFiles } from "./install.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
 export type Restorable = "missing" | "changed";

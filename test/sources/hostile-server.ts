@@ -5,8 +5,7 @@ import { type AddressInfo, connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import type { Fetcher } from "../../src/sources/fetch.ts";
-import { type FetcherOptions, openFetcher } from "../../src/sources/fetch/open-fetcher.ts";
+import { type Fetcher, type FetcherOptions, openFetcher } from "../../src/sources/fetch.ts";
 import { testCertificate } from "./test-certificate.ts";
 
 /** Answers one request, well or badly. */

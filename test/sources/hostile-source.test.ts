@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { openSourceCopies } from "../../src/sources/store.ts";
 import { agentSkillsSchema } from "../../src/sources/reader/indexes/agent-skills.ts";
-import { openSourceReader } from "../../src/sources/reader/open-source-reader.ts";
+import { openSourceReader } from "../../src/sources/reader.ts";
 import { manualClock } from "../manual-clock.ts";
 import { tarOf } from "./archive/tar-blocks.ts";
 import {

@@ -3,7 +3,6 @@ import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../base/clock.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createStderrLog } from "../open-log.ts";
 import type { Ask, Question } from "../../runtime/question.ts";
 import { type Progress, createProgress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
@@ -134,6 +133,13 @@ export function createTerminal(streams: Streams): Terminal {
     },
   };
   return terminal;
+}
+
+/** Writes warnings and errors to stderr, one line each. */
+export function createStderrLog(write: (line: string) => void): Log {
+  return (level, message) => {
+    if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
+  };
 }
 
 function once<Value>(open: () => Value): () => Value {

@@ -1,8 +1,7 @@
 import { nearest } from "../../base/text/nearest.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { lockedSource } from "../lock/locked-source.ts";
-import { computedHash, fileDigests } from "../lock/compare-files.ts";
-import type { LockEntry, LockForm } from "../lock.ts";
+import { type LockEntry, type LockForm, computedHash, fileDigests } from "../lock.ts";
 import { inParallel } from "../../base/promises.ts";
 import { type InspectedSkill, inspectSkill } from "./inspect-skill.ts";
 import type { Level } from "../../skills/rules.ts";

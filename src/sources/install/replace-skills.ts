@@ -9,9 +9,8 @@ import {
   stagingPrefix,
   unfinishedChanges,
 } from "../lock/change-record.ts";
-import { hasSameFiles } from "../lock/compare-files.ts";
+import { type Lock, type LockEntry, directoryName, hasSameFiles, knownOf, withEntry, withoutEntry } from "../lock.ts";
 import { changeLock, readLock, sweepLock } from "../lock-file.ts";
-import { type Lock, type LockEntry, directoryName, knownOf, withEntry, withoutEntry } from "../lock.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
 import { type SkillsPlace, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
 import { type LeftStaging, type Staging, openStaging, reopenStaging } from "../lock/staging.ts";

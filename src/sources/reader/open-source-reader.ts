@@ -1,6 +1,6 @@
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
-import { type FetcherOptions, openFetcher } from "../fetch/open-fetcher.ts";
+import { type Fetcher, type FetcherOptions, openFetcher } from "../fetch.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
@@ -9,8 +9,7 @@ import { createSourceClient, urlsOf, withoutPrivateLinks } from "./source-client
 import type { ReadDescriptors, RemoteSkill, SkillFile, SourceLister } from "../reader.ts";
 import { toLabel } from "../source.ts";
 import { inParallel } from "../../base/promises.ts";
-import type { Fetcher } from "../fetch.ts";
-import { parseDescriptor } from "./indexes/descriptor.ts";
+import { parseDescriptor } from "./indexes/skill-sharing.ts";
 import { indexLimits } from "./indexes/collect-skills.ts";
 
 /** Why nothing may be read from a URL, as a policy has it; undefined if it may. */

@@ -5,8 +5,7 @@ import { toLabel } from "../source.ts";
 import type { SourceClient, SourceResponse } from "./source-client.ts";
 import type { IndexForm, RemoteSkill } from "../reader.ts";
 import { parseAgentSkills } from "./indexes/agent-skills.ts";
-import { parseDescriptor } from "./indexes/descriptor.ts";
-import { parseSharingPage } from "./indexes/skill-sharing.ts";
+import { parseDescriptor, parseSharingPage } from "./indexes/skill-sharing.ts";
 
 /** A catalog that was found, with all its pages. */
 export interface FoundListing {

@@ -4,7 +4,7 @@ import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";
 import type { SourceCopies } from "./source-copies.ts";
-import type { CopiedSkill, SourceState } from "./source-state.ts";
+import type { CopiedSkill, SourceState } from "./store-places.ts";
 
 export const sourceLimits = {
   /** Of one source. */

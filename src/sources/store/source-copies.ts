@@ -5,13 +5,16 @@ import { namesIn } from "../../base/paths/directories.ts";
 import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Source } from "../source.ts";
 import type { SkillStore } from "./skill-store.ts";
-import { type SourceState, formatState, newState, readState } from "./source-state.ts";
 import {
   type SourcePlaces,
+  type SourceState,
   type StorePlaces,
   copyPlace,
+  formatState,
   makeSourcePlaces,
   makeStorePlaces,
+  newState,
+  readState,
   sourcePlaces,
 } from "./store-places.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computedHash, fileDigests, hasSameFiles } from "../../../src/sources/lock/compare-files.ts";
+import { computedHash, fileDigests, hasSameFiles } from "../../../src/sources/lock.ts";
 import type { SkillFile } from "../../../src/sources/reader.ts";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { computedHash, fileDigests, lockDifferenceOf } from "../../../src/sources/lock/compare-files.ts";
+import { computedHash, fileDigests, lockDifferenceOf } from "../../../src/sources/lock.ts";
 import { readInstalled } from "../../../src/sources/lock/read-installed.ts";
 import { type DirectoryIdentity, directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
 import { type Staging, openStaging as openRecorded, reopenStaging } from "../../../src/sources/lock/staging.ts";

@@ -11,8 +11,12 @@ import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
 import { SourceRefresh } from "../../../src/sources/store/refresh.ts";
 import { SkillStore } from "../../../src/sources/store/skill-store.ts";
 import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
-import type { SourceState } from "../../../src/sources/store/source-state.ts";
-import { type StorePlaces, sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
+import {
+  type SourceState,
+  type StorePlaces,
+  sourcePlaces,
+  storePlaces,
+} from "../../../src/sources/store/store-places.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";
 

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { formatState, newState, readState } from "../../../src/sources/store/source-state.ts";
-import { copyPlace, sourcePlaces } from "../../../src/sources/store/store-places.ts";
+import { copyPlace, formatState, newState, readState, sourcePlaces } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 import { sourceRoot } from "../../../src/sources/skills-place.ts";
 

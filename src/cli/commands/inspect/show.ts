@@ -14,11 +14,10 @@ import { labelled, padToWidth } from "../../report/table.ts";
 import { safeLines } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { sayEnvironment } from "../../report/environment-line.ts";
 import { openEnvironmentProbes } from "./env.ts";
 import { toListedSkill } from "./list.ts";
 import type { DeclaredArgument } from "../../../skills/manifest.ts";
-import { type Match, matchSkill, summarise } from "../../../skills/environment.ts";
+import { type Match, describeDemand, matchSkill, summarise } from "../../../skills/environment.ts";
 import { maxListedFiles } from "../../../wire/tools.ts";
 
 /** A longer body is truncated. */
@@ -148,4 +147,17 @@ function describeInput({ type, required, default: fallback, enum: choices, descr
     ...(choices === undefined ? [] : [`one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`]),
   ];
   return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
+}
+
+/** One line: `missing: git; unknown: network access`. Undefined if nothing is asked for. */
+export function sayEnvironment(matches: readonly Match[]): string | undefined {
+  const summary = summarise(matches);
+  if (summary === undefined) return undefined;
+  const parts = (["missing", "unknown"] as const).flatMap((status) => {
+    const names = matches
+      .filter((match) => match.status === status && match.requirement.optional === undefined)
+      .map(({ requirement }) => describeDemand(requirement));
+    return names.length === 0 ? [] : [`${status}: ${[...new Set(names)].join(", ")}`];
+  });
+  return parts.length === 0 ? "met" : parts.join("; ");
 }

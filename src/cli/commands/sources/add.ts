@@ -7,7 +7,15 @@ import { type OptionValues, defineCommand, usageError, flag } from "../../comman
 import { counted } from "../../../base/text/code-points.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";
-import { confirm, recordInstalls } from "./install/changes.ts";
+import {
+  confirm,
+  installing,
+  lockNotes,
+  recheckOptions,
+  recordInstalls,
+  skillsPlaceFromOptions,
+  withReader,
+} from "./install/source-options.ts";
 import {
   type ConfirmedInstall,
   type Downloaded,
@@ -24,9 +32,7 @@ import {
   type InspectedSkill,
   wantedWords,
 } from "../../../sources/install.ts";
-import { installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
 import { restoreLocked } from "./install/restore-locked.ts";
-import { withReader } from "./install/with-reader.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { labelled } from "../../report/table.ts";

@@ -2,7 +2,7 @@ import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json, token } from "../../arguments/shared-options.ts";
 import { defineCommand, choice } from "../../command.ts";
 import { type Source, parseSource } from "../../../sources/source.ts";
-import { withReader } from "./install/with-reader.ts";
+import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";

@@ -6,7 +6,7 @@ import { defineCommand, usageError, texts } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing.ts";
 import { parseSource } from "../../../sources/source.ts";
-import { withReader } from "./install/with-reader.ts";
+import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";

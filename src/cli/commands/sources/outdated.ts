@@ -4,8 +4,7 @@ import { defineCommand } from "../../command.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type UpdateLookup, failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
-import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { withReader } from "./install/with-reader.ts";
+import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions, withReader } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "outdated [options]",

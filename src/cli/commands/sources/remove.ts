@@ -2,9 +2,15 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { defineCommand, flag } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
-import { type RecordedInstall, recordInstalls, confirm } from "./install/changes.ts";
+import {
+  type RecordedInstall,
+  confirm,
+  lockNotes,
+  place,
+  recordInstalls,
+  skillsPlaceFromOptions,
+} from "./install/source-options.ts";
 import { interruptible } from "../../report/terminal.ts";
-import { lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "remove NAME… [options]",

@@ -5,7 +5,16 @@ import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import { type OptionValues, defineCommand, flag } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";
-import { confirm, recordInstalls } from "./install/changes.ts";
+import {
+  confirm,
+  emptyWords,
+  installing,
+  lockNotes,
+  recheckOptions,
+  recordInstalls,
+  skillsPlaceFromOptions,
+  withReader,
+} from "./install/source-options.ts";
 import {
   type Latest,
   type Restorable,
@@ -19,8 +28,6 @@ import {
   versionWords,
 } from "../../../sources/update.ts";
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
-import { emptyWords, installing, lockNotes, recheckOptions, skillsPlaceFromOptions } from "./install/source-options.ts";
-import { withReader } from "./install/with-reader.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 import { fileDiff } from "../../report/file-diff.ts";

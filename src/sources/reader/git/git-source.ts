@@ -14,11 +14,9 @@ import { type PluginTree, type PluginsRead, readSinglePlugin } from "../marketpl
 import { type PluginReading, areUnmoved, readPlugins } from "../marketplaces/plugins-elsewhere.ts";
 import type { Source } from "../../source.ts";
 import { describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
-import { joinTreePath, nameOf } from "../trees/file-tree.ts";
-import { findSkills, readSkillFrom } from "../trees/find-skills.ts";
+import { findSkills, joinTreePath, nameOf, readSkillFrom } from "../trees/file-tree.ts";
 import { type GitLimits, type GitUrl, gitLimits } from "../git.ts";
-import { findGit } from "./program/run-git.ts";
-import type { GitProgram } from "./program/git-settings.ts";
+import { type GitProgram, findGit } from "./program/run-git.ts";
 import { FetchedRepositories, type Repository } from "./repositories.ts";
 import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../../reader.ts";
 

@@ -2,8 +2,7 @@ import { SkillsError, type SkillsErrorCode } from "../../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../../fetch.ts";
 import { type GitUrl, gitLimits, isCommit } from "../git.ts";
 import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
-import type { GitRemote } from "./program/git-settings.ts";
-import { type GitPlace, keyHint, runGit } from "./program/run-git.ts";
+import { type GitPlace, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
 
 /** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
 export type Refs = ReadonlyMap<string, string>;

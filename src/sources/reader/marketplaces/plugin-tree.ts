@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type TreeSkill, readSkillTexts } from "../trees/describe-skills.ts";
-import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
-import { findSkills, isSkill, skillChildren } from "../trees/find-skills.ts";
-import { type PluginEntry, type PluginParts, readManifests } from "./marketplace.ts";
+import { type FileTree, findSkills, isSkill, joinTreePath, skillChildren } from "../trees/file-tree.ts";
+import { type PluginEntry, type PluginParts, readManifests, toPluginPath } from "./marketplace.ts";
 import type { RemoteContent } from "../../reader.ts";
-import { toPluginPath } from "./plugin-place.ts";
 
 /** Plugins whose skills are looked for before other work has its turn. */
 const foundAtOnce = 10;

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { confirm } from "../../../../src/cli/commands/sources/install/changes.ts";
+import { confirm } from "../../../../src/cli/commands/sources/install/source-options.ts";
 import { askAtTerminal, type Terminal } from "../../../../src/cli/report/terminal.ts";
 
 async function answered(

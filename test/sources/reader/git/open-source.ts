@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openFetcher } from "../../../../src/sources/fetch/open-fetcher.ts";
+import { openFetcher } from "../../../../src/sources/fetch.ts";
 import { type GitSource, type GitSourceOptions, openGitSource } from "../../../../src/sources/reader/git/git-source.ts";
 import type { Source } from "../../../../src/sources/source.ts";
 

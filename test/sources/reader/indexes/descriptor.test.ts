@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isSkillsError } from "../../../../src/base/errors.ts";
-import { parseDescriptor } from "../../../../src/sources/reader/indexes/descriptor.ts";
+import { parseDescriptor } from "../../../../src/sources/reader/indexes/skill-sharing.ts";
 import { digest } from "./read-document.ts";
 
 const address = "https://example.com/skills/translate/descriptor.json";

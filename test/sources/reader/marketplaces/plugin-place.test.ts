@@ -1,7 +1,7 @@
 import path from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toPluginPath } from "../../../../src/sources/reader/marketplaces/plugin-place.ts";
+import { toPluginPath } from "../../../../src/sources/reader/marketplaces/marketplace.ts";
 
 test.each([
   ["./", ""],

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type FileTree, archiveTree } from "../../../../src/sources/reader/trees/file-tree.ts";
-import { findSkills, isSkill, skillChildren } from "../../../../src/sources/reader/trees/find-skills.ts";
+import {
+  type FileTree,
+  archiveTree,
+  findSkills,
+  isSkill,
+  skillChildren,
+} from "../../../../src/sources/reader/trees/file-tree.ts";
 
 function treeOf(...directories: readonly string[]): FileTree {
   const bytes = new Uint8Array();

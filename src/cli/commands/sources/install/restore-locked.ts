@@ -5,9 +5,7 @@ import { type UpdateLookup, failuresOf, findUpdates, latestWords } from "../../.
 import { counted } from "../../../../base/text/code-points.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { confirm, recordInstalls } from "./changes.ts";
-import { emptyWords } from "./source-options.ts";
-import { withReader } from "./with-reader.ts";
+import { confirm, emptyWords, recordInstalls, withReader } from "./source-options.ts";
 
 interface Restoring {
   readonly yes?: boolean;

@@ -2,9 +2,16 @@ import { existsSync } from "node:fs";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory } from "../../../arguments/values.ts";
-import { allowPrivate, cwd, json, token } from "../../../arguments/shared-options.ts";
-import { type OptionTable, type OptionValues, flag, choice, texts } from "../../../command.ts";
-import type { Terminal } from "../../../report/terminal.ts";
+import { allowPrivate, cwd, json, token, tokensByOrigin } from "../../../arguments/shared-options.ts";
+import { type OptionTable, type OptionValues, choice, flag, texts } from "../../../command.ts";
+import { type Terminal, interruptible } from "../../../report/terminal.ts";
+import { deniedSources } from "../../../arguments/policies.ts";
+import type { SourceLister } from "../../../../sources/reader.ts";
+import type { Source } from "../../../../sources/source.ts";
+import type { Question } from "../../../../runtime/question.ts";
+import { safeText } from "../../../report/safe-text.ts";
+import { type LedgerEntry, localLedger } from "../../../../runtime/ledger.ts";
+import { dataDirectory } from "../../../data-directory.ts";
 
 /** Options of every command that works with a lock. */
 export const place = {
@@ -48,3 +55,86 @@ export const recheckOptions = {
   ...asking,
   ...place,
 } as const satisfies OptionTable;
+
+interface ReaderOptions {
+  readonly allowPrivate: readonly string[] | undefined;
+  /** The sources that a person named now. They may be on this machine; sources of a lock may not. */
+  readonly typed: readonly Source[];
+  /** The values of `--token`: each is for what the person named, unless it names another origin. */
+  readonly token: readonly string[] | undefined;
+  /** Whose policies count. */
+  readonly directory: string;
+  readonly terminal: Terminal;
+}
+
+/** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
+export async function withReader(
+  { allowPrivate = [], typed, token, directory, terminal }: ReaderOptions,
+  work: (reader: SourceLister, signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const urls = typed.map(({ url }) => url);
+  const tokens = tokensByOrigin(token, typed);
+  const denied = deniedSources(directory, terminal);
+  const { openSourceReader } = await import("../../../../sources/reader.ts");
+  const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied });
+  return await interruptible(terminal, async (signal) => {
+    try {
+      return await work(reader, signal);
+    } finally {
+      terminal.progress.done();
+      await reader.close();
+    }
+  });
+}
+
+/**
+ * Whether the person wants it: `--yes` says so; else the person at the terminal is asked. Where nobody can be asked the answer is no, and
+ * `--yes` is named.
+ */
+export async function confirm(
+  title: string,
+  label: string,
+  {
+    yes,
+    terminal,
+    signal,
+  }: { readonly yes: boolean | undefined; readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<boolean> {
+  if (yes === true) return true;
+  const { ask } = terminal;
+  if (ask === undefined) {
+    terminal.note(`${title} Nobody can be asked here: add --yes. Nothing was changed.`);
+    return false;
+  }
+  const options: Question["options"] = [
+    { answer: "once", label, kind: "allow_once" },
+    { answer: "not-now", label: "Change nothing", kind: "reject_once" },
+  ];
+  const { answer } = await ask(
+    { about: "run", title: safeText(title), options, wants: [], widened: [], changed: [] },
+    signal,
+  );
+  return answer === "once";
+}
+
+/** A change of an installed skill. */
+export interface RecordedInstall extends Pick<LedgerEntry, "skill" | "about"> {
+  readonly event: "add" | "update" | "remove";
+  readonly version?: string | undefined;
+  readonly digest?: string | undefined;
+}
+
+/** Records changes of installed skills before they are made: one that is killed may leave a row too many, and never a change without one. */
+export function recordInstalls(
+  { form, base }: SkillsPlace,
+  installs: readonly RecordedInstall[],
+  terminal: Pick<Terminal, "home" | "log">,
+): void {
+  const ledger = localLedger(dataDirectory(terminal), terminal);
+  const place = form === "project" ? { project: base } : {};
+  for (const { version, digest, ...install } of installs) {
+    const facts = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
+    ledger.record({ at: Date.now(), tool: "skills", ...place, ...install, ...facts, door: "cli" });
+  }
+  ledger.close();
+}

@@ -2,8 +2,12 @@ import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { findGit, isRecent } from "../../../../../src/sources/reader/git/program/run-git.ts";
-import { gitEnvironment, gitSettings } from "../../../../../src/sources/reader/git/program/git-settings.ts";
+import {
+  findGit,
+  gitEnvironment,
+  gitSettings,
+  isRecent,
+} from "../../../../../src/sources/reader/git/program/run-git.ts";
 import { parseGitUrl } from "../../../../../src/sources/reader/git.ts";
 import { packetLine } from "../../../../../src/wire/packet-lines.ts";
 import { hasGit, whyNoGit } from "../git-server.ts";

@@ -1,11 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { SkillsError } from "../../../src/base/errors.ts";
-import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../src/sources/fetch.ts";
-import { openFetcher } from "../../../src/sources/fetch/open-fetcher.ts";
-import { manualClock } from "../../manual-clock.ts";
-import { type HostileServer, answers, openHostileServer, openWorld, publicAddress } from "../hostile-server.ts";
+import type { SkillsError } from "../../src/base/errors.ts";
+import { type Fetcher, type RemoteAnswer, type RemoteRequest, openFetcher } from "../../src/sources/fetch.ts";
+import { manualClock } from "../manual-clock.ts";
+import { type HostileServer, answers, openHostileServer, openWorld, publicAddress } from "./hostile-server.ts";
 
 const signal = new AbortController().signal;
 const names = { "skills.example.com": [[publicAddress]], "other.example.com": [[publicAddress]] };

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createFileLog, createStderrLog } from "../../src/cli/open-log.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { useTemporaryProject } from "./temporary-project.ts";
+import { createFileLog } from "../../../src/cli/arguments/session-options.ts";
+import { createStderrLog } from "../../../src/cli/report/terminal.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { useTemporaryProject } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { directoryName, emptyLock, withEntry, withoutEntry } from "../../../src/sources/lock.ts";
-import { parseLock, toLockText } from "../../../src/sources/lock/parse-lock.ts";
+import { directoryName, emptyLock, parseLock, toLockText, withEntry, withoutEntry } from "../../src/sources/lock.ts";
 
 const hash = "1c5aa395".repeat(8);
 /** As skills@1.7.4 writes them. */
