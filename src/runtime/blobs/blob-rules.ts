@@ -146,7 +146,7 @@ function invalid(field: string, expected: string, actual: unknown): SkillsError 
 
 const mebibyte = 1024 * 1024;
 
-export const blobDefaults: Required<BlobOptions> = Object.freeze({
+const blobDefaults: Required<BlobOptions> = Object.freeze({
   maxBlobBytes: 10 * mebibyte,
   quotaBytes: 1024 * mebibyte,
   maxBlobs: 20_000,

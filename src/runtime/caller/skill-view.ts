@@ -77,14 +77,14 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       ),
     ],
     *after(after, namespace) {
-      const { names: all, offers } = index;
-      const place = after === undefined ? 0 : placeOf(all, after);
-      const start = all[place] === after ? place + 1 : place;
+      const { offers } = index;
+      const placeOf = (name: string): number => firstFrom(offers, name);
+      // A NUL follows a name directly in the order of code points; no name has one.
+      const start = after === undefined ? 0 : placeOf(`${after}\0`);
       if (namespace === undefined) return yield* within(start, offers.length);
-      const own = placeOf(all, namespace);
-      if (all[own] === namespace) yield* within(Math.max(own, start), own + 1);
+      yield* within(Math.max(placeOf(namespace), start), placeOf(`${namespace}\0`));
       // "/" is the next character after ".", so these are all names that start with `namespace.`.
-      yield* within(Math.max(placeOf(all, `${namespace}.`), start), placeOf(all, `${namespace}/`));
+      yield* within(Math.max(placeOf(`${namespace}.`), start), placeOf(`${namespace}/`));
     },
   };
 }
@@ -127,11 +127,9 @@ function quote(text: string): string {
   return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
 }
 
-/** The skills of a snapshot and the guide, by name. */
+/** The skills of a snapshot and the guide. */
 interface SkillIndex {
-  /** Canonical names, ordered by code point. */
-  readonly names: readonly string[];
-  /** In the order of `names`. */
+  /** Ordered by canonical name, by code point. */
   readonly offers: readonly OfferedSkill[];
   /** By canonical name and by slug. */
   find(nameOrSlug: string): OfferedSkill | undefined;
@@ -149,7 +147,6 @@ function indexOf(snapshot: Snapshot): SkillIndex {
   const bySlug = new Map(offers.map((offer) => [offer.skill.slug, offer]));
   const byName = new Map(offers.map((offer) => [offer.skill.name, offer]));
   const index: SkillIndex = {
-    names: offers.map(({ skill }) => skill.name),
     offers,
     find: (nameOrSlug) => byName.get(nameOrSlug) ?? bySlug.get(nameOrSlug),
   };
@@ -157,12 +154,12 @@ function indexOf(snapshot: Snapshot): SkillIndex {
   return index;
 }
 
-/** The index of the first name that is not before `name`. */
-function placeOf(names: readonly string[], name: string): number {
-  let [low, high] = [0, names.length];
+/** The index of the first skill whose name is not before `name`. */
+function firstFrom(offers: readonly OfferedSkill[], name: string): number {
+  let [low, high] = [0, offers.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (byCodePoint(names[middle] ?? "", name) < 0) low = middle + 1;
+    if (byCodePoint(offers[middle]?.skill.name ?? "", name) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

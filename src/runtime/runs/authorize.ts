@@ -9,6 +9,7 @@ import type { RunSpec, SkillVersion } from "./run-spec.ts";
 import { askerOf, trustRequest } from "./authorize/trust-request.ts";
 
 export {
+  askerOf,
   type Standings,
   createGrantPins,
   findStandings,

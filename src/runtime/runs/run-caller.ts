@@ -43,9 +43,9 @@ export interface RunCaller {
   /** Reads nothing of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
   /** The session's directory. */
-  readonly project: string | undefined;
+  readonly project?: string | undefined;
   /** Which directory that was when the session was opened. Absent: whichever it is now. */
-  readonly projectIdentity: DirectoryIdentity | undefined;
+  readonly projectIdentity?: DirectoryIdentity | undefined;
   readonly onEvent?: RunListener | undefined;
   /** How a person can be asked. Absent: there is nobody. */
   readonly ask?: Ask | undefined;

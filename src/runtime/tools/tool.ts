@@ -46,7 +46,7 @@ export interface ToolCaller {
 
 /** What a tool works with during one call. */
 export interface RunContext extends RunCaller {
-  readonly digest: ToolCaller["digest"];
+  readonly digest?: ToolCaller["digest"];
   readonly skills: SkillView;
   readonly limits: ToolLimits;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */

@@ -4,7 +4,7 @@ import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import type { BlobStore } from "../blobs.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LedgerEntry } from "../ledger.ts";
-import { denied } from "../runs/authorize.ts";
+import { askerOf, denied } from "../runs/authorize.ts";
 import { maxMountedBytes } from "../runs/run-limits.ts";
 import type { Replay } from "../runs/replay.ts";
 import type { RunListener } from "../../wire/run-event.ts";
@@ -66,30 +66,21 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const { owner, door, sessionId, label, project, projectIdentity, skills, ask, grants, secrets, digest } = caller;
-    const who = { owner, caller: caller.caller, door, sessionId, ask, grants };
     const visible = visibleIn(caller, trust);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
     let seen: SkillSource | undefined;
+    const { snapshot } = caller.skills;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
-      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
-    const view = viewSkills(skills.snapshot, visible);
-    const asker = { ...who, directory: project };
+      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
+    const view = viewSkills(snapshot, visible);
     return {
-      ...who,
-      label,
-      secrets,
-      digest,
+      ...caller,
       skills: view,
       mayRead: async (skill, signal) => {
-        if (!isDoorOfModels(door) || skill === guideSkill.skill) return;
-        const { directory } = skill;
-        const authorization = await trust.mayRead(
-          { ...subjectOf(skill, { skills: view, sourceOf }), directory },
-          asker,
-          signal,
-        );
+        if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
+        const asked = { ...subjectOf(skill, { skills: view, sourceOf }), directory: skill.directory };
+        const authorization = await trust.mayRead(asked, askerOf(caller), signal);
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
@@ -103,8 +94,6 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
         if (runs === undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", "Code execution is disabled.");
         return runs;
       },
-      project,
-      projectIdentity,
       projectFiles: () => filesOf(caller, options.dataDirectory),
       onEvent: (event) => {
         reportSkillCalls(event);
@@ -139,7 +128,16 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     return context;
   }
 
-  const toCallError = openCallErrors(log, toInternal);
+  /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
+  function toCallError(error: unknown): SkillsError {
+    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
+    // The system's message, with its path, is for the user's log only.
+    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
+    if (error.code !== "UNREADABLE") return error;
+    log("warning", error.message);
+    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
+  }
+
   const reporter = createCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
 
   return {
@@ -186,18 +184,6 @@ function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | und
   if (project !== undefined) return projectFiles(project, { identity: projectIdentity, keepOut });
   const hint = "Open a session with a directory.";
   throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
-}
-
-/** The errors for the caller: refusals of tools and blobs unchanged, everything else without details. */
-function openCallErrors(log: Log, toInternal: (error: unknown) => SkillsError): (error: unknown) => SkillsError {
-  return (error) => {
-    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
-    // The system's message, with its path, is for the user's log only.
-    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
-    if (error.code !== "UNREADABLE") return error;
-    log("warning", error.message);
-    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
-  };
 }
 
 /** Which versions of skills the caller sees now. */

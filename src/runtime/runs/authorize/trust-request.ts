@@ -9,7 +9,7 @@ import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../sk
 import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
-import type { RunCaller } from "../run-caller.ts";
+import type { CallerSkills, RunCaller } from "../run-caller.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { Standing } from "../../trust/personal-trust.ts";
@@ -17,10 +17,7 @@ import type { Standing } from "../../trust/personal-trust.ts";
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(
   skill: Skill,
-  {
-    skills,
-    sourceOf,
-  }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf" | "remoteOf"> } & Pick<RunCaller, "sourceOf">,
+  { skills, sourceOf }: Pick<RunCaller, "sourceOf"> & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> }, // prettier-ignore
 ): Omit<Subject, "digest"> {
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
@@ -47,15 +44,8 @@ function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Pub
   };
 }
 
-export function askerOf({
-  owner,
-  caller,
-  project,
-  door,
-  sessionId,
-  ask,
-  grants,
-}: Pick<RunCaller, "owner" | "caller" | "project" | "door" | "sessionId" | "ask" | "grants">): Asker {
+export function askerOf(who: Pick<RunCaller, "project" | Exclude<keyof Asker, "directory">>): Asker {
+  const { owner, caller, project, door, sessionId, ask, grants } = who;
   return { owner, caller, directory: project, door, sessionId, ask, grants };
 }
 

@@ -13,11 +13,11 @@ import {
   writeSync,
 } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Roots } from "../drive/drive-run.ts";
-import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../../sandbox.ts";
+import type { MountedBlob, MountedSkill, SandboxRun } from "../../sandbox.ts";
 
 /** The directory of one sandbox, which only its user can enter. */
 export interface PrivateDirectory {
@@ -74,40 +74,54 @@ function makeReadable(path: string): void {
   chmodSync(path, 0o755);
 }
 
-/** Writes skills by name and blobs by id, with and without `blob:`. Throws for a name that leaves the directory, or a wrong size. */
+/** A file of a run, by its path in the sandbox, without the first slash. */
+export interface RunFile {
+  readonly path: string;
+  /** A second path. */
+  readonly alias?: string;
+  readonly size: number;
+  readonly read: () => AsyncIterable<Uint8Array>;
+}
+
+/** The files of skills by the skill's name, and blobs by id, with and without `blob:`. Throws for a name that leaves its directory. */
+export function filesOfRun({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): readonly RunFile[] {
+  const ofSkills = skills.flatMap(({ name, files }) => {
+    if (!isSegment(name)) throw unfit(`Invalid skill name: ${JSON.stringify(name)}.`);
+    return files.map((file) => {
+      if (!file.path.split("/").every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
+      return { path: `skills/${name}/${file.path}`, size: file.size, read: () => file.read() };
+    });
+  });
+  const ofBlobs = blobs.map((blob) => {
+    const { id, size } = blob;
+    if (!isMountableBlobId(id)) throw unfit(`${JSON.stringify(id)} is not a valid blob id.`);
+    return { path: `blobs/${id}`, alias: `blobs/${id.slice("blob:".length)}`, size, read: () => blob.read() };
+  });
+  return [...ofSkills, ...ofBlobs];
+}
+
+/** Writes the files of a run. Throws as `filesOfRun` does, or for a wrong size. */
 export async function layFiles(
   directory: PrivateDirectory,
   skills: readonly MountedSkill[],
   blobs: readonly MountedBlob[],
 ): Promise<void> {
-  for (const skill of skills) {
-    if (!isSegment(skill.name)) throw unfit(`Invalid skill name: ${JSON.stringify(skill.name)}.`);
-    await layTree(join(directory.skills, skill.name), skill.files);
-  }
-  for (const blob of blobs) {
-    if (!isMountableBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
-    await layFile(blob.id, join(directory.blobs, blob.id), blob.size, blob.read());
-    symlinkSync(blob.id, join(directory.blobs, blob.id.slice("blob:".length)));
-  }
-}
-
-async function layTree(root: string, files: readonly MountedFile[]): Promise<void> {
+  const files = filesOfRun({ skills, blobs });
   const made = new Set<string>();
-  const make = (directory: string): void => {
-    if (made.has(directory)) return;
-    if (directory !== root) make(dirname(directory));
-    mkdirSync(directory, { mode: 0o700 });
-    made.add(directory);
+  const make = (place: string): void => {
+    if (place === directory.skills || place === directory.blobs || made.has(place)) return;
+    make(dirname(place));
+    mkdirSync(place, { mode: 0o700 });
+    made.add(place);
   };
-  make(root);
-  for (const file of files) {
-    const segments = file.path.split("/");
-    if (!segments.every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
-    const path = join(root, ...segments);
-    make(dirname(path));
-    await layFile(file.path, path, file.size, file.read());
+  for (const { name } of skills) make(join(directory.skills, name));
+  for (const { path, alias, size, read } of files) {
+    const place = join(directory.path, path);
+    make(dirname(place));
+    await layFile(path, place, size, read());
+    if (alias !== undefined) symlinkSync(basename(path), join(directory.path, alias));
   }
-  for (const directory of made) chmodSync(directory, 0o555);
+  for (const place of made) chmodSync(place, 0o555);
 }
 
 /** Synchronous writes: the thread pool would take longer than the disk. */
@@ -130,11 +144,11 @@ async function layFile(label: string, path: string, size: number, content: Async
 }
 
 /** Whether a name is one segment of a path. */
-export function isSegment(name: string): boolean {
+function isSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= 255;
 }
 
-export function isMountableBlobId(id: string): boolean {
+function isMountableBlobId(id: string): boolean {
   return /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);
 }
 

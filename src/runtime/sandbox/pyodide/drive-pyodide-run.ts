@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { isMountableBlobId, isSegment, unfit } from "../directory/private-directory.ts";
+import { type RunFile, filesOfRun, unfit } from "../directory/private-directory.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { type Frame, FrameFault, createFrameRateLimiter, sendFrame } from "../frames.ts";
@@ -35,7 +35,7 @@ const graceMs = 2_000;
 export async function drivePyodideRun(
   child: PyodideProcess,
   run: SandboxRun,
-  files: readonly LaidFile[],
+  files: readonly RunFile[],
   host: RunHost,
   signal: AbortSignal,
   { clock, log }: { clock: Clock; log: Log },
@@ -163,38 +163,19 @@ function judge(
   return { type: "crashed", detail: "The program exited without a result." };
 }
 
-/** A file of a run, by its path in the sandbox. */
-export interface LaidFile {
-  readonly path: string;
-  /** A second path. */
-  readonly alias?: string;
-  readonly size: number;
-  readonly read: () => AsyncIterable<Uint8Array>;
-}
-
 const mostPathBytes = 4_096;
 
-/** The files of all skills, and the blobs. Throws for an invalid name or a duplicate path. */
-export function sandboxFilesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): LaidFile[] {
-  const files: LaidFile[] = [];
-  for (const { name, files: own } of skills) {
-    if (!isSegment(name)) throw unfit(`Invalid skill name: ${JSON.stringify(name)}.`);
-    for (const file of own) {
-      if (!file.path.split("/").every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
-      files.push({ path: `/skills/${name}/${file.path}`, size: file.size, read: () => file.read() });
-    }
-  }
-  for (const blob of blobs) {
-    if (!isMountableBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
-    const alias = `/blobs/${blob.id.slice("blob:".length)}`;
-    files.push({ path: `/blobs/${blob.id}`, alias, size: blob.size, read: () => blob.read() });
-  }
+/** The files of a run, with their paths in the sandbox. Throws for an invalid name or a duplicate path. */
+export function sandboxFilesOf(run: Pick<SandboxRun, "skills" | "blobs">): readonly RunFile[] {
+  const files = filesOfRun(run).map(({ path, alias, ...file }) => {
+    return { ...file, path: `/${path}`, ...(alias !== undefined && { alias: `/${alias}` }) };
+  });
   checkPlaces(files);
   return files;
 }
 
 /** Sends files. Throws if one cannot be read or has a wrong size: then the run must not start. */
-export async function sendFiles(stream: Writable, files: readonly LaidFile[]): Promise<void> {
+export async function sendFiles(stream: Writable, files: readonly RunFile[]): Promise<void> {
   for (const { path, alias, size, read } of files) {
     sendFrame(stream, { type: "file", path, ...(alias === undefined ? {} : { alias }), bytes: size });
     let sent = 0;
@@ -208,7 +189,7 @@ export async function sendFiles(stream: Writable, files: readonly LaidFile[]): P
   }
 }
 
-function checkPlaces(files: readonly LaidFile[]): void {
+function checkPlaces(files: readonly RunFile[]): void {
   const taken = new Set<string>();
   const directories = new Set<string>();
   for (const { path } of files) {
