@@ -69,12 +69,6 @@ export function diskBlobs(directory: string, options: DiskBlobOptions = {}): Blo
   return new DiskBlobs(directory, options);
 }
 
-interface FoundBlob {
-  readonly layout: DiskLayout;
-  readonly key: string;
-  readonly record: BlobRecord;
-}
-
 class DiskBlobs implements BlobStore, BlobUpkeep {
   readonly #directory: string;
   readonly #settings: Required<BlobOptions>;
@@ -221,7 +215,7 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
     return (this.#place = new DiskPlace(makeDiskLayout(this.#directory), { ...this.#placeOptions, token }));
   }
 
-  #find(owner: string, id: string): FoundBlob {
+  #find(owner: string, id: string) {
     this.#assertOpen();
     const key = toKey(id);
     const layout = key === undefined ? undefined : this.#readable();

@@ -126,12 +126,6 @@ export function callersOf({ skill: own, mounts }: RunSpec, { skills }: Pick<RunC
   return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];
 }
 
-/** A call of a skill that code can make. */
-interface SkillCall {
-  readonly by: () => Promise<readonly Caller[]>;
-  readonly skill: Skill;
-}
-
 interface Requested {
   readonly request: FullTrustRequest;
   readonly isCall: boolean;
@@ -160,11 +154,7 @@ async function* requestsOf(
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
     for (const calledBy of outer)
-      yield {
-        request: trustRequest(version, caller, { needs, calledBy, signal }),
-        isCall: false,
-        program,
-      };
+      yield { request: trustRequest(version, caller, { needs, calledBy, signal }), isCall: false, program };
   }
   const callers = callersOf(spec, caller);
   // Their code becomes part of the run without a call.
@@ -174,10 +164,7 @@ async function* requestsOf(
     const about = { needs: noCapabilities, calledBy: callers[0], signal } as const;
     yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false, program };
   }
-  const calls: SkillCall[] = spec.brokered.map((brokered) => ({
-    by: () => Promise.resolve(callers),
-    skill: find(brokered),
-  }));
+  const calls = spec.brokered.map((brokered) => ({ by: () => Promise.resolve(callers), skill: find(brokered) }));
   const seen = new Set<Skill>();
   for (const { by, skill } of calls) {
     if (!seen.has(skill)) {

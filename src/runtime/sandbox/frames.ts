@@ -100,15 +100,8 @@ function parseHeader(text: Buffer): Frame["header"] {
 
 const firstBytes = 64 * 1024;
 
-interface ByteSource {
-  /** `size` bytes, or `undefined` at the end of the stream. Throws a `FrameFault` if it ends in between. */
-  exactly(size: number): Promise<Buffer | undefined>;
-  /** Between one and `size` available bytes; `undefined` at the end. */
-  upTo(size: number): Promise<Buffer | undefined>;
-}
-
 /** Keeps the stream paused: unread data stays in the pipe, and the writer blocks. */
-function pullBytes(stream: Readable): ByteSource {
+function pullBytes(stream: Readable) {
   let rest: Buffer = Buffer.alloc(0);
   // Node discards unread data of a child that exited unless there is a listener, even while nothing is awaited.
   stream.on("readable", () => undefined);
@@ -126,8 +119,10 @@ function pullBytes(stream: Readable): ByteSource {
   }
 
   return {
+    /** Between one and `size` available bytes; `undefined` at the end. */
     upTo,
-    async exactly(size) {
+    /** `size` bytes, or `undefined` at the end of the stream. Throws a `FrameFault` if it ends in between. */
+    async exactly(size: number): Promise<Buffer | undefined> {
       // One buffer, not a list: a list of one-byte chunks would take a hundred times the memory. At most twice what has arrived.
       let whole = Buffer.allocUnsafe(Math.min(size, firstBytes));
       for (let at = 0; at < size;) {

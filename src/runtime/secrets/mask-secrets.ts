@@ -102,16 +102,11 @@ const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number
 /** Shorter prefixes reveal nothing. */
 const shortestBeginning = 4;
 
-interface Range {
-  from: number;
-  readonly to: number;
-}
-
 /** Offsets are from the start of the stream. */
 function openStream(needles: Needles): MaskedStream & { readonly masked: boolean } {
   const finder = findNeedles(needles);
   /** Found and not yet written; ordered and disjoint. */
-  const ranges: Range[] = [];
+  const ranges: { readonly from: number; readonly to: number }[] = [];
   let buffered: Buffer = Buffer.alloc(0);
   /** Everything before is written or masked; `buffered` starts here. */
   let written = 0;

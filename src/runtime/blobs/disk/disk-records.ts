@@ -58,13 +58,10 @@ export function readRecord(layout: DiskLayout, key: string): BlobRecord | undefi
   }
 }
 
-interface FoundRecord {
-  readonly key: string;
-  readonly record: BlobRecord | undefined;
-}
-
 /** Iterates over all records and yields to the event loop between directories. */
-export async function* everyRecord(layout: DiskLayout): AsyncGenerator<FoundRecord> {
+export async function* everyRecord(
+  layout: DiskLayout,
+): AsyncGenerator<{ readonly key: string; readonly record: BlobRecord | undefined }> {
   for (const { names } of everyShard(layout.records)) {
     yield* names.filter((key) => keyPattern.test(key)).map((key) => ({ key, record: readRecord(layout, key) }));
     await setImmediate();

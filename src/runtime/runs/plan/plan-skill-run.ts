@@ -54,13 +54,6 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
   });
 }
 
-interface CheckedArguments {
-  /** With the manifest's defaults filled in. */
-  readonly args: RunArguments;
-  /** Ids that an argument of type `blob` names. */
-  readonly blobs: readonly string[];
-}
-
 const nothingToMount = "none, because the skill runs on another machine";
 
 /** Calls the entrypoint of a skill, here or where it is. */
@@ -120,8 +113,12 @@ function notExecutable({ name }: Skill): SkillsError {
   });
 }
 
-/** Validates arguments against a manifest's `inputs`. Throws VALIDATION_ERROR that lists every violation. */
-function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"]): CheckedArguments {
+/** Validates arguments against a manifest's `inputs`, and fills in its defaults; `blobs`: the ids that an argument of type `blob` names. Throws VALIDATION_ERROR that lists every violation. */
+function checkArgs(
+  tool: string,
+  args: RunArguments,
+  inputs: Manifest["inputs"],
+): { readonly args: RunArguments; readonly blobs: readonly string[] } {
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);
   const names = declared.map(([name]) => name);

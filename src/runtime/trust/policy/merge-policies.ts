@@ -106,15 +106,8 @@ function strictness(name: SettingName, value: PolicySettings[SettingName]): numb
   return (settings[name].values as readonly unknown[]).indexOf(value);
 }
 
-interface GivenGrant {
-  readonly grant: PolicyGrant;
-  readonly layer: PolicyLayer;
-  /** Among those of the file. */
-  readonly index: number;
-}
-
 /** Grants of the organisation, and of the configuration unless the organisation limits approvals. */
-function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
+function grantsIn(layers: readonly PolicyLayer[]) {
   const organisation = layers.filter(({ origin }) => origin === "organisation");
   const isFree = effectiveSettings(organisation).approvals.value === "everywhere";
   return layers
