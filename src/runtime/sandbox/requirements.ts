@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { mkdir, writeFile } from "node:fs/promises";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -140,10 +141,11 @@ const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
  * a package's code. The installer gets a new file with the parsed requirements only.
  */
 export function parseRequirements(bytes: Uint8Array): ParsedRequirements {
-  const text = decode(bytes);
-  if (text === undefined) {
+  if (bytes.length > greatestFile || !isUtf8(bytes))
     return { requirements: [], faults: [{ line: 1, why: "the file is not UTF-8 text, or exceeds 64 KiB" }] };
-  }
+  const text = Buffer.from(bytes)
+    .toString()
+    .replace(/^\uFEFF/, "");
   const requirements: string[] = [];
   const faults: RequirementFault[] = [];
   for (const { line, content } of joinLines(text)) {
@@ -154,14 +156,8 @@ export function parseRequirements(bytes: Uint8Array): ParsedRequirements {
   return { requirements, faults };
 }
 
-function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.length > greatestFile) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined; // Reported by the caller.
-  }
-}
+const notAllowed =
+  "only a name with optional versions is allowed, such as requests>=2.31: no options, URLs, paths and environment variables";
 
 /** A backslash at the end continues a line, except in a comment. */
 function* joinLines(text: string): Generator<{ line: number; content: string }> {
@@ -180,17 +176,14 @@ function* joinLines(text: string): Generator<{ line: number; content: string }> 
 }
 
 function parseLine(content: string): { readonly requirement: string } | { readonly why: string } {
-  if (content.length > longestLine) return { why: `the line exceeds ${longestLine} characters` };
+  if (content.length > longestLine) return { why: "the line is too long" };
   // Collapse whitespace, which prevents backtracking.
   const words = content.replaceAll(/[ \t]+/g, " ").trim();
   if (words === "") return { requirement: "" };
   const [plain = "", ...options] = words.split(/ (?=-)/);
-  if (plain.length > longestRequirement) return { why: `the requirement exceeds ${longestRequirement} characters` };
-  if (plain.startsWith("-")) return { why: "options are not allowed in the requirements of a skill" };
-  const strange = options.find((option) => !hash.test(option.trim()));
-  if (strange !== undefined) return { why: "only --hash=sha256:… may follow a requirement" };
-  if (/:\/\/|@|^[./\\]|\$/.test(plain))
-    return { why: "URLs, paths and environment variables are not allowed, only names and versions" };
-  if (!requirement.test(plain)) return { why: "not a name with optional versions, such as requests>=2.31" };
+  if (plain.length > longestRequirement) return { why: "the requirement is too long" };
+  if (!options.every((option) => hash.test(option.trim())))
+    return { why: "only --hash=sha256:… may follow a requirement" };
+  if (!requirement.test(plain)) return { why: notAllowed };
   return { requirement: [plain, ...options.map((option) => option.trim())].join(" ") };
 }

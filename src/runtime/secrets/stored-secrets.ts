@@ -64,20 +64,19 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
       });
       if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
       if (asked.failed) {
+        const how = asked.timedOut
+          ? "timed out"
+          : asked.isMaxBuffer
+            ? "the value exceeds 64 KiB"
+            : `exit code ${asked.exitCode}`;
         // Without the cause, which contains the program's output.
-        const message = `Reading ${name} for the skill ${skill} from the keychain failed${why(asked)}.`;
+        const message = `Reading ${name} for the skill ${skill} from the keychain failed (${how}); it may be locked.`;
         throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
       }
       const value = keychain.endsLine ? asked.stdout.replace(/\n$/, "") : asked.stdout;
       return value === "" ? undefined : value;
     },
   };
-}
-
-function why(asked: { timedOut: boolean; isMaxBuffer: boolean; exitCode?: number }): string {
-  if (asked.timedOut) return ": timed out after two minutes";
-  if (asked.isMaxBuffer) return ": the value exceeds 64 KiB";
-  return asked.exitCode === undefined ? "" : ` (exit code ${asked.exitCode}); it may be locked`;
 }
 
 const greatestFile = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Stats, constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { systemCode } from "../../base/failures/system-error.ts";
@@ -89,7 +89,18 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
       await refusalOfDisk(path, async () => {
         const directory = holdDirectory(locate(segments.join("/") || ".", "written", path));
         try {
-          await writeIn(directory.path, name, { path, content, overwrite, signal });
+          const target = join(directory.path, name);
+          const there = lstatSync(target, { throwIfNoEntry: false });
+          if (there !== undefined && !overwrite) throw fileTaken(path);
+          if (there !== undefined && !there.isFile()) throw notInProject(path, "is not a regular file");
+          const temporary = join(directory.path, `.${name.slice(0, 60)}.${randomBytes(6).toString("hex")}.tmp`);
+          try {
+            await writeNew(temporary, content, signal, there && there.mode & 0o777);
+            if (overwrite) renameSync(temporary, target);
+            else moveToNew(temporary, target, path);
+          } finally {
+            rmSync(temporary, { force: true });
+          }
         } finally {
           directory.close();
         }
@@ -98,34 +109,21 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
   };
 }
 
-interface Writing {
-  readonly path: string;
-  readonly content: AsyncIterable<Uint8Array>;
-  readonly overwrite: boolean;
-  readonly signal: AbortSignal;
-}
-
-async function writeIn(directory: string, name: string, { path, content, overwrite, signal }: Writing): Promise<void> {
-  const target = join(directory, name);
-  const there = lstatSync(target, { throwIfNoEntry: false });
-  if (there !== undefined && !overwrite) throw fileTaken(path);
-  if (there !== undefined && !there.isFile()) throw notInProject(path, "is not a regular file");
-  const temporary = join(directory, `.${name.slice(0, 60)}.${randomBytes(6).toString("hex")}.tmp`);
-  const handle = await open(temporary, createFlags, createMode);
+async function writeNew(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  mode: number | undefined,
+): Promise<void> {
+  const handle = await open(file, createFlags, createMode);
   try {
-    try {
-      for await (const chunk of content) {
-        signal.throwIfAborted();
-        await handle.writeFile(chunk);
-      }
-      if (there !== undefined) await handle.chmod(there.mode & 0o777);
-    } finally {
-      await handle.close();
+    for await (const chunk of content) {
+      signal.throwIfAborted();
+      await handle.writeFile(chunk);
     }
-    if (overwrite) renameSync(temporary, target);
-    else moveToNew(temporary, target, path);
+    if (mode !== undefined) await handle.chmod(mode);
   } finally {
-    rmSync(temporary, { force: true });
+    await handle.close();
   }
 }
 
@@ -134,16 +132,11 @@ function moveToNew(from: string, to: string, path: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (systemCode(error) === "EEXIST") throw fileTaken(path);
-    // A file system without hard links.
-    if (isThere(to)) throw fileTaken(path);
+    // Otherwise a file system without hard links.
+    const isThere = systemCode(error) === "EEXIST" || lstatSync(to, { throwIfNoEntry: false }) !== undefined;
+    if (isThere) throw fileTaken(path);
     renameSync(from, to);
   }
-}
-
-function isThere(path: string): boolean {
-  const stats: Stats | undefined = lstatSync(path, { throwIfNoEntry: false });
-  return stats !== undefined;
 }
 
 async function* chunksOf(handle: FileHandle, path: string): AsyncGenerator<Uint8Array> {
@@ -232,34 +225,32 @@ async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } catch (error) {
-    if (isSkillsError(error)) {
-      // The file was replaced by a link after the check.
-      throw error.code === "UNREADABLE" ? notInProject(path, "was replaced while it was being opened") : error;
+    // The file was replaced by a link after the check.
+    const code = isSkillsError(error) && error.code === "UNREADABLE" ? "ENOENT" : systemCode(error);
+    if (unfit[code] !== undefined) throw notInProject(path, unfit[code]);
+    if (code === "ENOSPC" || code === "EDQUOT") {
+      const message = `Cannot write ${JSON.stringify(path)} of the project: the disk is full.`;
+      const hint = "The user has to free space on the project's disk.";
+      throw new SkillsError("QUOTA_EXCEEDED", message, { cause: error, facts: { limit: "disk", hint } });
     }
-    const code = systemCode(error);
-    const reason = reasons[code];
-    if (reason !== undefined) throw reason(JSON.stringify(path), error);
-    if (code === "ENOENT" || code === "ENOTDIR") throw notInProject(path, "was replaced while it was being opened");
-    if (code === "ENAMETOOLONG") throw notInProject(path, "is too long for this file system");
-    if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR") throw notInProject(path, "is not a regular file");
-    throw error;
+    if (reasons[code] === undefined) throw error;
+    const message = `Cannot use ${JSON.stringify(path)} of the project: ${reasons[code]}.`;
+    throw new SkillsError("PERMISSION_DENIED", message, { cause: error });
   }
 }
 
 const longestShown = 133;
 
-const denied = (why: string) => (path: string, cause: unknown) =>
-  new SkillsError("PERMISSION_DENIED", `Cannot use ${path} of the project: ${why}.`, { cause });
-const full = (path: string, cause: unknown) =>
-  new SkillsError("QUOTA_EXCEEDED", `Cannot write ${path} of the project: the disk is full.`, {
-    cause,
-    facts: { limit: "disk", hint: "The user has to free space on the project's disk." },
-  });
-
-const reasons: Readonly<Record<string, (path: string, cause: unknown) => SkillsError>> = {
-  EACCES: denied("permission denied"),
-  EPERM: denied("the operation is not permitted"),
-  EROFS: denied("the file system is read-only"),
-  ENOSPC: full,
-  EDQUOT: full,
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "the operation is not permitted",
+  EROFS: "the file system is read-only",
+};
+const unfit: Readonly<Record<string, string>> = {
+  ENOENT: "was replaced while it was being opened",
+  ENOTDIR: "was replaced while it was being opened",
+  ENAMETOOLONG: "is too long for this file system",
+  ELOOP: "is not a regular file",
+  ENXIO: "is not a regular file",
+  EISDIR: "is not a regular file",
 };

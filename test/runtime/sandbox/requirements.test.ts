@@ -345,7 +345,7 @@ describe.skipIf(python === undefined)("with any installer", () => {
   test("rejects a file with options before it starts a process", async () => {
     const installing = install("good\n--index-url https://evil.example/simple\n-e .\n", { python: "/nowhere" });
     await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
-    await expect(installing).rejects.toThrow(/line 2: options are not allowed.*; line 3: options/);
+    await expect(installing).rejects.toThrow(/line 2: only a name .*no options.*; line 3: only/);
     expect(existsSync(cache)).toBe(false);
   });
 

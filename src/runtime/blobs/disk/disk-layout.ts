@@ -141,27 +141,24 @@ const free = "Free disk space, for example with acp-skills blobs sweep or acp-sk
 const mend = "Fix the directory (acp-skills doctor shows it); no restart is needed.";
 
 /** Reasons for the system error codes of an unusable directory. Any other code is an internal error. */
-const reasons: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
-  ENOSPC: { reason: "the disk is full", hint: free },
-  EDQUOT: { reason: "the disk quota of this user is exceeded", hint: free },
-  EROFS: { reason: "the file system is read-only", hint: mend },
-  EACCES: { reason: "permission is denied in their directory", hint: mend },
-  EPERM: { reason: "the operation is not permitted in their directory", hint: mend },
-  ENOENT: { reason: "their directory does not exist", hint: "Try again: it is recreated if possible." },
-  ENOTDIR: { reason: "a file is in the place of their directory", hint: mend },
-  EEXIST: { reason: "a file is in the place of their directory", hint: mend },
-  ESTALE: { reason: "the disk that contains their directory is gone", hint: mend },
-  ENODEV: { reason: "the disk that contains their directory is gone", hint: mend },
-  EIO: { reason: "the disk reports an I/O error", hint: mend },
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota of this user is exceeded",
+  EROFS: "the file system is read-only",
+  EACCES: "permission is denied in their directory",
+  EPERM: "the operation is not permitted in their directory",
+  ENOENT: "their directory does not exist",
+  ENOTDIR: "a file is in the place of their directory",
+  EEXIST: "a file is in the place of their directory",
+  ESTALE: "the disk that contains their directory is gone",
+  ENODEV: "the disk that contains their directory is gone",
+  EIO: "the disk reports an I/O error",
 };
 
 /** The message contains no path of this machine, because callers of tools read it. */
-function unusablePlace(
-  doing: Doing,
-  reason: string,
-  { hint = mend, cause }: { hint?: string; cause?: unknown } = {},
-): SkillsError {
+function unusablePlace(doing: Doing, reason: string, cause: unknown): SkillsError {
   const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
+  const hint = isFull(cause) ? free : mend;
   return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, {
     cause,
     facts: { limit: "disk", hint, reason },
@@ -180,14 +177,14 @@ export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promi
 /** Keeps `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
 export function diskFailure(doing: Doing, error: unknown): unknown {
   if (error instanceof SourceFailure) return error.cause;
-  if (error instanceof PlaceFault) return unusablePlace(doing, error.message, { cause: error });
+  if (error instanceof PlaceFault) return unusablePlace(doing, error.message, error);
   if (isSkillsError(error)) return error;
   const code = systemCode(error) || "unknown";
   if (code === "EMFILE" || code === "ENFILE") {
     const message = `Blobs cannot be ${doing}: too many files are open.`;
     return new SkillsError("RUNTIME_BUSY", message, { cause: error, facts: { hint: "Try again later." } });
   }
-  const known = reasons[code];
-  if (known !== undefined) return unusablePlace(doing, known.reason, { hint: known.hint, cause: error });
+  const reason = reasons[code];
+  if (reason !== undefined) return unusablePlace(doing, reason, error);
   return new SkillsError("INTERNAL", `The blob store failed (${code}).`, { cause: error, facts: { system: code } });
 }

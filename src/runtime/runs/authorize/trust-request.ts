@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { isSkillsError } from "../../../base/errors.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import type { SkillSource } from "../../../skills/files.ts";
@@ -89,19 +90,10 @@ function* copyTexts(
     const isShort = size <= Math.min(maxTextBytes, room);
     const bytes = isShort ? readPlannedFile(source, directory, file) : undefined;
     if (isShort && bytes === undefined) throw skillChanged(name, path);
-    const text = bytes && toText(bytes);
+    const text = bytes && isUtf8(bytes) && !bytes.includes(0) ? Buffer.from(bytes).toString() : undefined;
     if (text !== undefined) room -= size;
     copies.push({ path, sha256, ...(text !== undefined && { text }) });
     yield;
-  }
-}
-
-function toText(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined; // Not text.
   }
 }
 
