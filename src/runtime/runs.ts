@@ -33,7 +33,7 @@ import {
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
 import { createHistory } from "./runs/record.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
-import { type RunQueueOptions, createRunQueue } from "./runs/run-queue.ts";
+import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
 import type { RunStore } from "./runs/run-store.ts";
 
@@ -91,14 +91,14 @@ export class Runs {
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
   /** They wait for another machine and take no processor, so they keep nobody else waiting. */
-  readonly #invocations = createRunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
+  readonly #invocations = new RunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
   /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
   readonly notice: ReturnType<typeof createGrantPins> | undefined;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
-    this.#queue = createRunQueue(options);
+    this.#queue = new RunQueue(options);
     this.notice = options.configured.isEmpty ? undefined : createGrantPins(options.configured);
   }
 

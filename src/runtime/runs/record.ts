@@ -70,40 +70,38 @@ export function createHistory(
   };
 }
 
-/** How much one run may store as blobs, together with the skills that it calls. */
-export interface BlobBudget {
-  /** Passes the content on to `put`, counted. Throws QUOTA_EXCEEDED beyond the budget; content that was not stored does not count. */
-  readonly keep: (
-    content: AsyncIterable<Uint8Array>,
-    put: (content: AsyncIterable<Uint8Array>) => Promise<StoredBlob>,
-  ) => Promise<StoredBlob>;
-}
+/**
+ * How much one run may store as blobs, together with the skills that it calls: passes the content on to `put`, counted. Throws
+ * QUOTA_EXCEEDED beyond the budget; content that was not stored does not count.
+ */
+export type BlobBudget = (
+  content: AsyncIterable<Uint8Array>,
+  put: (content: AsyncIterable<Uint8Array>) => Promise<StoredBlob>,
+) => Promise<StoredBlob>;
 
 export function createBlobBudget(limits: { readonly maxBytes: number; readonly maxBlobs: number }): BlobBudget {
   const { maxBytes, maxBlobs } = limits;
   let bytes = 0;
   let blobs = 0;
-  return {
-    async keep(content, put) {
-      if (blobs >= maxBlobs) throw quotaExceeded("run", limits);
-      blobs += 1;
-      let counted = 0;
-      async function* count(): AsyncGenerator<Uint8Array> {
-        for await (const chunk of content) {
-          counted += chunk.length;
-          bytes += chunk.length;
-          if (bytes > maxBytes) throw quotaExceeded("run", limits);
-          yield chunk;
-        }
+  return async (content, put) => {
+    if (blobs >= maxBlobs) throw quotaExceeded("run", limits);
+    blobs += 1;
+    let counted = 0;
+    async function* count(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of content) {
+        counted += chunk.length;
+        bytes += chunk.length;
+        if (bytes > maxBytes) throw quotaExceeded("run", limits);
+        yield chunk;
       }
-      try {
-        return await put(count());
-      } catch (error) {
-        blobs -= 1;
-        bytes -= counted;
-        throw error;
-      }
-    },
+    }
+    try {
+      return await put(count());
+    } catch (error) {
+      blobs -= 1;
+      bytes -= counted;
+      throw error;
+    }
   };
 }
 
@@ -122,19 +120,18 @@ export interface RunRecord {
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
-interface RecordOptions {
+/** How much of each of a script's streams is recorded; of a longer one the middle is dropped. */
+const maxStreamBytes = 8 * 1024 * 1024;
+
+export function recordRun(options: {
   readonly spec: RunSpec;
   readonly caller: Pick<RunCaller, "owner" | "blobs">;
   readonly mask: Mask;
   readonly callSkill: RunHost["callSkill"];
   readonly budget: BlobBudget;
   readonly notify: (step: RunStep) => void;
-}
-
-/** How much of each of a script's streams is recorded; of a longer one the middle is dropped. */
-const maxStreamBytes = 8 * 1024 * 1024;
-
-export function recordRun({ spec, caller, mask, callSkill, budget, notify }: RecordOptions): RunRecord {
+}): RunRecord {
+  const { spec, caller, mask, callSkill, budget, notify } = options;
   const { owner, blobs: store } = caller;
   const printed = createBoundedBytes(maxLogBytes);
   const scriptStreams = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
@@ -153,7 +150,7 @@ export function recordRun({ spec, caller, mask, callSkill, budget, notify }: Rec
   }
 
   async function keep(kind: string, content: AsyncIterable<Uint8Array>, path?: string): Promise<string> {
-    const { id, size } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
+    const { id, size } = await budget(mask.iterable(content), (counted) => store.put(owner, kind, counted));
     blobs.push(id);
     notify({ type: "blob_kept", blobId: id, kind, sizeBytes: size, ...(path !== undefined && { path }) });
     return id;

@@ -1,77 +1,76 @@
 import { SkillsError } from "../../base/errors.ts";
 
-/** Admits a few runs at a time, owners in turn (round robin). */
-export interface RunQueue {
-  /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when there is no place, and with the reason of `signal`.
-   * Who has a place keeps it: `admitted` is called at once with how many runs are running or queued before it, 0 if it has its turn.
-   */
-  enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void>;
-}
-
 export interface RunQueueOptions {
   readonly concurrency: number;
   /** How many runs of all owners may wait; of one owner, at most as many as there are places left for others. */
   readonly maxWaiting: number;
 }
 
-export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
-  /** Owners in the order of their next turn; no list is empty. */
-  const waiting = new Map<string, (() => void)[]>();
-  let count = 0;
-  let running = 0;
+/** Admits a few runs at a time, owners in turn (round robin). */
+export class RunQueue {
+  readonly #options: RunQueueOptions;
+  /** Owners in the order of their next turn, with what admits their runs; no list is empty. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #count = 0;
+  #running = 0;
 
-  /** A turn; ending it twice gives no second one to others. */
-  function takeTurn(): () => void {
-    running += 1;
+  constructor(options: RunQueueOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when there is no place, and with the reason of `signal`.
+   * Who has a place keeps it: `admitted` is called at once with how many runs are running or queued before it, 0 if it has its turn.
+   */
+  async enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void> {
+    signal.throwIfAborted();
+    const line = this.#waiting.get(owner) ?? [];
+    if (this.#running < this.#options.concurrency) {
+      admitted?.(0);
+      return this.#takeTurn();
+    }
+    if (line.length >= this.#options.maxWaiting - this.#count) throw busy(this.#count);
+    admitted?.(this.#running + this.#count);
+    return await new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#remove(owner, admit);
+        reject(signal.reason as Error);
+      };
+      const admit = (): void => {
+        signal.removeEventListener("abort", giveUp);
+        resolve(this.#takeTurn());
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#waiting.set(owner, [...line, admit]);
+      this.#count += 1;
+    });
+  }
+
+  /** Ending a turn twice gives no second one to others. */
+  #takeTurn(): () => void {
+    this.#running += 1;
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      running -= 1;
-      const [owner, [next] = []] = waiting.entries().next().value ?? [];
-      if (owner === undefined || next === undefined) return;
+      this.#running -= 1;
+      const [owner = "", [next] = []] = this.#waiting.entries().next().value ?? [];
+      if (next === undefined) return;
       // An owner who had a turn goes to the end of the line.
-      const rest = remove(owner, next);
-      waiting.delete(owner);
-      if (rest.length > 0) waiting.set(owner, rest);
+      const rest = this.#remove(owner, next);
+      this.#waiting.delete(owner);
+      if (rest.length > 0) this.#waiting.set(owner, rest);
       next();
     };
   }
 
-  function remove(owner: string, admit: () => void): (() => void)[] {
-    const line = waiting.get(owner) ?? [];
-    const rest = line.filter((other) => other !== admit);
-    count -= line.length - rest.length;
-    if (rest.length > 0) waiting.set(owner, rest);
-    else waiting.delete(owner);
+  #remove(owner: string, admit: () => void): (() => void)[] {
+    const rest = (this.#waiting.get(owner) ?? []).filter((other) => other !== admit);
+    this.#count -= 1;
+    if (rest.length > 0) this.#waiting.set(owner, rest);
+    else this.#waiting.delete(owner);
     return rest;
   }
-
-  return {
-    async enter(owner, signal, admitted = () => undefined) {
-      signal.throwIfAborted();
-      if (running < concurrency) {
-        admitted(0);
-        return takeTurn();
-      }
-      if ((waiting.get(owner)?.length ?? 0) >= maxWaiting - count) throw busy(count);
-      admitted(running + count);
-      return await new Promise((resolve, reject) => {
-        const giveUp = (): void => {
-          remove(owner, admit);
-          reject(signal.reason as Error);
-        };
-        const admit = (): void => {
-          signal.removeEventListener("abort", giveUp);
-          resolve(takeTurn());
-        };
-        signal.addEventListener("abort", giveUp, { once: true });
-        waiting.set(owner, [...(waiting.get(owner) ?? []), admit]);
-        count += 1;
-      });
-    },
-  };
 }
 
 function busy(count: number): SkillsError {

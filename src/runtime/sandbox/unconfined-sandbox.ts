@@ -1,19 +1,11 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { type HostDirectory, makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
+import { makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
-import {
-  type PrivateDirectory,
-  layFiles,
-  makePrivateDirectory,
-  ownRootNames,
-  ownRoots,
-  removeTree,
-} from "./directory/private-directory.ts";
-import { type Outside, type Roots, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive/drive-run.ts";
-import { type TierOptions, closableSandbox } from "./drive/sandbox-life.ts";
-import { type Python, findCommand, findPython } from "./find.ts";
+import type { Roots } from "./drive/drive-run.ts";
+import { type TierOptions, openStartingSandbox } from "./drive/sandbox-life.ts";
+import { findCommand, findPython } from "./find.ts";
 import { startSandboxProcess } from "./processes/start-sandbox-process.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 
@@ -25,7 +17,7 @@ type Options = Pick<TierOptions, "python" | "temporaryDirectory" | "clock" | "lo
  * directories are limited as usual, and its processes are killed at the end; code can evade that if it wants to.
  */
 export async function openUnconfinedSandbox(options: Options): Promise<Sandbox | Explanation> {
-  const { log, temporaryDirectory = tmpdir() } = options;
+  const { clock, log, temporaryDirectory = tmpdir() } = options;
   if (process.platform === "win32") return { reason: onWindows, fix: [] };
   const missing = missingOwnFiles();
   if (missing !== undefined) return { reason: missing, fix: [] };
@@ -34,83 +26,33 @@ export async function openUnconfinedSandbox(options: Options): Promise<Sandbox |
   if ("reason" in python) return { ...python, fix: [] };
   const host = await makeHostDirectory(python, temporaryDirectory);
   const bash = findCommand("bash", ["/bin", "/usr/bin"]) ?? null;
-  return closableSandbox(new UnconfinedSandbox(options, python, host, { bash, node: process.execPath }));
+  return openStartingSandbox({
+    tier: "none",
+    lacks: bash === null ? { "scripts in bash": "bash is not installed." } : {},
+    clock,
+    log,
+    host,
+    async start({ project }, roots) {
+      if (project?.identity !== undefined && !isSameDirectory(directoryIdentityOf(project.directory), project.identity))
+        throw directoryReplaced(project.directory);
+      const given = ["-I", "-S", "-B", "-c", launch, host.inside];
+      const command = { file: python.executable, arguments: given, user: undefined, network: false, alone: true };
+      const started = await startSandboxProcess(command, clock);
+      const { stdout, stderr } = started;
+      const kill = (): void => {
+        started.kill();
+        // A process that could not be killed, such as one of sudo, may hold their other ends.
+        for (const stream of [stdout, stderr]) stream.destroy();
+      };
+      const environment = environmentOf(roots, process.env);
+      const outside = { environment, interpreters: { bash, node: process.execPath } };
+      return { started: { ...started, kill }, outside };
+    },
+  });
 }
 
 const onWindows =
   "Code cannot run without a sandbox on Windows, because the processes that it starts could not be ended reliably.";
-
-class UnconfinedSandbox implements Sandbox {
-  readonly tier = "none";
-  readonly lacks;
-  readonly #options: Options;
-  readonly #python: Python;
-  readonly #host: HostDirectory;
-  readonly #interpreters: Outside["interpreters"];
-  #created = 0;
-
-  constructor(options: Options, python: Python, host: HostDirectory, interpreters: Outside["interpreters"]) {
-    this.#options = options;
-    this.#python = python;
-    this.#host = host;
-    this.#interpreters = interpreters;
-    this.lacks = interpreters.bash === null ? { "scripts in bash": "bash is not installed." } : {};
-  }
-
-  refuses(): undefined {
-    return undefined;
-  }
-
-  async run(...[run, host, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
-    const { project } = run;
-    if (project?.identity !== undefined && !isSameDirectory(directoryIdentityOf(project.directory), project.identity))
-      throw directoryReplaced(project.directory);
-    const directory = makePrivateDirectory(join(this.#host.path, `s${++this.#created}`), undefined, ownRootNames);
-    let started: SandboxProcess | undefined;
-    try {
-      await layFiles(directory, run.skills, run.blobs);
-      if (signal.aborted) return { type: "cancelled" };
-      const roots = ownRoots(directory, run);
-      const outside = { environment: environmentOf(roots, process.env), interpreters: this.#interpreters };
-      started = await this.#start();
-      return await driveRun(started, run, { roots, outside }, host, signal, this.#options);
-    } finally {
-      await this.#remove(directory, started);
-    }
-  }
-
-  async close(): Promise<void> {
-    await removeTree(this.#host.path);
-  }
-
-  async #start(): Promise<SandboxProcess> {
-    const launched = [this.#python.executable, "-I", "-S", "-B", "-c", launch, this.#host.inside];
-    const [file = "", ...given] = launched;
-    const command = { file, arguments: given, user: undefined, network: false, alone: true };
-    const started = await startSandboxProcess(command, this.#options.clock);
-    const { stdout, stderr } = started;
-    return {
-      ...started,
-      kill() {
-        started.kill();
-        // A process that could not be killed, such as one of sudo, may hold their other ends.
-        for (const stream of [stdout, stderr]) stream.destroy();
-      },
-    };
-  }
-
-  async #remove(directory: PrivateDirectory, started: SandboxProcess | undefined): Promise<void> {
-    if (started !== undefined) {
-      const cancel = this.#options.clock.after(supervisorGraceMs, () => started.kill());
-      await started.exited;
-      cancel();
-      started.release();
-    }
-    await directory.remove().catch((error: unknown) => {
-      this.#options.log("warning", `${directory.path} could not be removed: ${String(error)}`);
-    });
-  }
-}
 
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import unconfined; unconfined.main()";
 

@@ -55,12 +55,7 @@ export class Decisions {
     return scope === "everywhere" ? approvals : ofRepository(approvals, this.#options.repositoryAt(scope.project));
   }
 
-  /** A block of a skill of a project is in that project's scope, which may have been another directory above the skill then. */
-  async isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
-    return (await this.blockedOf([subject], stored, policy)).has(subject);
-  }
-
-  /** Those that are blocked. */
+  /** Those that are blocked. A block of a skill of a project is in that project's scope, which may have been another directory above it then. */
   async blockedOf<Skill extends Versionless>(
     subjects: readonly Skill[],
     stored: readonly Approvals[],
@@ -229,23 +224,23 @@ function memoized<Result>(find: (key: string) => Result): (key: string) => Resul
   };
 }
 
-/** What was decided in one session. */
-interface SessionTrust {
-  readonly grants: Grant[];
-  /** Projects whose skills may be read. */
-  readonly projects: Set<string>;
-  /** Directories of skills that a person invoked. */
-  readonly consents: Set<string>;
-  /** By what was asked about, whatever its bytes are: a "not now" for the whole session, a missing answer until the next prompt. */
-  readonly refused: LimitedMap<string, Reply>;
-  /** How many answers were not a yes since the last prompt. */
-  refusals: number;
-  /** Projects that may be read until the next prompt. */
-  readonly readable: Set<string>;
-}
-
 const maxSessions = 1_000;
 const maxRefused = 1_000;
+
+/** What was decided in one session. */
+class SessionTrust {
+  readonly grants: Grant[] = [];
+  /** Projects whose skills may be read. */
+  readonly projects = new Set<string>();
+  /** Directories of skills that a person invoked. */
+  readonly consents = new Set<string>();
+  /** By what was asked about, whatever its bytes are: a "not now" for the whole session, a missing answer until the next prompt. */
+  readonly refused = new LimitedMap<string, Reply>(maxRefused);
+  /** How many answers were not a yes since the last prompt. */
+  refusals = 0;
+  /** Projects that may be read until the next prompt. */
+  readonly readable = new Set<string>();
+}
 
 /** What was decided in the sessions of this process, by their owners. Of too many the oldest is forgotten, and asked again. */
 class SessionTrusts extends LimitedMap<string, SessionTrust> {
@@ -254,16 +249,7 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
   }
 
   of(owner: string): SessionTrust {
-    const known = this.get(owner);
-    if (known !== undefined) return known;
-    const session: SessionTrust = {
-      grants: [],
-      projects: new Set(),
-      consents: new Set(),
-      refused: new LimitedMap(maxRefused),
-      refusals: 0,
-      readable: new Set(),
-    };
+    const session = this.get(owner) ?? new SessionTrust();
     this.set(owner, session);
     return session;
   }

@@ -42,7 +42,7 @@ export class ReadApproval implements ApprovalRequest {
     const refusal = policy.denies(skill, noCapabilities);
     if (refusal !== undefined) return { allowed: false, ...refusal };
     const stored = await decisions.stored(this.asker.directory, policy);
-    if (await decisions.isBlocked(skill, stored, policy)) return blocked(skill);
+    if ((await decisions.blockedOf([skill], stored, policy)).size > 0) return blocked(skill);
     if (skill.isOwn) return { allowed: true, by: "own" };
     // Only a person names sources, and thereby whose instructions models read.
     if (skill.origin !== undefined) return { allowed: true, by: "source" };

@@ -134,7 +134,7 @@ export async function decideRun(
   const refusal = policy.denies(subject, needs);
   if (refusal !== undefined) return { allowed: false, ...refusal };
   const stored = await decisions.stored(asker.directory, policy);
-  if (await decisions.isBlocked(subject, stored, policy)) return blocked(subject);
+  if ((await decisions.blockedOf([subject], stored, policy)).size > 0) return blocked(subject);
   // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
   const isFree = policy.runs === "sandbox" && subject.origin === undefined;
   if (isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };

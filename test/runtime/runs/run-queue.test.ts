@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createRunQueue } from "../../../src/runtime/runs/run-queue.ts";
+import { RunQueue } from "../../../src/runtime/runs/run-queue.ts";
 
 const never = new AbortController().signal;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("admits up to the concurrency limit, owners in turn", async () => {
-  const queue = createRunQueue({ concurrency: 1, maxWaiting: 10 });
+  const queue = new RunQueue({ concurrency: 1, maxWaiting: 10 });
   const order: string[] = [];
   const leaves: (() => void)[] = [];
   const enter = (owner: string, name: string) =>
@@ -26,7 +26,7 @@ test("admits up to the concurrency limit, owners in turn", async () => {
 });
 
 test("refuses with RUNTIME_BUSY when full, until a queued run leaves", async () => {
-  const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
+  const queue = new RunQueue({ concurrency: 1, maxWaiting: 1 });
   const leave = await queue.enter("a", never);
   const controller = new AbortController();
   const waiting = queue.enter("b", controller.signal);
@@ -43,12 +43,12 @@ test("refuses with RUNTIME_BUSY when full, until a queued run leaves", async () 
 });
 
 test("does not admit a run whose signal is aborted already", async () => {
-  const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
+  const queue = new RunQueue({ concurrency: 1, maxWaiting: 1 });
   await expect(queue.enter("a", AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
 });
 
 test("an owner who fills the queue does not keep others out", async () => {
-  const queue = createRunQueue({ concurrency: 1, maxWaiting: 3 });
+  const queue = new RunQueue({ concurrency: 1, maxWaiting: 3 });
   const leave = await queue.enter("a", never);
   const [first, second, third] = [1, 2, 3].map(() => queue.enter("a", never));
   const other = queue.enter("b", never);
@@ -63,7 +63,7 @@ test("an owner who fills the queue does not keep others out", async () => {
 });
 
 test("who was admitted keeps its place, and learns at once how many are before it", async () => {
-  const queue = createRunQueue({ concurrency: 1, maxWaiting: 8 });
+  const queue = new RunQueue({ concurrency: 1, maxWaiting: 8 });
   const places: string[] = [];
   const told = (owner: string) => (behind: number) => places.push(`${owner} behind ${behind}`);
   const enter = async (owner: string): Promise<void> => (await queue.enter(owner, never, told(owner)))();

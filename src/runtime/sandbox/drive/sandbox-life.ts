@@ -1,10 +1,14 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { Server } from "node:net";
+import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { spawnProcess } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
-import type { Ability, RunEnd, RunNeeds, Sandbox, Tier } from "../../sandbox.ts";
+import type { HostDirectory } from "../directory/host-directory.ts";
+import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
+import type { Ability, RunEnd, RunNeeds, Sandbox, SandboxRun, Tier } from "../../sandbox.ts";
+import { type Outside, type Roots, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive-run.ts";
 
 /** What a tier is opened with. */
 export interface TierOptions {
@@ -86,6 +90,49 @@ export function closableSandbox(tier: Sandbox): Sandbox {
     },
     close: () => (closed ??= end()),
   };
+}
+
+/** A tier in which each run starts a process of its own, with a directory of its own. */
+interface StartingTier extends Pick<Sandbox, "tier" | "lacks">, Pick<TierOptions, "clock" | "log"> {
+  readonly host: HostDirectory;
+  readonly start: (
+    run: SandboxRun,
+    roots: Roots,
+  ) => Promise<{ readonly started: SandboxProcess; readonly outside?: Outside }>;
+  readonly close?: () => Promise<void>;
+}
+
+export function openStartingSandbox({ tier, lacks, clock, log, host, start, close }: StartingTier): Sandbox {
+  let made = 0;
+  return closableSandbox({
+    tier,
+    lacks,
+    refuses: () => undefined,
+    async run(run, runHost, signal) {
+      const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, ownRootNames);
+      let process: SandboxProcess | undefined;
+      try {
+        await layFiles(directory, run.skills, run.blobs);
+        if (signal.aborted) return { type: "cancelled" };
+        const roots = ownRoots(directory, run);
+        const { started, outside } = await start(run, roots);
+        process = started;
+        return await driveRun(started, run, { roots, outside }, runHost, signal, { clock, log });
+      } finally {
+        const cancel = clock.after(supervisorGraceMs, () => process?.kill());
+        await process?.exited;
+        cancel();
+        process?.release();
+        await directory.remove().catch((error: unknown) => {
+          log("warning", `${directory.path} could not be removed: ${String(error)}`);
+        });
+      }
+    },
+    async close() {
+      await close?.();
+      await removeTree(host.path);
+    },
+  });
 }
 
 /** Single-use items that take long to create; some are created in advance. */

@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { packageUrl } from "../../../base/paths/location.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
-import { driveRun } from "../drive/drive-run.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
-import { type TierOptions, beyondPython, closableSandbox, lacking } from "../drive/sandbox-life.ts";
+import { type TierOptions, beyondPython, lacking, openStartingSandbox } from "../drive/sandbox-life.ts";
 import { type Python, installRemedy } from "../find.ts";
 import { openPythonTier } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
@@ -78,52 +76,24 @@ export interface SeatbeltOptions extends Pick<TierOptions, "clock" | "log"> {
 export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
   const { runtime, python, host, clock, log } = options;
   const manager = runtime.SandboxManager;
-  let made = 0;
+  const configurationFor = (places: SeatbeltPlaces): SeatbeltConfiguration =>
+    seatbeltConfiguration(places, runtime.getDefaultWritePaths());
   await manager.initialize(configurationFor({ readable: [], writable: [] }));
-
-  function configurationFor(places: SeatbeltPlaces): SeatbeltConfiguration {
-    return seatbeltConfiguration(places, runtime.getDefaultWritePaths());
-  }
-
-  async function close(): Promise<void> {
-    await manager.reset();
-    await removeTree(host.path);
-  }
-
-  async function perform(...[run, runHost, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
-    const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, ownRootNames);
-    try {
-      await layFiles(directory, run.skills, run.blobs);
-      if (signal.aborted) return { type: "cancelled" };
-      const roots = ownRoots(directory, run);
-      const { workspace, output, temporary, packages } = roots;
-      const readable = [
-        host.inside,
-        python.prefix,
-        roots.skills,
-        roots.blobs,
-        ...(packages === null ? [] : [packages]),
-      ];
-      const writable = [workspace, output, temporary];
-      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(shellWord).join(" ");
-      const { argv } = await manager.wrapWithSandboxArgv(
-        `exec ${command}`,
-        "/bin/bash",
-        configurationFor({ readable, writable }),
-      );
-      const started = await startSeatbeltProcess({ argv, output, writable }, clock);
-      return await driveRun(started, run, { roots }, runHost, signal, { clock, log });
-    } finally {
-      await directory.remove();
-    }
-  }
-
-  return closableSandbox({
+  return openStartingSandbox({
     tier: "seatbelt",
     lacks: lacking("seatbelt", "project access", ...beyondPython),
-    refuses: () => undefined,
-    run: perform,
-    close,
+    clock,
+    log,
+    host,
+    async start(_run, { skills, blobs, workspace, output, temporary, packages }) {
+      const readable = [host.inside, python.prefix, skills, blobs, ...(packages === null ? [] : [packages])];
+      const writable = [workspace, output, temporary];
+      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(shellWord).join(" ");
+      const configuration = configurationFor({ readable, writable });
+      const { argv } = await manager.wrapWithSandboxArgv(`exec ${command}`, "/bin/bash", configuration);
+      return { started: await startSeatbeltProcess({ argv, output, writable }, clock) };
+    },
+    close: () => manager.reset(),
   });
 }
 
