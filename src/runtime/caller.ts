@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { SessionSkills } from "../skills/skillset.ts";
 import type { ToolCaller } from "./tools/tool.ts";
 import type { Ask } from "./question.ts";
@@ -68,8 +68,6 @@ export function ownerOf(
   { agent = "", directory = "" }: { readonly agent: string | undefined; readonly directory: string | undefined },
 ): string {
   if (sessionId === undefined) return localOwner;
-  const place = createHash("sha256")
-    .update(JSON.stringify([agent, directory]))
-    .digest("hex");
+  const place = hash("sha256", JSON.stringify([agent, directory]));
   return `session:${sessionId}@${place.slice(0, 16)}`;
 }

@@ -1,15 +1,14 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
+import type { Asker, Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunSpec, SkillVersion } from "./run-spec.ts";
-import { askerOf, trustRequest } from "./authorize/trust-request.ts";
+import { trustRequest } from "./authorize/trust-request.ts";
 
 export {
-  askerOf,
   type Standings,
   createGrantPins,
   findStandings,
@@ -17,6 +16,12 @@ export {
   subjectOfOffered,
   trustRequest,
 } from "./authorize/trust-request.ts";
+
+/** A caller as trust knows it. */
+export function askerOf(who: Pick<RunCaller, "project" | Exclude<keyof Asker, "directory">>): Asker {
+  const { owner, caller, project, door, sessionId, ask, grants } = who;
+  return { owner, caller, directory: project, door, sessionId, ask, grants };
+}
 
 /** What was allowed for one run, and the runs of skills that it calls, only. */
 export type AllowedOnce = Set<string>;

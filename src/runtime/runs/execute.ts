@@ -9,11 +9,17 @@ import { toRunResult } from "./record/to-run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import type { RunResult, RunSpec } from "./run-spec.ts";
-import { isRemote, prepareRemoteRun } from "./execute/prepare-remote-run.ts";
+import { prepareRemoteRun } from "./execute/prepare-remote-run.ts";
 import { type PreparedRun, type RunEnvironment, prepareSandboxRun } from "./execute/prepare-run.ts";
 
-export { isRemote } from "./execute/prepare-remote-run.ts";
 export { checkSupport } from "./execute/prepare-run.ts";
+
+/** A run of a skill that another machine offers. No code of it runs here, so that no sandbox is needed. */
+export type RemoteRunSpec = RunSpec & { readonly program: Extract<RunSpec["program"], { readonly type: "remote" }> };
+
+export function isRemote(spec: RunSpec): spec is RemoteRunSpec {
+  return spec.program.type === "remote";
+}
 
 /** A run at some depth of nesting. */
 export interface CurrentRun {

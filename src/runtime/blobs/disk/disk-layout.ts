@@ -1,4 +1,14 @@
-import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+} from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { makeDirectories, ownershipFault } from "../../../base/paths/directories.ts";
@@ -97,6 +107,21 @@ export function* everyShard(room: string): Generator<{ readonly shard: string; r
   for (const shard of readdirSync(room)) {
     const directory = path.join(room, shard);
     if (/^[0-9a-f]{2}$/.test(shard) && isOwnDirectory(directory)) yield { shard, names: readdirSync(directory) };
+  }
+}
+
+/** The text of a file of the store, and when it was written; undefined if it is missing, or anything but a file, such as a symlink. */
+export function readIfFile(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
+  try {
+    const descriptor = openSync(file, readFlags);
+    try {
+      return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "EISDIR"].includes(systemCode(error))) return undefined;
+    throw error;
   }
 }
 

@@ -1,22 +1,11 @@
-import {
-  closeSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, linkSync, openSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { type DiskLayout, createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
+import { type DiskLayout, createFlags, fileMode, isFull, readIfFile } from "./disk-layout.ts";
 
 const beatMs = 15_000;
 const staleMs = 120_000;
@@ -173,7 +162,7 @@ export class DiskPlace {
 
   /** Whether the process that wrote this file (or a hard link to it) is still running. False if the file is missing. */
   #isWriterRunning(file: string): boolean {
-    const found = readWithTime(file);
+    const found = readIfFile(file);
     if (found === undefined) return false;
     const identity = parseIdentity(found.text);
     // Without an identity, the file is possibly still being written.
@@ -209,18 +198,4 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
   const [token = "", space = "", pid = "", started, end] = text.split("\n");
   if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
   return { space, pid: Number(pid), started };
-}
-
-function readWithTime(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
-  try {
-    const descriptor = openSync(file, readFlags);
-    try {
-      return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

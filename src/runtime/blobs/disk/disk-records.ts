@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { systemCode } from "../../../base/failures/system-error.ts";
 import type { SkillsError } from "../../../base/errors.ts";
 import type { BlobOptions, BlobUsage, StoredBlob } from "../../blobs.ts";
 import {
@@ -16,7 +15,7 @@ import {
   isOwnDirectory,
   makeDirectory,
   objectPath,
-  readFlags,
+  readIfFile,
   recordPath,
   referencePath,
   shardOf,
@@ -40,7 +39,7 @@ export function toKey(id: string): string | undefined {
 /** Undefined if the record is missing or malformed. */
 export function readRecord(layout: DiskLayout, key: string): BlobRecord | undefined {
   if (!isOwnDirectory(shardOf(layout.records, key))) return undefined;
-  const text = readText(recordPath(layout, key));
+  const text = readIfFile(recordPath(layout, key))?.text;
   try {
     const record = JSON.parse(text ?? "") as Partial<BlobRecord> | null;
     const understood =
@@ -218,7 +217,7 @@ export function removeBlob(
  * is missing or inconsistent before, a change was interrupted, and the usage is recounted.
  */
 export async function changeUsage<T>(layout: DiskLayout, change: (usage: CountedUsage) => T): Promise<T> {
-  const written = parseUsage(readText(layout.usage) ?? "");
+  const written = parseUsage(readIfFile(layout.usage)?.text ?? "");
   rmSync(layout.usage, { force: true });
   const usage = written ?? (await countDisk(layout));
   const result = change(usage);
@@ -270,19 +269,4 @@ function parseUsage(text: string): CountedUsage | undefined {
   });
   const usage = new CountedUsage(owners);
   return total === toText(usage.total) ? usage : undefined;
-}
-
-/** Undefined if the file is missing, or anything but a file, such as a symlink. */
-function readText(file: string): string | undefined {
-  try {
-    const descriptor = openSync(file, readFlags);
-    try {
-      return readFileSync(descriptor, "utf8");
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "EISDIR"].includes(systemCode(error))) return undefined;
-    throw error;
-  }
 }

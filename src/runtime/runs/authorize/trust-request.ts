@@ -45,11 +45,6 @@ function originOf({ label, provenanceOf }: RemoteOrigin, directory: string): Pub
   };
 }
 
-export function askerOf(who: Pick<RunCaller, "project" | Exclude<keyof Asker, "directory">>): Asker {
-  const { owner, caller, project, door, sessionId, ask, grants } = who;
-  return { owner, caller, directory: project, door, sessionId, ask, grants };
-}
-
 /** What a skill, with the bytes of a digest, wants to do. */
 export function trustRequest(
   { skill, digest }: { readonly skill: Skill; readonly digest: string },

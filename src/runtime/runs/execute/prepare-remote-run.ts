@@ -2,20 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { InvocationEnd, StaysThere } from "../../../sources/invoke.ts";
 import type { Json, RunEnd } from "../../sandbox.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
+import type { RemoteRunSpec } from "../execute.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
-import type { RunSpec } from "../run-spec.ts";
 import { type PreparedRun, type RunEnvironment, readSecrets } from "./prepare-run.ts";
-
-/** A run of a skill that another machine offers. No code of it runs here, so that no sandbox is needed. */
-export type RemoteRunSpec = RunSpec & { readonly program: Extract<RunSpec["program"], { readonly type: "remote" }> };
-
-export function isRemote(spec: RunSpec): spec is RemoteRunSpec {
-  return spec.program.type === "remote";
-}
-
-/** What isolates such a run. */
-const remotely = "remote";
 
 /** What a result has around its output: logs, ids, a summary. */
 const envelopeBytes = 64 * 1024;
@@ -42,7 +32,7 @@ export async function prepareRemoteRun(
   const { timeoutMs, resultBytes } = limits;
   const invocation = { endpoint, args, headers, timeoutMs, maxBytes: resultBytes + envelopeBytes };
   return {
-    isolation: remotely,
+    isolation: "remote",
     run: { runId, program, limits, network: spec.needs.network, secrets },
     execute: async (_host, whileRunning) =>
       toRunEnd(await environment.invoke(invocation, whileRunning), new URL(endpoint).host),
