@@ -7,9 +7,9 @@ import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
+import type { Catalog } from "../skills/skillset.ts";
+import { noSuchSkill } from "../skills/skill.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
-
-export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
 
@@ -249,4 +249,47 @@ function unknownOption(name: string, names: readonly string[]): SkillsError {
 /** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
 export function hasNothingToDo({ emit, tools }: Pick<Settings, "emit" | "tools">): boolean {
   return emit === "none" && tools === "none";
+}
+
+/** A grant that has no effect, and why. */
+export interface IdleGrant {
+  readonly grant: string;
+  readonly reason: string;
+}
+
+/**
+ * The grants that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
+ * digest. A path that is no skill is a project.
+ */
+export function idleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot">,
+): readonly IdleGrant[] {
+  return grants.flatMap((grant) => {
+    const parsed = parseGrant(grant);
+    if (parsed?.form === "path") return [];
+    const skill = parsed?.skill ?? grant;
+    const offered = catalog.find(skill);
+    if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
+    if (parsed?.form === "digest" || offered.isOwn === true) return [];
+    const from = offered.remote === undefined ? "came with the project" : `is from ${offered.remote.label}`;
+    return [{ grant, reason: `${skill} ${from}; ${remedy}` }];
+  });
+}
+
+const remedy = "name its digest (NAME@DIGEST) or its directory, because names count only for your own skills";
+
+/** Logs the grants that allow nothing, once the skills are known. */
+export function logIdleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot" | "ready">,
+  log: Log,
+): void {
+  if (grants.length === 0) return;
+  const report = (): void => {
+    for (const { grant, reason } of idleGrants(grants, catalog))
+      log("warning", `The grant ${grant} has no effect: ${reason}`);
+  };
+  // A disk that cannot be read is reported by the catalog.
+  catalog.ready.then(report, () => undefined);
 }

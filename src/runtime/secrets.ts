@@ -1,3 +1,9 @@
+import path from "node:path";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { constants, existsSync } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { parseEnv } from "node:util";
+
 /** A source of the secrets that skills declare by name (`permissions.secrets`). */
 export interface SecretSource {
   /**
@@ -40,4 +46,137 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
       return undefined;
     },
   };
+}
+
+export type KeychainPlatform = "darwin" | "linux";
+
+/** Whether the platform has a keychain with a command line; Windows has none that returns passwords. */
+export function hasKeychain(platform: NodeJS.Platform): platform is KeychainPlatform {
+  return platform === "darwin" || platform === "linux";
+}
+
+/** A platform's keychain command, which prints the value. Its arguments contain the name only. */
+interface Keychain {
+  readonly command: string;
+  toArguments(name: string): string[];
+  /** Whether it prints a newline after the value. */
+  readonly endsLine: boolean;
+  isAbsent(exitCode: number | undefined, stderr: string): boolean;
+}
+
+const itemNotFound = 44;
+
+const keychains: Readonly<Record<KeychainPlatform, Keychain>> = {
+  darwin: {
+    command: "/usr/bin/security",
+    // `-w` prints values that are not ASCII in hexadecimal, which cannot be distinguished from a value stored so.
+    toArguments: (name) => ["find-generic-password", "-s", "acp-skills", "-a", name, "-w"],
+    endsLine: true,
+    isAbsent: (exitCode) => exitCode === itemNotFound,
+  },
+  linux: {
+    command: "secret-tool",
+    toArguments: (name) => ["lookup", "service", "acp-skills", "name", name],
+    endsLine: false,
+    isAbsent: (exitCode, stderr) => exitCode === 1 && stderr.trim() === "",
+  },
+};
+
+/** The user may have to unlock it. */
+const patience = 120_000;
+const greatestValue = 64 * 1024;
+
+/**
+ * Reads from the system's keychain, service `acp-skills`: Keychain on macOS, Secret Service on Linux (with `secret-tool`; without it,
+ * there are no values). `command` replaces the program, for tests.
+ */
+export function keychainSecrets(platform: KeychainPlatform, options: { readonly command?: string } = {}): SecretSource {
+  const keychain = keychains[platform];
+  return {
+    async read(name, { skill }) {
+      if (!isSecretName(name)) return undefined;
+      // Loaded lazily: few runs need it.
+      const { execa } = await import("execa");
+      const asked = await execa(options.command ?? keychain.command, keychain.toArguments(name), {
+        stdin: "ignore",
+        stripFinalNewline: false,
+        reject: false,
+        timeout: patience,
+        maxBuffer: greatestValue,
+        windowsHide: true,
+      });
+      if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
+      if (asked.failed) {
+        const how = asked.timedOut
+          ? "timed out"
+          : asked.isMaxBuffer
+            ? "the value exceeds 64 KiB"
+            : `exit code ${asked.exitCode}`;
+        // Without the cause, which contains the program's output.
+        const message = `Reading ${name} for the skill ${skill} from the keychain failed (${how}); it may be locked.`;
+        throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
+      }
+      const value = keychain.endsLine ? asked.stdout.replace(/\n$/, "") : asked.stdout;
+      return value === "" ? undefined : value;
+    },
+  };
+}
+
+const greatestFile = 1024 * 1024;
+const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];
+
+/**
+ * Reads a `.env` file that the user named, on every call. A file inside a skill is refused: the skill's author would choose the values,
+ * or the skill would be shared with them.
+ */
+export function envFileSecrets(file: string): SecretSource {
+  return {
+    async read(name, context) {
+      const values = parseEnv(await readOutsideSkills(file));
+      return memorySecrets(values).read(name, context);
+    },
+  };
+}
+
+async function readOutsideSkills(file: string): Promise<string> {
+  try {
+    const real = await realpath(file);
+    const skill = findSkillAround(real);
+    if (skill !== undefined) {
+      throw unreadable(
+        file,
+        `it lies inside the skill ${skill}; keep it outside of every directory that holds a SKILL.md`,
+      );
+    }
+    return await readSmallFile(real);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    const why = error instanceof Error && "code" in error ? String(error.code) : "it is no text";
+    throw unreadable(file, why, error);
+  }
+}
+
+async function readSmallFile(file: string): Promise<string> {
+  // Does not block on a FIFO.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw unreadable(file, "it is not a file");
+    if (stats.size > greatestFile) throw unreadable(file, "it is larger than 1 MiB");
+    return new TextDecoder("utf-8", { fatal: true }).decode(await handle.readFile());
+  } finally {
+    await handle.close();
+  }
+}
+
+function findSkillAround(file: string): string | undefined {
+  for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
+    if (skillFiles.some((name) => existsSync(path.join(directory, name)))) return directory;
+    if (directory === path.dirname(directory)) return undefined;
+  }
+}
+
+function unreadable(file: string, why: string, cause?: unknown): SkillsError {
+  const message = `The file of secrets ${JSON.stringify(file)} cannot be used: ${why}.`;
+  return new SkillsError("UNREADABLE", message, { ...(cause !== undefined && { cause }), facts: { path: file } });
 }

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join, sep } from "node:path";
 import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
-import type { Roots } from "./drive/drive-run.ts";
+import type { Roots } from "./directory/private-directory.ts";
 import { type TierOptions, openStartingSandbox } from "./drive/sandbox-life.ts";
 import { findCommand, findPython } from "./find.ts";
 import { startSandboxProcess } from "./processes/start-sandbox-process.ts";

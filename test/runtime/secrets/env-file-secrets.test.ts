@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { envFileSecrets } from "../../../src/runtime/secrets/stored-secrets.ts";
+import { envFileSecrets } from "../../../src/runtime/secrets.ts";
 import { describeSecretSource } from "../../contract/secret-source.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type KeychainPlatform, hasKeychain, keychainSecrets } from "../../../src/runtime/secrets/stored-secrets.ts";
+import { type KeychainPlatform, hasKeychain, keychainSecrets } from "../../../src/runtime/secrets.ts";
 import { describeSecretSource } from "../../contract/secret-source.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 

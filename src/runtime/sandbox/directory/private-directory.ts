@@ -16,8 +16,18 @@ import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { Roots } from "../drive/drive-run.ts";
 import type { MountedBlob, MountedSkill, SandboxRun } from "../../sandbox.ts";
+
+/** Paths inside the sandbox. */
+export interface Roots {
+  readonly skills: string;
+  readonly workspace: string;
+  readonly blobs: string;
+  readonly output: string;
+  readonly temporary: string;
+  readonly project: string | null;
+  readonly packages: string | null;
+}
 
 /** The directory of one sandbox, which only its user can enter. */
 export interface PrivateDirectory {

@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type Frame, FrameFault, type FrameReader, encodeFrame, sendFrame } from "../frames.ts";
+import type { Roots } from "../directory/private-directory.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 import { type BoundedResult, passFiles, passPrinted, reportSkippedFiles, serveProgram } from "./serve-run.ts";
 
@@ -27,17 +28,6 @@ export interface SandboxProcess {
   release(): void;
   /** Whether it keeps this process alive. Initially it does not. */
   keepAlive(wanted: boolean): void;
-}
-
-/** Paths inside the sandbox. */
-export interface Roots {
-  readonly skills: string;
-  readonly workspace: string;
-  readonly blobs: string;
-  readonly output: string;
-  readonly temporary: string;
-  readonly project: string | null;
-  readonly packages: string | null;
 }
 
 /** What a run frame needs to know about the tier. */

@@ -6,9 +6,16 @@ import type { Log } from "../../../base/log.ts";
 import { spawnProcess } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
+import {
+  type Roots,
+  layFiles,
+  makePrivateDirectory,
+  ownRootNames,
+  ownRoots,
+  removeTree,
+} from "../directory/private-directory.ts";
 import type { Ability, RunEnd, RunNeeds, Sandbox, SandboxRun, Tier } from "../../sandbox.ts";
-import { type Outside, type Roots, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive-run.ts";
+import { type Outside, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive-run.ts";
 
 /** What a tier is opened with. */
 export interface TierOptions {

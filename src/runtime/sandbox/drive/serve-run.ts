@@ -116,6 +116,7 @@ export type ProgramResult = BoundedResult | { readonly type: "too-large" };
 
 const mostBlobs = 10_000;
 const mostNotes = 50;
+const longestPath = 4_096;
 const plain = /^[\p{L}\p{N} ._/-]+$/u;
 const longestName = 200;
 const longestText = 64 * 1024;
@@ -198,9 +199,12 @@ function isInside(path: string): boolean {
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const lines = [
     ...notesIn(skipped).map(
-      ({ path, why }) => `acp-skills: /output/${quoted(path, { plain })} was not saved: ${why}.\n`,
+      ({ path, why }) =>
+        `acp-skills: /output/${quoted(path, { longest: longestPath, plain })} was not saved: ${why}.\n`,
     ),
-    ...notesIn(undone).map(({ path, why }) => `acp-skills: /project/${quoted(path, { plain })} was removed: ${why}.\n`),
+    ...notesIn(undone).map(
+      ({ path, why }) => `acp-skills: /project/${quoted(path, { longest: longestPath, plain })} was removed: ${why}.\n`,
+    ),
   ];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
 }
