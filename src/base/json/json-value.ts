@@ -11,8 +11,17 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function finite(_key: string, value: unknown): unknown {
-  return value === Infinity || value === -Infinity ? null : value;
+/** Replaces numbers that are infinite for JavaScript, which are not JSON any more. In place: a reviver of `JSON.parse` takes ten times as long. */
+function makeFinite(value: unknown): unknown {
+  if (value === Infinity || value === -Infinity) return null;
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = makeFinite(value[at]);
+  else if (isObject(value))
+    for (const key in value) {
+      const field = value[key];
+      const finite = makeFinite(field);
+      if (finite !== field) Object.defineProperty(value, key, { value: finite });
+    }
+  return value;
 }
 
 /** The limit of keys and values in one untrusted document: parsing and checking more would block everything else. */
@@ -42,8 +51,8 @@ export function parseUntrustedJson(bytes: Buffer, deepest = maxJsonDepth): unkno
     if (depth > deepest) throw new SyntaxError(`The value is nested deeper than ${deepest} levels.`);
   }
   const text = bytes.toString();
-  // Numbers that are infinite for JavaScript are not JSON any more.
-  return JSON.parse(text, /\d[eE]|\d{309}/.test(text) ? finite : undefined);
+  const value: unknown = JSON.parse(text);
+  return /\d[eE]\+?\d{3}|\d{200}/.test(text) ? makeFinite(value) : value;
 }
 
 /** The bytes that precede a key or a value: `,` `:` `[` `{`. */
