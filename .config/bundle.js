@@ -1,10 +1,10 @@
 // Bundles what the compiler left in .build/ into dist/: what always runs together is one file, so that a start loads few of them.
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { build, normalizePath } from "vite";
 
-const source = fileURLToPath(new URL("../src", import.meta.url));
+const source = normalizePath(fileURLToPath(new URL("../src", import.meta.url)));
 const compiled = fileURLToPath(new URL("../.build", import.meta.url));
 const target = fileURLToPath(new URL("../dist", import.meta.url));
 
@@ -43,7 +43,7 @@ const findGroups = {
   name: "groups",
   buildEnd() {
     for (const [name, entries] of Object.entries(groups)) {
-      const waiting = entries.map((entry) => path.join(source, entry));
+      const waiting = entries.map((entry) => `${source}/${entry}`);
       for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
         if (!id.startsWith(source) || groupOf.has(id)) continue;
         const module = this.getModuleInfo(id);
@@ -75,7 +75,6 @@ const chunks = [
   })),
 ].map((chunk, at) => ({ ...chunk, priority: 100 - at }));
 
-rmSync(path.join(target, "chunks"), { recursive: true, force: true });
 const entries = ["index", "cli/main", "acp/service/worker", "acp/in-process/worker"];
 await build({
   configFile: false,
@@ -94,7 +93,7 @@ await build({
     license: { fileName: "licenses.md" },
     rolldownOptions: {
       checks: { ineffectiveDynamicImport: false },
-      input: Object.fromEntries(entries.map((entry) => [entry, path.join(source, `${entry}.ts`)])),
+      input: Object.fromEntries(entries.map((entry) => [entry, `${source}/${entry}.ts`])),
       output: {
         entryFileNames: "[name].js",
         // It finds the other files of the package from its own place.
