@@ -42,16 +42,17 @@ export interface BrowseDoor {
 }
 
 /** Routes of one concern. */
-export type MountBrowse = (door: BrowseDoor) => readonly BrowseRoute[];
+export type MountBrowse = (door: BrowseDoor) => BrowseRoutes;
 
-/** A path below `/api/`, for those who have the cookie. Methods other than GET are refused with `--read-only`. */
-export interface BrowseRoute {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** A segment that starts with a colon stands for any one segment, percent-decoded: `/api/skills/:id`. */
-  readonly path: string;
-  /** Errors that are no SkillsError are answered with 500 and an id that is in the log. */
-  readonly answer: (request: BrowseRequest) => BrowseAnswer | Promise<BrowseAnswer>;
-}
+/**
+ * What is answered for those who have the cookie, by method and path. A segment that starts with a colon stands for any one segment,
+ * percent-decoded: `GET /api/skills/:id`. Methods other than GET are refused with `--read-only`. Errors that are no SkillsError are answered
+ * with 500 and an id that is in the log.
+ */
+export type BrowseRoutes = Readonly<Record<`${BrowseMethod} /api/${string}`, AnswerBrowse>>;
+
+type BrowseMethod = "GET" | "POST" | "DELETE";
+type AnswerBrowse = (request: BrowseRequest) => BrowseAnswer | Promise<BrowseAnswer>;
 
 export interface BrowseRequest {
   /** What the segments with a colon stand for. Throws for a name that the path does not have. */

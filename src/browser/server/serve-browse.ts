@@ -12,7 +12,7 @@ import { createNonces } from "./admission/nonces.ts";
 import { type PageSessions, createPageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
-import type { BrowseDoor, BrowseRoute } from "./browse-door.ts";
+import type { BrowseDoor, BrowseRoutes } from "./browse-door.ts";
 import { createAllowedNext } from "./decide.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
@@ -96,7 +96,6 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     isUsed: () => events.connected() > 0 || running.size > 0 || held.size > 0,
     ended: options.idle,
   });
-  const mounted: readonly BrowseRoute[] = browseRoutes.flatMap((mount) => mount(door));
   async function closeParts(): Promise<void> {
     idle.stop();
     events.close();
@@ -111,7 +110,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     host: () => own,
     files,
     sessions: openSessions,
-    routes: mounted,
+    routes: Object.assign({}, ...browseRoutes.map((mount) => mount(door))) as BrowseRoutes,
     readOnly,
     stopped: stopped.signal,
     running,

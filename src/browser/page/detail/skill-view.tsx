@@ -6,7 +6,6 @@ import { RouteLink } from "../parts/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
-import type { SkillRow } from "../../wire/skills.ts";
 import { isStated, StateMark } from "../parts/state-mark.tsx";
 import type { KnownDetail, SourceError } from "../source/skill-source.ts";
 
@@ -31,8 +30,10 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [tab]);
 
-  if (reading.status === "reading") return <Empty icon="book" title="Reading the skill …" />;
-  if (reading.status === "missing")
+  const { detail, parts, isGone, error } = reading;
+  if (detail === undefined && error !== undefined) return <Unread error={error} onRetry={() => void reload()} />;
+  if (detail === undefined && !isGone) return <Empty icon="book" title="Reading the skill …" />;
+  if (detail === undefined)
     return (
       <Empty icon="question" title={`There is no skill ${toVisible(id, 80)}.`}>
         <RouteLink to={{ view: "skills" }} class="button">
@@ -40,14 +41,12 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
         </RouteLink>
       </Empty>
     );
-  if (reading.status === "failed") return <Unread error={reading.error} onRetry={() => void reload()} />;
 
-  const { detail, parts, isRemoved, error } = reading;
   const isRead = current.parts.every((part) => parts.has(part));
   return (
     <div class="skill">
       <SkillHeader detail={detail} />
-      {isRemoved && (
+      {isGone && (
         <p class="caution" role="status">
           <Icon name="alert" />
           This skill was removed. What is shown here is the last that was known of it.
@@ -71,7 +70,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
             key={current.name}
             detail={detail}
             item={item}
-            isRemoved={isRemoved}
+            isRemoved={isGone}
             reload={reload}
             openTab={(to, what) =>
               places.open({ view: "skills", skill: id, tab: to, ...(what !== undefined && { item: what }) })
@@ -100,21 +99,17 @@ function Unread({ error, onRetry }: { readonly error: SourceError; readonly onRe
   );
 }
 
-/** How it stands, and where something can be done about that. */
-function Standing({ row: { id, state } }: { readonly row: SkillRow }): JSX.Element {
-  const { source } = useBrowser();
-  const isToDecide = source.server !== undefined && (state === "needs-approval" || state === "changed");
-  if (!isToDecide) return <StateMark state={state} />;
-  return (
-    <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>
-      <StateMark state={state} />
-    </RouteLink>
-  );
-}
-
 /** What a skill is called, what it is, where it comes from. */
 function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDetail }): JSX.Element {
-  const { isInvokable, notify } = useBrowser();
+  const { isInvokable, notify, source } = useBrowser();
+  const { id, state, kind, version, folder, canonicalName } = row;
+  const isToDecide = source.server !== undefined && (state === "needs-approval" || state === "changed");
+  const facts = [
+    ...(isStated(version) ? [`version ${version}`] : []),
+    ...(folder === undefined ? [] : [`in the folder ${folder}`]),
+    ...(canonicalName === undefined ? [] : [`called ${canonicalName}`]),
+    `from ${installed?.source ?? row.source}${installed?.isModified === true ? ", changed here since it was installed" : ""}`,
+  ];
   return (
     <header class="skill-header">
       <div>
@@ -122,27 +117,17 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
           <ForeignName name={row.name} />
         </h2>
         <p class="facts">
-          <Standing row={row} />
-          <span>{row.kind}</span>
-          {isStated(row.version) && (
-            <span>
-              version <ForeignText text={row.version} limit={40} />
-            </span>
+          {isToDecide ? (
+            <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>
+              <StateMark state={state} />
+            </RouteLink>
+          ) : (
+            <StateMark state={state} />
           )}
-          {row.folder !== undefined && (
-            <span>
-              in the folder <ForeignText text={row.folder} limit={80} />
-            </span>
-          )}
-          {row.canonicalName !== undefined && (
-            <span>
-              called <ForeignText text={row.canonicalName} limit={80} />
-            </span>
-          )}
-          <span>
-            from <ForeignText text={installed?.source ?? row.source} limit={120} />
-            {installed?.isModified === true && ", changed here since it was installed"}
-          </span>
+          <span>{kind}</span>
+          {facts.map((fact) => (
+            <ForeignText key={fact} text={fact} limit={200} />
+          ))}
         </p>
         {isInvokable && (
           <button type="button" class="button primary" onClick={() => notify("acp-skill-invoke", toEventDetail(row))}>

@@ -4,22 +4,16 @@ import type { SkillPart } from "../../wire/skills.ts";
 import { type KnownDetail, type SourceError, toSourceError } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
-interface KnownParts {
-  readonly status: "known";
-  readonly detail: KnownDetail;
+/** What is known of a skill. Nothing while it is read for the first time. */
+interface DetailState {
+  readonly detail?: KnownDetail;
   /** The parts that were read; all of them are of one digest. */
   readonly parts: ReadonlySet<SkillPart>;
-  /** The skill is gone; this is the last that was known of it. */
-  readonly isRemoved: boolean;
-  /** Why a part could not be read. */
-  readonly error?: SourceError;
+  /** There is no such skill, or no longer; `detail` is the last that was known of it. */
+  readonly isGone: boolean;
+  /** Why something could not be read. */
+  readonly error?: SourceError | undefined;
 }
-
-export type DetailState =
-  | { readonly status: "reading" }
-  | { readonly status: "missing" }
-  | { readonly status: "failed"; readonly error: SourceError }
-  | KnownParts;
 
 /**
  * What is known about a skill: the overview and the parts of the open tab, which are read again whenever its row or files change; what is shown
@@ -30,8 +24,8 @@ export function useDetail(
   parts: readonly SkillPart[],
 ): { readonly reading: DetailState; readonly reload: () => Promise<KnownDetail | undefined> } {
   const { source } = useBrowser();
-  const [reading, setReading] = useState<DetailState>({ status: "reading" });
-  const known = useRef<DetailState>(reading);
+  const [reading, setReading] = useState<DetailState>({ parts: new Set(), isGone: false });
+  const known = useRef(reading);
   const latest = useRef<AbortController>(undefined);
   const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
   /** The parts for which everything is being read anew. */
@@ -39,9 +33,9 @@ export function useDetail(
   const wanted = useRef(parts);
   wanted.current = parts;
 
-  const show = (next: DetailState): void => {
-    known.current = next;
-    setReading(next);
+  const show = (changes: Partial<DetailState>): void => {
+    known.current = { ...known.current, ...changes };
+    setReading(known.current);
   };
   const reload = (): Promise<KnownDetail | undefined> => {
     reloadingFor.current = wanted.current;
@@ -50,32 +44,24 @@ export function useDetail(
   /** Reads parts, and adds them to what is known if that has the same digest. */
   const read = async (
     asked: readonly SkillPart[],
-    before: KnownParts | undefined,
+    before: DetailState | undefined,
   ): Promise<KnownDetail | undefined> => {
     latest.current?.abort();
     const mine = (latest.current = new AbortController());
     try {
       const found = await source.detail(id, asked, mine.signal);
       if (mine.signal.aborted) return found;
-      if (found !== undefined && before !== undefined && found.digest !== before.detail.digest) return await reload();
+      if (found !== undefined && before !== undefined && found.digest !== before.detail?.digest) return await reload();
       reloadingFor.current = undefined;
-      if (found !== undefined)
-        show({
-          status: "known",
-          detail: { ...before?.detail, ...found },
-          parts: new Set([...(before?.parts ?? []), ...asked]),
-          isRemoved: false,
-        });
-      else show(known.current.status === "known" ? { ...known.current, isRemoved: true } : { status: "missing" });
+      const parts = new Set([...(before?.parts ?? []), ...asked]);
+      if (found === undefined) show({ isGone: true });
+      else show({ detail: { ...before?.detail, ...found }, parts, isGone: false, error: undefined });
       return found;
     } catch (error) {
       // A change on disk began a later reading, which answers for this one.
       if (mine.signal.aborted) return latest.current === mine ? undefined : reply.current;
-      const failure = toSourceError(error);
       // What was read before is still worth more than an error; the line at the top says that the server does not answer.
-      show(
-        known.current.status === "known" ? { ...known.current, error: failure } : { status: "failed", error: failure },
-      );
+      show({ error: toSourceError(error) });
       return undefined;
     }
   };
@@ -87,14 +73,14 @@ export function useDetail(
     row.current = listed;
     const isGone = listed === undefined && source.list.value !== undefined && latest.current !== undefined;
     if (!isGone) void reload();
-    else if (known.current.status === "known") show({ ...known.current, isRemoved: true });
+    else if (known.current.detail !== undefined) show({ isGone });
   });
   useEffect(() => {
     const { current } = known;
-    const missing = current.status === "known" ? parts.filter((part) => !current.parts.has(part)) : [];
+    const missing = parts.filter((part) => !current.parts.has(part));
     if (reloadingFor.current === parts) return;
     if (reloadingFor.current !== undefined) void reload();
-    else if (current.status === "known" && missing.length > 0) void read(missing, current);
+    else if (current.detail !== undefined && missing.length > 0) void read(missing, current);
   }, [parts]);
   useEffect(
     () =>

@@ -3,6 +3,7 @@ import type { AgentBudget, Budget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
+import { Table } from "../parts/table.tsx";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
@@ -77,30 +78,14 @@ function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | 
   return (
     <section aria-label="Cost by skill">
       <h3>The {dear.length === rows.length ? "" : `${dear.length} `}most expensive</h3>
-      <table class="uses">
-        <thead>
-          <tr>
-            <th scope="col">Skill</th>
-            <th scope="col" class="number">
-              In the list
-            </th>
-            <th scope="col" class="number">
-              When used
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {dear.map(({ id, name, tokens }) => (
-            <tr key={id}>
-              <td>
-                <SkillLink id={id} name={name} />
-              </td>
-              <td class="number">{tokens.listed.toLocaleString()}</td>
-              <td class="number">{tokens.instructions.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        titles={["Skill", "In the list", "When used"]}
+        rows={dear.map(({ id, name, tokens }) => [
+          <SkillLink key="skill" id={id} name={name} />,
+          tokens.listed,
+          tokens.instructions,
+        ])}
+      />
     </section>
   );
 }

@@ -4,7 +4,9 @@ import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { Empty, Icon } from "../parts/icon.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { Time } from "../parts/formats.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
+import { Fields } from "../parts/fields.tsx";
+import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
+import { Table } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 
@@ -65,70 +67,46 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
           {closedAt === undefined ? "open" : "closed"}
         </span>
       </header>
-      <dl class="facts">
-        <dt>Session</dt>
-        <dd class="mono">
-          <ForeignText text={id} />
-        </dd>
-        {directory !== undefined && (
-          <>
-            <dt>Directory</dt>
-            <dd class="mono">
-              <ForeignText text={directory} />
-            </dd>
-          </>
-        )}
-        <dt>Opened</dt>
-        <dd>
-          <Time at={openedAt} />
-          {closedAt !== undefined && (
+      <Fields
+        fields={[
+          ["Session", <code key="id">{toVisible(id)}</code>],
+          ["Directory", directory && <code key="directory">{toVisible(directory)}</code>],
+          ["Opened", <Period key="opened" from={openedAt} to={closedAt} />],
+          ["Model", tools ? "has the skill tools" : "did not get the skill tools"],
+          [
+            "Announced",
             <>
-              , closed <Time at={closedAt} />
-            </>
-          )}
-        </dd>
-        <dt>Model</dt>
-        <dd>{tools ? "has the skill tools" : "did not get the skill tools"}</dd>
-        <dt>Announced</dt>
-        <dd>
-          {announced === undefined ? (
-            "nothing yet"
-          ) : (
-            <>
-              {counted(announced.skills, "skill")} at <Time at={announced.at} />
-            </>
-          )}
-          {forms.length > 0 && <ForeignText text={` as ${forms.join(", ")}`} />}
-        </dd>
-      </dl>
+              {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
+              {announced !== undefined && <Time at={announced.at} />}
+              {forms.length > 0 && <ForeignText text={` as ${forms.join(", ")}`} />}
+            </>,
+          ],
+        ]}
+      />
       <SkillNames title="Which skills" names={announced?.names ?? []} total={announced?.skills ?? 0} />
       {used.length > 0 && (
         <details>
           <summary>{counted(used.length, "use")}</summary>
-          <table class="uses">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Tool</th>
-                <th scope="col">Skill</th>
-                <th scope="col">Outcome</th>
-              </tr>
-            </thead>
-            <tbody>
-              {used.map(({ at, tool, skill, outcome }, place) => (
-                <tr key={`${at} ${place}`}>
-                  <td>
-                    <Time at={at} />
-                  </td>
-                  <td class="mono">{tool}</td>
-                  <td>{skill !== undefined && <SkillLink name={skill} />}</td>
-                  <td>{outcome}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            titles={["When", "Tool", "Skill", "Outcome"]}
+            rows={used.map(({ at, tool, skill, outcome }) => [
+              <Time key="at" at={at} />,
+              <code key="tool">{tool}</code>,
+              skill !== undefined && <SkillLink key="skill" name={skill} />,
+              outcome,
+            ])}
+          />
         </details>
       )}
     </article>
+  );
+}
+
+function Period({ from, to }: { readonly from: number; readonly to: number | undefined }): JSX.Element {
+  if (to === undefined) return <Time at={from} />;
+  return (
+    <>
+      <Time at={from} />, closed <Time at={to} />
+    </>
   );
 }

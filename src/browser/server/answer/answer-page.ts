@@ -8,7 +8,7 @@ import { createRouter } from "../../../serve/router.ts";
 import { ambiguousPath, pathOf } from "../../../wire/http/admission.ts";
 import { forbidden, faultOfRequest } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
-import type { BrowseAnswer, BrowseRefusal, BrowseRoute } from "../browse-door.ts";
+import type { BrowseAnswer, BrowseRefusal, BrowseRoutes } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
@@ -18,7 +18,7 @@ export interface AnsweringPage {
   readonly host: () => string;
   readonly files: ReadonlyMap<string, CachedResponse>;
   readonly sessions: () => PageSessions;
-  readonly routes: readonly BrowseRoute[];
+  readonly routes: BrowseRoutes;
   readonly readOnly: boolean;
   readonly stopped: AbortSignal;
   /** Gets every response until it is finished. */
@@ -49,7 +49,12 @@ const tooManyCodes: BrowseRefusal = {
 /** Answers requests: who sends them is checked first, and without the cookie only the page itself, which has no secrets, is answered. */
 export function answerPage(answering: AnsweringPage): RequestListener {
   const { host, files, sessions, routes, readOnly, stopped, running, used, isOwnPeer, log } = answering;
-  const route = createRouter(routes);
+  const route = createRouter(
+    Object.entries(routes).map(([place, answer]) => {
+      const [method, path] = place.split(" ") as ["GET" | "POST" | "DELETE", string];
+      return { method, path, answer };
+    }),
+  );
 
   async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<BrowseAnswer> {
     const { method = "", url = "", headers } = request;

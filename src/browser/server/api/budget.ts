@@ -3,32 +3,28 @@ import type { Budget } from "../../wire/sessions.ts";
 import type { MountBrowse } from "../browse-door.ts";
 
 /** `GET /api/budget`: what the skills that models see cost in their context. */
-export const mountBudget: MountBrowse = ({ skills }) => [
-  {
-    method: "GET",
-    path: "/api/budget",
-    async answer() {
-      const seen = (await skills.all()).flatMap(({ offered, row }) =>
-        offered === undefined || offered.skill.disableModelInvocation === true || row.state === "denied" ? [] : [row],
-      );
-      const listed = seen.map(({ id, name, description }) => ({
-        id,
-        name: name.length,
-        description: countCodePoints(description),
-      }));
-      const budget: Budget = {
-        skills: seen.length,
-        listed: sum(seen.map(({ tokens }) => tokens.listed)),
-        instructions: sum(seen.map(({ tokens }) => tokens.instructions)),
-        agents: agents.map(({ agent, says, reference, ...limits }) => ({
-          ...{ agent, says, reference },
-          ...cutDescriptions(listed, limits),
-        })),
-      };
-      return { json: budget };
-    },
+export const mountBudget: MountBrowse = ({ skills }) => ({
+  async "GET /api/budget"() {
+    const seen = (await skills.all()).flatMap(({ offered, row }) =>
+      offered === undefined || offered.skill.disableModelInvocation === true || row.state === "denied" ? [] : [row],
+    );
+    const listed = seen.map(({ id, name, description }) => ({
+      id,
+      name: name.length,
+      description: countCodePoints(description),
+    }));
+    const budget: Budget = {
+      skills: seen.length,
+      listed: sum(seen.map(({ tokens }) => tokens.listed)),
+      instructions: sum(seen.map(({ tokens }) => tokens.instructions)),
+      agents: agents.map(({ agent, says, reference, ...limits }) => ({
+        ...{ agent, says, reference },
+        ...cutDescriptions(listed, limits),
+      })),
+    };
+    return { json: budget };
   },
-];
+});
 
 /**
  * What agents have published about the list of skills that their model reads (November 2026). Agents that published nothing are not here:

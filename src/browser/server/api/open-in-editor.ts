@@ -11,29 +11,16 @@ export interface EditedPlace {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const goto = ({ file, line = 1, column = 1 }: EditedPlace): readonly string[] => ["-g", `${file}:${line}:${column}`];
-const suffixed = ({ file, line = 1, column = 1 }: EditedPlace): readonly string[] => [`${file}:${line}:${column}`];
-const jetbrains = ({ file, line = 1, column = 1 }: EditedPlace): readonly string[] => [
-  ...["--line", String(line), "--column", String(column)],
-  file,
-];
-const plain = ({ file }: EditedPlace): readonly string[] => [file];
-
 /** Editors with a window of their own, and the arguments that open a place. */
-const editors: Readonly<Record<string, (place: EditedPlace) => readonly string[]>> = {
-  ...Object.fromEntries(["code", "code-insiders", "codium", "cursor", "windsurf"].map((name) => [name, goto])),
-  ...Object.fromEntries(["zed", "zeditor", "subl"].map((name) => [name, suffixed])),
-  ...Object.fromEntries(
-    ["idea", "pycharm", "webstorm", "goland", "rustrover", "phpstorm", "clion", "rider"].map((name) => [
-      name,
-      jetbrains,
-    ]),
-  ),
-  gvim: ({ file, line = 1 }) => [`+${line}`, file],
-  mate: ({ file, line = 1 }) => ["-l", String(line), file],
-  kate: ({ file, line = 1, column = 1 }) => ["-l", String(line), "-c", String(column), file],
-  gedit: ({ file, line = 1, column = 1 }) => [`+${line}:${column}`, file],
-};
+const editors: readonly (readonly [programs: string, args: string])[] = [
+  ["code code-insiders codium cursor windsurf", "-g FILE:LINE:COLUMN"],
+  ["zed zeditor subl", "FILE:LINE:COLUMN"],
+  ["idea pycharm webstorm goland rustrover phpstorm clion rider", "--line LINE --column COLUMN FILE"],
+  ["gvim", "+LINE FILE"],
+  ["mate", "-l LINE FILE"],
+  ["kate", "-l LINE -c COLUMN FILE"],
+  ["gedit", "+LINE:COLUMN FILE"],
+];
 
 const advice =
   "Set ACP_SKILLS_EDITOR to an editor with a window, such as code, zed or idea, and start acp-skills browse again.";
@@ -43,14 +30,18 @@ const advice =
  * window, because there is no terminal for others. Undefined if there is none.
  */
 export function editorCommand(place: EditedPlace, env: Environment): readonly [string, ...string[]] | undefined {
+  const { file, line = 1, column = 1 } = place;
   for (const name of ["ACP_SKILLS_EDITOR", "VISUAL", "EDITOR"]) {
     const [program = "", ...given] = (env[name] ?? "").trim().split(/\s+/);
     const base = program.replace(/^.*[/\\]/, "").replace(/\.(?:exe|cmd)$/i, "");
-    const toArguments = Object.hasOwn(editors, base) ? editors[base] : name === "ACP_SKILLS_EDITOR" ? plain : undefined;
-    if (program === "" || toArguments === undefined) continue;
+    const [, known] = editors.find(([programs]) => programs.split(" ").includes(base)) ?? [];
+    const args = known ?? (name === "ACP_SKILLS_EDITOR" ? "FILE" : undefined);
+    if (program === "" || args === undefined) continue;
     // Waiting is for those who edit a commit message.
     const options = given.filter((argument) => argument !== "--wait" && argument !== "-w");
-    return [program, ...options, ...toArguments(place)];
+    const values: Readonly<Record<string, string>> = { FILE: file, LINE: String(line), COLUMN: String(column) };
+    const fill = (argument: string): string => argument.replace(/[A-Z]{2,}/g, (value) => values[value] ?? value);
+    return [program, ...options, ...args.split(" ").map(fill)];
   }
   return undefined;
 }

@@ -10,21 +10,17 @@ import type { App } from "../../../runtime/app.ts";
 import type { About } from "../../wire/skills.ts";
 
 /** `GET /api/about`. Only `?sandbox` opens the sandbox to find out what it is, and waits for that. */
-const mountAbout: MountBrowse = ({ app, readOnly, directory, home }) => [
-  {
-    method: "GET",
-    path: "/api/about",
-    async answer({ query }) {
-      const about: About = {
-        version: app.version,
-        readOnly,
-        directory: homePath(directory, home),
-        ...(query.has("sandbox") && { sandbox: await findSandbox(app) }),
-      };
-      return { json: about };
-    },
+const mountAbout: MountBrowse = ({ app, readOnly, directory, home }) => ({
+  async "GET /api/about"({ query }) {
+    const about: About = {
+      version: app.version,
+      readOnly,
+      directory: homePath(directory, home),
+      ...(query.has("sandbox") && { sandbox: await findSandbox(app) }),
+    };
+    return { json: about };
   },
-];
+});
 
 async function findSandbox(app: Pick<App, "findSandbox">): Promise<NonNullable<About["sandbox"]>> {
   const found = await app.findSandbox();
@@ -32,17 +28,13 @@ async function findSandbox(app: Pick<App, "findSandbox">): Promise<NonNullable<A
 }
 
 /** `GET /api/events`: server-sent events. A page that sends `Last-Event-ID` gets what it has missed, or `reset`. */
-const mountLiveEvents: MountBrowse = ({ events }) => [
-  {
-    method: "GET",
-    path: "/api/events",
-    answer({ incoming }) {
-      if (incoming.method === "HEAD") return { json: {} };
-      const { "last-event-id": lastEventId } = incoming.headers;
-      return events.answer(typeof lastEventId === "string" ? lastEventId : undefined);
-    },
+const mountLiveEvents: MountBrowse = ({ events }) => ({
+  "GET /api/events"({ incoming }) {
+    if (incoming.method === "HEAD") return { json: {} };
+    const { "last-event-id": lastEventId } = incoming.headers;
+    return events.answer(typeof lastEventId === "string" ? lastEventId : undefined);
   },
-];
+});
 
 /** Every route behind the cookie, by concern. */
 export const browseRoutes: readonly MountBrowse[] = [

@@ -32,30 +32,26 @@ export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, s
       void watcher.close();
     });
   };
-  return [
-    {
-      method: "GET",
-      path: "/api/sessions",
-      async answer() {
-        watch();
-        const sessions = (await app.sessionRecords.read()).slice(0, mostSessions);
-        const uses = await usesOf(new Set(sessions.map(({ sessionId }) => sessionId)), app.ledger);
-        const list: SessionList = {
-          sessions: sessions.map(({ sessionId: id, directory, openedAt, closedAt, ...session }) => {
-            const { agent, editor, forms, tools, announced } = session;
-            // An older session of another agent may have the same id.
-            const own = uses.get(id)?.filter(({ at }) => at >= openedAt && at <= (closedAt ?? Infinity)) ?? [];
-            return {
-              ...{ id, agent, editor, openedAt, closedAt, forms, tools, announced },
-              directory: directory && homePath(directory, home),
-              used: own.map(({ at, tool, skill, outcome }) => ({ at, tool, skill, outcome })),
-            };
-          }),
-        };
-        return { json: list };
-      },
+  return {
+    async "GET /api/sessions"() {
+      watch();
+      const sessions = (await app.sessionRecords.read()).slice(0, mostSessions);
+      const uses = await usesOf(new Set(sessions.map(({ sessionId }) => sessionId)), app.ledger);
+      const list: SessionList = {
+        sessions: sessions.map(({ sessionId: id, directory, openedAt, closedAt, ...session }) => {
+          const { agent, editor, forms, tools, announced } = session;
+          // An older session of another agent may have the same id.
+          const own = uses.get(id)?.filter(({ at }) => at >= openedAt && at <= (closedAt ?? Infinity)) ?? [];
+          return {
+            ...{ id, agent, editor, openedAt, closedAt, forms, tools, announced },
+            directory: directory && homePath(directory, home),
+            used: own.map(({ at, tool, skill, outcome }) => ({ at, tool, skill, outcome })),
+          };
+        }),
+      };
+      return { json: list };
     },
-  ];
+  };
 };
 
 /** The latest uses by sessions, newest first. */

@@ -28,63 +28,47 @@ const mostTries = 10;
 const againMs = 100;
 
 /** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
-export const mountSkills: MountBrowse = (door) => [
-  { method: "GET", path: "/api/skills", answer: async () => ({ cached: await door.skills.list() }) },
-  {
-    method: "GET",
-    path: "/api/skills/:id",
-    async answer({ param, query, signal }) {
-      const asked = query.getAll("part");
-      const parts = asked.length === 0 ? skillParts : skillParts.filter((part) => asked.includes(part));
-      for (let triesLeft = mostTries; ; triesLeft -= 1) {
-        const shown = await findShown(door, param("id"));
-        const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
-        // The list is read a moment after the files changed.
-        if (isBehind && triesLeft > 0) {
-          await new Promise<void>((resolve) => door.app.clock.after(againMs, resolve));
-          signal.throwIfAborted();
-          continue;
-        }
-        door.touched.watch(shown, detail.digest);
-        return { json: detail };
-      }
-    },
-  },
-  {
-    method: "GET",
-    path: "/api/skills/:id/files",
-    async answer({ param, query }) {
+export const mountSkills: MountBrowse = (door) => ({
+  "GET /api/skills": async () => ({ cached: await door.skills.list() }),
+  async "GET /api/skills/:id"({ param, query, signal }) {
+    const asked = query.getAll("part");
+    const parts = asked.length === 0 ? skillParts : skillParts.filter((part) => asked.includes(part));
+    for (let triesLeft = mostTries; ; triesLeft -= 1) {
       const shown = await findShown(door, param("id"));
-      const path = query.get("path") ?? "";
-      const { source } = door.app;
-      const part = source.bytes.head(locateFile(shown, path, source), maxReplyBytes);
-      if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
-      const truncated = part.bytes.length < part.size;
-      const content = toContent(part.bytes, { end: truncated });
-      const file: FileContent = { path, ...content, sizeBytes: part.size, truncated };
-      return { json: file };
-    },
+      const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
+      // The list is read a moment after the files changed.
+      if (isBehind && triesLeft > 0) {
+        await new Promise<void>((resolve) => door.app.clock.after(againMs, resolve));
+        signal.throwIfAborted();
+        continue;
+      }
+      door.touched.watch(shown, detail.digest);
+      return { json: detail };
+    }
   },
-  {
-    method: "POST",
-    path: "/api/skills/:id/decision",
-    async answer({ param, json, signal }) {
-      const decision = await json(decisionSchema);
-      const found = await shownVersion(param("id"), decision, door, signal);
-      if ("refused" in found) return found;
-      await decide(decision, found.offered, door, signal);
-      return { json: {} };
-    },
+  async "GET /api/skills/:id/files"({ param, query }) {
+    const shown = await findShown(door, param("id"));
+    const path = query.get("path") ?? "";
+    const { source } = door.app;
+    const part = source.bytes.head(locateFile(shown, path, source), maxReplyBytes);
+    if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
+    const truncated = part.bytes.length < part.size;
+    const content = toContent(part.bytes, { end: truncated });
+    const file: FileContent = { path, ...content, sizeBytes: part.size, truncated };
+    return { json: file };
   },
-  {
-    method: "POST",
-    path: "/api/skills/:id/open",
-    async answer({ param, json }) {
-      const { path, ...position } = await json(openSchema);
-      const file = locateFile(await findShown(door, param("id")), path, door.app.source);
-      const fault = await openInEditor({ file, ...position });
-      if (fault === undefined) return { json: {} };
-      return { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
-    },
+  async "POST /api/skills/:id/decision"({ param, json, signal }) {
+    const decision = await json(decisionSchema);
+    const found = await shownVersion(param("id"), decision, door, signal);
+    if ("refused" in found) return found;
+    await decide(decision, found.offered, door, signal);
+    return { json: {} };
   },
-];
+  async "POST /api/skills/:id/open"({ param, json }) {
+    const { path, ...position } = await json(openSchema);
+    const file = locateFile(await findShown(door, param("id")), path, door.app.source);
+    const fault = await openInEditor({ file, ...position });
+    if (fault === undefined) return { json: {} };
+    return { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
+  },
+});

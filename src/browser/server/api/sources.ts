@@ -24,78 +24,62 @@ export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
   const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(door.directory).deniesSource(url));
   const plans = createPendingPlans(app.clock);
-  return [
-    {
-      method: "GET",
-      path: "/api/sources",
-      answer: async ({ signal }) => ({ json: await listInstalled(door, signal) }),
+  return {
+    "GET /api/sources": async ({ signal }) => ({ json: await listInstalled(door, signal) }),
+    async "POST /api/sources/discover"({ json, signal }) {
+      const { source: text } = await json(discoverSchema);
+      return { json: await discover(text, read, door, signal) };
     },
-    {
-      method: "POST",
-      path: "/api/sources/discover",
-      async answer({ json, signal }) {
-        const { source: text } = await json(discoverSchema);
-        return { json: await discover(text, read, door, signal) };
-      },
+    async "POST /api/sources/plan"({ json, signal }) {
+      const request = await json(planSchema);
+      const { changes, problems, ...made } = await makePlan(request, { read, door, signal });
+      const { id, digest } = await plans.add(made);
+      const plan: SourcePlan = {
+        plan: id,
+        nonce: nonces.of(id, digest),
+        place: request.place,
+        directory: shownDirectory(made.where, door),
+        changes,
+        problems,
+      };
+      return { json: plan };
     },
-    {
-      method: "POST",
-      path: "/api/sources/plan",
-      async answer({ json, signal }) {
-        const request = await json(planSchema);
-        const { changes, problems, ...made } = await makePlan(request, { read, door, signal });
-        const { id, digest } = await plans.add(made);
-        const plan: SourcePlan = {
-          plan: id,
-          nonce: nonces.of(id, digest),
-          place: request.place,
-          directory: shownDirectory(made.where, door),
-          changes,
-          problems,
-        };
-        return { json: plan };
-      },
+    async "POST /api/sources/apply"({ json, signal }) {
+      const { plan: id, nonce } = await json(applySchema);
+      const plan = plans.find(id);
+      if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
+      // What was interrupted before is finished first.
+      await recoverSkillsDirectory(plan.where, (note) => app.log("warning", note));
+      const { where, lock, decided, digest } = plan;
+      const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));
+      if (fault?.code === "PERMISSION_DENIED")
+        return { refused: { ...fault, message: "The nonce is not that of this plan; make it again." } };
+      signal.throwIfAborted();
+      if (!plans.drop(id) || fault !== undefined)
+        return stale("What is installed changed since this plan was made; nothing was installed. Make it again.");
+      for (const one of decided) {
+        const { name: skill, version, digest } = one.downloaded.inspected;
+        app.ledger.record({
+          at: Date.now(),
+          event: lock.entries.has(one.key) ? "update" : "add",
+          tool: "skills",
+          ...whoAndWhere({ project: where.form === "project" ? where.base : undefined }),
+          skill,
+          version,
+          digest,
+          about: `from ${one.index.source.label}`,
+          door: "browser",
+        });
+        await carryOut(where, lock, [one]);
+      }
+      const applied: AppliedPlan = {
+        place: where.form,
+        directory: shownDirectory(where, door),
+        done: decided.map(({ key }) => key),
+      };
+      return { json: applied };
     },
-    {
-      method: "POST",
-      path: "/api/sources/apply",
-      async answer({ json, signal }) {
-        const { plan: id, nonce } = await json(applySchema);
-        const plan = plans.find(id);
-        if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
-        // What was interrupted before is finished first.
-        await recoverSkillsDirectory(plan.where, (note) => app.log("warning", note));
-        const { where, lock, decided, digest } = plan;
-        const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));
-        if (fault?.code === "PERMISSION_DENIED")
-          return { refused: { ...fault, message: "The nonce is not that of this plan; make it again." } };
-        signal.throwIfAborted();
-        if (!plans.drop(id) || fault !== undefined)
-          return stale("What is installed changed since this plan was made; nothing was installed. Make it again.");
-        for (const one of decided) {
-          const { name: skill, version, digest } = one.downloaded.inspected;
-          app.ledger.record({
-            at: Date.now(),
-            event: lock.entries.has(one.key) ? "update" : "add",
-            tool: "skills",
-            ...whoAndWhere({ project: where.form === "project" ? where.base : undefined }),
-            skill,
-            version,
-            digest,
-            about: `from ${one.index.source.label}`,
-            door: "browser",
-          });
-          await carryOut(where, lock, [one]);
-        }
-        const applied: AppliedPlan = {
-          place: where.form,
-          directory: shownDirectory(where, door),
-          done: decided.map(({ key }) => key),
-        };
-        return { json: applied };
-      },
-    },
-  ];
+  };
 };
 
 function stale(message: string): BrowseAnswer {

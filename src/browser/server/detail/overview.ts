@@ -53,6 +53,8 @@ const longestText = 2_000;
 
 const tags = /[\u{e0000}-\u{e007f}]/u;
 const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
+  // Those outside fenced code, which is found, too, by its first group. One that is not closed ends with the text.
+  ["comment", /^ {0,3}(`{3,}|~{3,})[^]*?(?:\n {0,3}\1|$(?![^]))|<!--[^]*?(?:-->|$(?![^]))/gm, (text) => text],
   ["tag-characters", /[\u{e0000}-\u{e007f}]+/gu, fromTags],
   ["bidi", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, toCodes],
   ["control", /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]+/g, toCodes],
@@ -60,11 +62,11 @@ const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (fo
 
 /** What of a text people do not see when it is rendered as Markdown, in its order. Comments in fenced code are seen. */
 export function findHidden(markdown: string): readonly Hidden[] {
-  const found: Hidden[] = [...comments(markdown)];
+  const found: Hidden[] = [];
   for (const [kind, form, toText] of forms)
-    for (const { 0: text, index: start } of markdown.matchAll(form)) {
+    for (const { 0: text, 1: fence, index: start } of markdown.matchAll(form)) {
       if (found.length >= mostHidden) break;
-      found.push({ kind, start, end: start + text.length, text: cut(toText(text)) });
+      if (fence === undefined) found.push({ kind, start, end: start + text.length, text: cut(toText(text)) });
     }
   const runs: { readonly start: number; end: number }[] = [];
   for (const { character, offset: start } of everyInvisibleIn(markdown)) {
@@ -77,51 +79,6 @@ export function findHidden(markdown: string): readonly Hidden[] {
   for (const { start, end } of runs)
     found.push({ kind: "zero-width", start, end, text: cut(toCodes(markdown.slice(start, end))) });
   return found.sort((a, b) => a.start - b.start).slice(0, mostHidden);
-}
-
-/** HTML comments outside fenced code; one that is not closed ends with the text. */
-function* comments(markdown: string): Generator<Hidden, void> {
-  let fence: string | undefined;
-  let isIn: number | undefined;
-  let count = 0;
-  const nextBegin = openSearch(markdown, "<!--");
-  const nextEnd = openSearch(markdown, "-->");
-  for (let start = 0; start <= markdown.length && count < mostHidden;) {
-    const feed = markdown.indexOf("\n", start);
-    const stop = feed < 0 ? markdown.length : feed;
-    const [, mark] =
-      isIn === undefined ? (/^ {0,3}(`{3,}|~{3,})/.exec(markdown.slice(start, Math.min(stop, start + 200))) ?? []) : [];
-    if (mark !== undefined && fence === undefined) fence = mark;
-    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
-    else if (fence === undefined)
-      for (let at = start; at < stop;) {
-        if (isIn === undefined) {
-          const begin = nextBegin(at);
-          if (begin >= stop) break;
-          isIn = begin;
-          at = begin + 4;
-        }
-        const end = nextEnd(at);
-        if (end >= stop) break;
-        yield { kind: "comment", start: isIn, end: end + 3, text: cut(markdown.slice(isIn, end + 3)) };
-        isIn = undefined;
-        count += 1;
-        at = end + 3;
-      }
-    start = stop + 1;
-  }
-  if (isIn !== undefined)
-    yield { kind: "comment", start: isIn, end: markdown.length, text: cut(markdown.slice(isIn, isIn + longestText)) };
-}
-
-/** Finds a text at or after a place that only grows: each part is searched once, however often it is asked. Infinity: there is none. */
-function openSearch(text: string, wanted: string): (from: number) => number {
-  let found = -1;
-  return (from) => {
-    if (found >= from) return found;
-    const at = text.indexOf(wanted, from);
-    return (found = at < 0 ? Infinity : at);
-  };
 }
 
 /** What a model can read in tag characters. */

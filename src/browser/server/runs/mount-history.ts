@@ -9,18 +9,14 @@ const mostRecords = 2_000;
 const linesInARow = 200;
 
 /** `GET /api/skills/ID/history`: what was done with a skill, and who did it. */
-export const mountHistory: MountBrowse = (door) => [
-  {
-    method: "GET",
-    path: "/api/skills/:id/history",
-    async answer({ param, signal }) {
-      const skill = door.session.catalog.find(param("id"))?.skill;
-      if (skill === undefined) return { json: { runs: [], events: [] } satisfies SkillHistory };
-      const [runs, events] = await Promise.all([runsOf(door, skill.slug, signal), eventsOf(door, skill.name, signal)]);
-      return { json: { runs, events } satisfies SkillHistory };
-    },
+export const mountHistory: MountBrowse = (door) => ({
+  async "GET /api/skills/:id/history"({ param, signal }) {
+    const skill = door.session.catalog.find(param("id"))?.skill;
+    if (skill === undefined) return { json: { runs: [], events: [] } satisfies SkillHistory };
+    const [runs, events] = await Promise.all([runsOf(door, skill.slug, signal), eventsOf(door, skill.name, signal)]);
+    return { json: { runs, events } satisfies SkillHistory };
   },
-];
+});
 
 async function runsOf({ app }: BrowseDoor, slug: string, signal: AbortSignal): Promise<SkillHistory["runs"]> {
   const found: SkillHistory["runs"][number][] = [];

@@ -27,43 +27,31 @@ export const mountRuns: MountBrowse = (door) => {
   const { app, session, events, once: allowedNext, stopped, hold } = door;
   const notify = (news: RunNews): void => events.push("run", news);
   const runs = createPageRuns({ app, session, stopped, hold, notify, allowedNext });
-  return [
-    {
-      method: "POST",
-      path: "/api/runs",
-      async answer({ json, signal }) {
-        const { nonce, ...asked } = await json(runRequest, limits);
-        const { skill: id, digest } = asked;
-        const found = await shownVersion(id, { digest, nonce }, door, signal);
-        if ("refused" in found) return found;
-        try {
-          const started: RunStarted = { run: await runs.start(asked, found.offered.skill.name) };
-          return { json: started, status: 202 };
-        } catch (error) {
-          return { refused: toRunRefusal(error, app.log) };
-        }
-      },
+  return {
+    async "POST /api/runs"({ json, signal }) {
+      const { nonce, ...asked } = await json(runRequest, limits);
+      const { skill: id, digest } = asked;
+      const found = await shownVersion(id, { digest, nonce }, door, signal);
+      if ("refused" in found) return found;
+      try {
+        const started: RunStarted = { run: await runs.start(asked, found.offered.skill.name) };
+        return { json: started, status: 202 };
+      } catch (error) {
+        return { refused: toRunRefusal(error, app.log) };
+      }
     },
-    {
-      method: "GET",
-      path: "/api/runs/:run",
-      async answer({ param }) {
-        const id = param("run");
-        const record = runForm.test(id) ? (runs.find(id) ?? (await (await app.runRecords()).read(id))) : undefined;
-        if (record === undefined) throw absent();
-        return { json: "spec" in record ? toShownRun(record) : record };
-      },
+    async "GET /api/runs/:run"({ param }) {
+      const id = param("run");
+      const record = runForm.test(id) ? (runs.find(id) ?? (await (await app.runRecords()).read(id))) : undefined;
+      if (record === undefined) throw absent();
+      return { json: "spec" in record ? toShownRun(record) : record };
     },
-    {
-      method: "DELETE",
-      path: "/api/runs/:run",
-      async answer({ param }) {
-        const run = await runs.cancel(param("run"));
-        if (run === undefined) throw absent();
-        return { json: run };
-      },
+    async "DELETE /api/runs/:run"({ param }) {
+      const run = await runs.cancel(param("run"));
+      if (run === undefined) throw absent();
+      return { json: run };
     },
-  ];
+  };
 };
 
 function absent(): SkillsError {
@@ -77,33 +65,25 @@ const mostUploads = 4;
 /** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the person at this machine, for runs and from runs. */
 export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
   let uploads = 0;
-  return [
-    {
-      method: "POST",
-      path: "/api/blobs",
-      async answer({ incoming, bytes, signal }) {
-        if (uploads >= mostUploads)
-          throw new SkillsError("RATE_LIMITED", `${mostUploads} files are being sent already; wait for one.`);
-        uploads += 1;
-        try {
-          const kind = incoming.headers["content-type"] ?? "application/octet-stream";
-          const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBlobBytes), { signal });
-          const stored: UploadedBlob = { id, sizeBytes: size };
-          return { json: stored };
-        } finally {
-          uploads -= 1;
-        }
-      },
+  return {
+    async "POST /api/blobs"({ incoming, bytes, signal }) {
+      if (uploads >= mostUploads)
+        throw new SkillsError("RATE_LIMITED", `${mostUploads} files are being sent already; wait for one.`);
+      uploads += 1;
+      try {
+        const kind = incoming.headers["content-type"] ?? "application/octet-stream";
+        const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBlobBytes), { signal });
+        const stored: UploadedBlob = { id, sizeBytes: size };
+        return { json: stored };
+      } finally {
+        uploads -= 1;
+      }
     },
-    {
-      method: "GET",
-      path: "/api/blobs/:id",
-      async answer({ param, query }) {
-        const id = param("id");
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of blobs.read(localOwner, id)) chunks.push(chunk.slice());
-        return { download: Buffer.concat(chunks), name: query.get("name") ?? id };
-      },
+    async "GET /api/blobs/:id"({ param, query }) {
+      const id = param("id");
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of blobs.read(localOwner, id)) chunks.push(chunk.slice());
+      return { download: Buffer.concat(chunks), name: query.get("name") ?? id };
     },
-  ];
+  };
 };

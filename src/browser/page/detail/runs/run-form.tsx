@@ -6,7 +6,7 @@ import { type SkillServer, type SourceError, toSourceError } from "../../source/
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
-import { FormField, SelectControl, TextControl } from "./form/form-field.tsx";
+import { FormField, SelectControl, TextField } from "./form/form-field.tsx";
 import { InputField } from "./form/input-field.tsx";
 import { RunFailureAlert } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
@@ -170,21 +170,15 @@ function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): J
   const { words: passed = [] } = splitWords(words.value);
   return (
     <>
-      <FormField
+      <TextField
         name="Arguments"
         problem={problem}
         help="Separated and quoted as in a shell. Nothing is expanded: $NAME, * and | are passed on as they are."
-      >
-        {(ids) => (
-          <TextControl
-            ids={ids}
-            class="mono"
-            value={words.value}
-            placeholder="--pages 1-3 'a file.txt'"
-            onText={(text) => (words.value = text)}
-          />
-        )}
-      </FormField>
+        class="mono"
+        value={words.value}
+        placeholder="--pages 1-3 'a file.txt'"
+        onText={(text) => (words.value = text)}
+      />
       {passed.length > 0 && (
         <ol class="words" aria-label="Arguments as they are passed">
           {passed.map((word, index) => (
@@ -194,11 +188,13 @@ function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): J
           ))}
         </ol>
       )}
-      <FormField name="Standard input">
-        {(ids) => (
-          <TextControl ids={ids} class="mono" rows={3} value={stdin.value} onText={(text) => (stdin.value = text)} />
-        )}
-      </FormField>
+      <TextField
+        name="Standard input"
+        class="mono"
+        rows={3}
+        value={stdin.value}
+        onText={(text) => (stdin.value = text)}
+      />
     </>
   );
 }
@@ -222,16 +218,15 @@ function MoreFields({ form, server, problems }: FieldsProps): JSX.Element {
         {isTried.value && problems.has(":files") && <p class="field-problem danger">{problems.get(":files")}</p>}
         <p class="help">They are at /blobs/ID in the sandbox, by the id of their blob.</p>
       </fieldset>
-      <FormField
+      <TextField
         name="Time"
         takes="seconds"
         problem={problems.get(":timeout")}
         help="Left empty: 30 seconds. At most 600."
-      >
-        {(ids) => (
-          <TextControl ids={ids} inputMode="decimal" value={timeout.value} onText={(text) => (timeout.value = text)} />
-        )}
-      </FormField>
+        inputMode="decimal"
+        value={timeout.value}
+        onText={(text) => (timeout.value = text)}
+      />
     </details>
   );
 }

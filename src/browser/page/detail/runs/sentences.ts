@@ -36,33 +36,36 @@ const answers: Readonly<Record<string, string>> = {
 
 /** One sentence on what the ledger says. Its texts are of agents and skills. */
 export function toLedgerSentence(event: LedgerEvent): string {
-  const { what, tool, outcome, code, about, answer, grant, door } = event;
+  const { what, tool, outcome, code, about, answer, grant } = event;
+  const door = doorInWords(event.door);
+  const by = grant === undefined ? "" : ` (${grant})`;
+  const why = about === undefined ? "." : `: ${about}`;
   switch (what) {
     case "use": {
-      const how =
-        outcome === undefined || outcome === "completed" ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
-      return `${uses[tool] ?? `Used with ${tool}`} ${doorInWords(door)}${how}.`;
+      const isPlain = outcome === undefined || outcome === "completed";
+      const how = isPlain ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
+      return `${uses[tool] ?? `Used with ${tool}`} ${door}${how}.`;
     }
     case "start":
-      return `Started ${doorInWords(door)}${about === undefined ? "" : ` with ${about}`}${grant === undefined ? "" : ` (${grant})`}.`;
+      return `Started ${door}${about === undefined ? "" : ` with ${about}`}${by}.`;
     case "ask":
-      return `A person was asked ${doorInWords(door)}: ${about ?? "whether it may be used"}`;
+      return `A person was asked ${door}${why}`;
     case "answer": {
-      const words = answer === undefined ? undefined : (answers[answer] ?? answer);
-      return `${outcome === "allowed" ? "Allowed" : "Not allowed"}${words === undefined ? "" : `: ${words}`}.`;
+      const words = answer === undefined ? "" : `: ${answers[answer] ?? answer}`;
+      return `${outcome === "allowed" ? "Allowed" : "Not allowed"}${words}.`;
     }
     case "refusal":
-      return `Refused without asking ${doorInWords(door)}${about === undefined ? "." : `: ${about}`}`;
+      return `Refused without asking ${door}${why}`;
     case "block":
-      return `Blocked ${doorInWords(door)}.`;
+      return `Blocked ${door}.`;
     case "import":
       return `An approval or a block was imported${about === undefined ? "" : `: ${about}`}.`;
     case "grant":
-      return `Approved ${doorInWords(door)}${grant === undefined ? "" : ` (${grant})`}.`;
+      return `Approved ${door}${by}.`;
     case "revoke":
-      return `Approval withdrawn ${doorInWords(door)}${grant === undefined ? "" : ` (${grant})`}.`;
+      return `Approval withdrawn ${door}${by}.`;
     default:
-      return `${what} ${doorInWords(door)}${about === undefined ? "." : `: ${about}`}`;
+      return `${what} ${door}${why}`;
   }
 }
 

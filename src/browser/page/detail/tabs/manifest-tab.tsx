@@ -3,6 +3,7 @@ import { SourceText } from "../markdown/source-text.tsx";
 import { Fields } from "../../parts/fields.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { Table } from "../../parts/table.tsx";
 import type { TabProps } from "../tabs.ts";
 import type { KnownDetail } from "../../source/skill-source.ts";
 
@@ -13,46 +14,28 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
     <>
       <h3>Declared and detected</h3>
       <div class="table" role="group" aria-label="Declared and detected" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">What</th>
-              <th scope="col">Declared</th>
-              <th scope="col">Detected</th>
-            </tr>
-          </thead>
-          <tbody>
-            {compareManifest(detail).map((row) => (
-              <Row key={row.what} {...row} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          titles={["What", "Declared", "Detected"]}
+          rows={compareManifest(detail).map(({ what, declared, detected, undeclared }) => [
+            what,
+            <Values key="declared" values={declared} />,
+            <>
+              <Values values={detected} />
+              {undeclared.length > 0 && (
+                <p class="mark wrap warning">
+                  <Icon name="alert" />
+                  <span>
+                    Not declared: <Values values={undeclared} />
+                  </span>
+                </p>
+              )}
+            </>,
+          ])}
+        />
       </div>
       <Written title="Frontmatter of SKILL.md" fields={frontmatter} />
       {manifest !== undefined && <Written title="skill.toml" fields={manifest} />}
     </>
-  );
-}
-
-function Row({ what, declared, detected, undeclared }: ManifestComparison): JSX.Element {
-  return (
-    <tr>
-      <th scope="row">{what}</th>
-      <td>
-        <Values values={declared} />
-      </td>
-      <td>
-        <Values values={detected} />
-        {undeclared.length > 0 && (
-          <p class="mark wrap warning">
-            <Icon name="alert" />
-            <span>
-              Not declared: <Values values={undeclared} />
-            </span>
-          </p>
-        )}
-      </td>
-    </tr>
   );
 }
 

@@ -55,8 +55,6 @@ function Problem({ skill, problem }: { readonly skill: string; readonly problem:
   );
 }
 
-const widestLine = 300;
-
 /** The lines around a problem, with a caret under its place. */
 function CodeFrame({ problem }: { readonly problem: ShownProblem }): JSX.Element {
   const { frame, line, column, endLine = line, endColumn = column + 1 } = problem;
@@ -66,28 +64,21 @@ function CodeFrame({ problem }: { readonly problem: ShownProblem }): JSX.Element
       <pre dir="ltr">
         {frame.map(({ line: number, text }) => {
           const characters = Array.from(text);
+          const visible = (start: number, end?: number): string =>
+            visibleText(characters.slice(start, end).join("").replaceAll("\t", "  "));
           const from = number === line ? column - 1 : number > line && number <= endLine ? 0 : characters.length;
           const to = number === endLine ? Math.max(endColumn - 1, from) : number < endLine ? characters.length : from;
-          // The window moves with the problem, so that its place is seen in a line of any length.
-          const start = Math.max(0, Math.min(from, characters.length) - widestLine / 2);
-          const before = visible(characters, start, from);
-          const marked = visible(characters, from, Math.min(to, from + widestLine));
-          const after = visible(characters, Math.max(from, to), start + widestLine);
-          const gutter = `${number === line ? ">" : " "} ${String(number).padStart(digits)} │ `;
+          const before = `${number === line ? ">" : " "} ${String(number).padStart(digits)} │ ${visible(0, from)}`;
+          const marked = visible(from, to);
+          const caret = " ".repeat(Array.from(before).length) + "^".repeat(Math.max(1, Array.from(marked).length));
           return (
             <span key={number}>
-              {gutter}
-              {start > 0 && "…"}
               {before}
               <mark>{marked}</mark>
-              {after}
-              {start + widestLine < characters.length && "…"}
-              {"\n"}
+              {`${visible(to)}\n`}
               {number === line && (
                 <span class="caret" aria-hidden="true">
-                  {" ".repeat(gutter.length + (start > 0 ? 1 : 0) + Array.from(before).length)}
-                  {"^".repeat(Math.max(1, Array.from(marked).length))}
-                  {"\n"}
+                  {`${caret}\n`}
                 </span>
               )}
             </span>
@@ -96,8 +87,4 @@ function CodeFrame({ problem }: { readonly problem: ShownProblem }): JSX.Element
       </pre>
     </div>
   );
-}
-
-function visible(characters: readonly string[], from: number, to: number): string {
-  return visibleText(characters.slice(from, to).join("").replaceAll("\t", "  "));
 }

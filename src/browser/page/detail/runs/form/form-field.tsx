@@ -59,18 +59,17 @@ export function FormField({
   );
 }
 
-interface TextControlProps {
-  readonly ids: FieldIds;
+interface TextProps {
   readonly value: string;
   readonly onText: (text: string) => void;
-  readonly class?: string;
-  readonly placeholder?: string;
-  readonly inputMode?: "decimal" | "text";
+  readonly class?: string | undefined;
+  readonly placeholder?: string | undefined;
+  readonly inputMode?: "decimal" | "text" | undefined;
   /** Absent for one line. */
   readonly rows?: number | undefined;
 }
 
-export function TextControl({ ids, rows, onText, ...shown }: TextControlProps): JSX.Element {
+export function TextControl({ ids, rows, onText, ...shown }: TextProps & { readonly ids: FieldIds }): JSX.Element {
   const shared = { ...ids, ...shown, spellcheck: false };
   if (rows !== undefined)
     return <textarea {...shared} rows={rows} onInput={({ currentTarget }) => onText(currentTarget.value)} />;
@@ -78,6 +77,13 @@ export function TextControl({ ids, rows, onText, ...shown }: TextControlProps): 
     <input {...shared} type="text" autocomplete="off" onInput={({ currentTarget }) => onText(currentTarget.value)} />
   );
 }
+
+/** A text with its name. */
+export function TextField({ name, takes, help, problem, ...shown }: TextFieldProps): JSX.Element {
+  return <FormField {...{ name, takes, help, problem }}>{(ids) => <TextControl ids={ids} {...shown} />}</FormField>;
+}
+
+type TextFieldProps = TextProps & Pick<FormFieldProps, "name" | "takes" | "help" | "problem">;
 
 interface SelectControlProps {
   readonly ids: FieldIds;
