@@ -12,12 +12,12 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
 const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
-  "edit of SKILL.md": 60,
+  "edit of SKILL.md": 58,
   list_skills: 24,
-  run_code: 60,
-  "blob of 8 MiB": 37,
+  run_code: 55,
+  "blob of 8 MiB": 36,
 };
-const add = { "add URL NAME": 105 };
+const add = { "add URL NAME": 99 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],

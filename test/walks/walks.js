@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -47,13 +48,17 @@ export async function walkWrapper(folder) {
    */
   const count = async (name, act) => {
     await recorded.walk(act);
-    // What runs beside an action by chance, such as a sweep, does not run each time.
-    let always = await recorded.walk(act);
-    for (let again = 0; again < 3; again++) {
+    // Directories above the project are watched: what other processes do there runs without any action.
+    const idle = await recorded.walk(() => pause(500));
+    // What runs beside an action by chance, such as a sweep or a watch that is still being set up, does not run each time.
+    let always = without(idle, await recorded.walk(act));
+    for (let stable = 0; stable < 3;) {
       const ran = await recorded.walk(act);
-      always = Object.fromEntries(Object.entries(always).filter(([file]) => file in ran));
+      const both = always.filter(([file]) => file in ran);
+      stable = both.length < always.length ? 0 : stable + 1;
+      always = both;
     }
-    walks[name] = always;
+    walks[name] = Object.fromEntries(always);
   };
   await call("list_skills", {});
   await count("message to the agent", async () => {
@@ -118,6 +123,8 @@ export async function walkBrowse(folder) {
   const chrome = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   try {
     const page = await chrome.newPage();
+    // The first sweep of blobs is two seconds after the start.
+    await served.walk(() => pause(4_000));
     /** @type {Walks} */
     const walks = {};
     walks["browse, first page"] = await served.walk(async () => {
@@ -139,6 +146,18 @@ export async function walkBrowse(folder) {
     await chrome.close();
     await served.close();
   }
+}
+
+/**
+ * The files of which other functions ran.
+ * @param {Ran} idle
+ * @param {Ran} ran
+ */
+function without(idle, ran) {
+  const others = Object.entries(ran).map(([file, called]) => {
+    return /** @type {const} */ ([file, called.filter((name) => idle[file]?.includes(name) !== true)]);
+  });
+  return others.filter(([, called]) => called.length > 0);
 }
 
 /** @param {string} folder */
