@@ -105,9 +105,7 @@ class ServiceThread {
   constructor({ log, clock }: Settings, openChannel: OpenServiceChannel) {
     this.#client = new ThreadClient<ToService, FromService>({
       openChannel: droppingFunctions(openChannel),
-      received: (message) => {
-        this.#receive(message);
-      },
+      received: (message) => this.#receive(message),
       ended: (reason) => {
         if (reason !== undefined)
           log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
@@ -150,9 +148,7 @@ class ServiceThread {
     const outlet = this.#outlets.get(message.connection);
     switch (message.kind) {
       case "line": {
-        const written = (): void => {
-          this.#client.post(...giveBack(message));
-        };
+        const written = (): void => this.#client.post(...giveBack(message));
         if (outlet === undefined) written();
         else outlet.send(message.bytes, written);
         break;

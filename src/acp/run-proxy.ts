@@ -28,17 +28,12 @@ export async function runProxy(
   const routing = new Routing(settings.log);
   const send = (line: Uint8Array, written: () => void): void => {
     if (output.destroyed) written();
-    else
-      output.write(line, () => {
-        written();
-      });
+    else output.write(line, () => written());
   };
   const { interceptor, close } = intercept({
     // Both go to the conductor, which knows what a response is for by its id; all else of ours is for the editor.
     toEditor: send,
-    toAgent: (line) => {
-      send(line, () => undefined);
-    },
+    toAgent: (line) => send(line, () => undefined),
     waitedInLines: () => relay.waitedInLines(),
   });
   const { promise: left, resolve: leave } = createDeferred();

@@ -85,9 +85,7 @@ const firstRequestTime = 1_000;
 /** Answers the editor's `initialize` with the reason why there is no agent. */
 async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, reason: string): Promise<void> {
   const initialization = followInitialization({ passFromEditor: () => [], passFromAgent: () => [] });
-  const ended = new Promise<unknown>((resolve) => {
-    input.once("end", resolve).once("error", resolve);
-  });
+  const ended = new Promise<unknown>((resolve) => input.once("end", resolve).once("error", resolve));
   const nowhere = new Writable({ write: (_lines, _encoding, done) => done() });
   const relay = relayLines(input, nowhere, initialization.fromEditor);
   await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestTime);
@@ -118,10 +116,7 @@ async function connect(
     const { interceptor, close } = intercept({
       toEditor(line, written) {
         if (output.destroyed) written();
-        else
-          output.write(line, () => {
-            written();
-          });
+        else output.write(line, () => written());
       },
       toAgent: (line) => agent.stdin.write(line),
       waitedInLines: () => fromEditor.waitedInLines(),
@@ -184,9 +179,7 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
     if (isTerminated) return;
     isTerminated = true;
     stop();
-    stop = clock.after(gracePeriod, () => {
-      agent.killTree("SIGKILL");
-    });
+    stop = clock.after(gracePeriod, () => agent.killTree("SIGKILL"));
   };
   return {
     leave() {

@@ -74,9 +74,7 @@ export async function serveMcp(app: McpApp, caller: McpCaller, streams: StdioStr
     },
     {
       transport,
-      onerror: (error) => {
-        log("info", `MCP: ${error.message}`);
-      },
+      onerror: (error) => log("info", `MCP: ${error.message}`),
     },
   );
   await ended;
@@ -88,9 +86,11 @@ export async function serveMcp(app: McpApp, caller: McpCaller, streams: StdioStr
 
 function notifyOfChange(server: McpServer, { log }: McpApp): void {
   if (!server.isConnected()) return;
-  server.server.sendResourceListChanged().catch((error: unknown) => {
-    log("info", `A change of the skills could not be announced to a client: ${String(error)}`);
-  });
+  server.server
+    .sendResourceListChanged()
+    .catch((error: unknown) =>
+      log("info", `A change of the skills could not be announced to a client: ${String(error)}`),
+    );
 }
 
 /** Has no answer: it lasts as long as the connection. */
@@ -158,9 +158,9 @@ function openLineTransport(
 
   async function write(message: object): Promise<void> {
     if (isClosed) throw new Error("The connection is closed.");
-    await new Promise<void>((resolve, reject) => {
-      output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
-    });
+    await new Promise<void>((resolve, reject) =>
+      output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())),
+    );
   }
 
   const transport: Transport = {

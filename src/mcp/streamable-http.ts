@@ -58,14 +58,10 @@ export function openHttpMcp(
   };
   const handler = createMcpHandler(toServer, {
     maxRequestBodySize: maxBytes,
-    onerror: (error) => {
-      app.log("info", `MCP: ${error.message}`);
-    },
+    onerror: (error) => app.log("info", `MCP: ${error.message}`),
   });
   const exchanges = createExchanges({ isOneClient });
-  const stop = caller.skills.onChange?.(() => {
-    handler.notify.resourcesChanged();
-  });
+  const stop = caller.skills.onChange?.(() => handler.notify.resourcesChanged());
   let isClosed = false;
 
   return {

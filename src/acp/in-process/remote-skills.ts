@@ -70,9 +70,7 @@ export class RemoteSkills {
         },
         log,
       }),
-      received: (message) => {
-        this.#receive(message);
-      },
+      received: (message) => this.#receive(message),
       ended: () => {
         for (const question of this.#questions.values()) question.abort();
       },
@@ -100,9 +98,7 @@ export class RemoteSkills {
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
     signal?.throwIfAborted();
     let number = 0;
-    const abort = (): void => {
-      this.#thread.post({ kind: "abort", call: number });
-    };
+    const abort = (): void => this.#thread.post({ kind: "abort", call: number });
     signal?.addEventListener("abort", abort);
     try {
       const answer = await this.#thread.call((call) => {

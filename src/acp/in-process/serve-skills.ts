@@ -22,9 +22,9 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   let lastQuestion = 0;
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
-  const ready = Promise.all([catalog.ready, app.load()]).then(() => {
-    post({ kind: "skills", problems: catalog.snapshot.problems });
-  });
+  const ready = Promise.all([catalog.ready, app.load()]).then(() =>
+    post({ kind: "skills", problems: catalog.snapshot.problems }),
+  );
   catalog.onChange(({ problems }, { added, changed, removed }) => {
     const change: SkillsChange = {
       added: added.map(({ skill }) => skill.name),
@@ -57,9 +57,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   /** Asks the person at the other end. */
   const ask: Ask = async (question, signal, shown) => {
     const number = ++lastQuestion;
-    const withdraw = (): void => {
-      post({ kind: "withdrawn", question: number });
-    };
+    const withdraw = (): void => post({ kind: "withdrawn", question: number });
     try {
       return await new Promise<Reply>((resolve, reject) => {
         questions.set(number, resolve);
@@ -101,9 +99,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   port.on("message", (message: ToSkills) => {
     switch (message.kind) {
       case "open":
-        void ready.then(() => {
-          answer(message.call);
-        });
+        void ready.then(() => answer(message.call));
         break;
       case "call":
         void call(message);
@@ -119,9 +115,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         questions.get(message.question)?.(message.reply);
         break;
       case "close":
-        void app.close().then(() => {
-          port.close();
-        });
+        void app.close().then(() => port.close());
         break;
     }
   });

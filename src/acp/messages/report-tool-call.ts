@@ -49,9 +49,8 @@ export async function reportToolCall<Output>(
   const reported: ReportedCall = { sessionId, toolCallId, name, args, protocol, locations };
 
   function notify({ method, params }: ReturnType<typeof callStarted>): void {
-    const failed = (error: unknown): void => {
+    const failed = (error: unknown): void =>
       log("warning", `A call of ${name} could not be reported to the editor: ${String(error)}`);
-    };
     try {
       Promise.resolve(send(method, params)).catch(failed);
     } catch (error) {
@@ -120,9 +119,7 @@ export function followCall(
   send: (message: Notification, written: () => void) => void,
 ): (text: string) => void {
   let printed = "";
-  const report = sendWhenRead((written) => {
-    send(callPrinted(call, printed), written);
-  });
+  const report = sendWhenRead((written) => send(callPrinted(call, printed), written));
   return (text) => {
     printed = `${printed}${text}`.slice(-longestPrinted);
     report();

@@ -38,9 +38,7 @@ export function interceptBytes(
     settings,
     send: toEditor,
     ...more,
-    reply: (message: object) => {
-      toAgent(encodeMessage(message));
-    },
+    reply: (message: object) => toAgent(encodeMessage(message)),
   });
   const { logOnce } = createOnceLog(settings.log);
   /** Only lines that are parsed anyway are reported. */
@@ -70,12 +68,8 @@ export function interceptBytes(
   return {
     passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
     passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
-    editorLeft: () => {
-      interceptor.editorLeft();
-    },
-    close: () => {
-      interceptor.close();
-    },
+    editorLeft: () => interceptor.editorLeft(),
+    close: () => interceptor.close(),
   };
 }
 

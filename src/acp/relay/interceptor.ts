@@ -52,21 +52,15 @@ export class Interceptor {
     this.#options = options;
     this.#servesTools = settings.tools !== "none";
     this.#once = createOnceLog(log);
-    this.#requests = new EditorRequests((line) => {
-      send(line, () => undefined);
-    });
+    this.#requests = new EditorRequests((line) => send(line, () => undefined));
     this.#ownRequests = new OwnRequests({
       send: (line, written) => {
         // Before it is sent: the response may arrive at once.
         this.#updateInterests();
         if (this.#isOpen) send(line, written);
       },
-      shown: (id) => {
-        this.#service.questionShown(id);
-      },
-      replied: (id, reply, elapsedMs) => {
-        this.#service.editorReplied(id, reply, elapsedMs);
-      },
+      shown: (id) => this.#service.questionShown(id),
+      replied: (id, reply, elapsedMs) => this.#service.editorReplied(id, reply, elapsedMs),
       time: () => timeWaited(settings.clock) - (options.waitedInLines?.() ?? 0),
     });
     this.#service = service.connect({
@@ -74,12 +68,8 @@ export class Interceptor {
         if (this.#isOpen) send(line, this.#requests.sent(written));
         else written();
       },
-      request: (id, line) => {
-        this.#ownRequests.request(id, line);
-      },
-      withdraw: (id) => {
-        this.#ownRequests.withdraw(id);
-      },
+      request: (id, line) => this.#ownRequests.request(id, line),
+      withdraw: (id) => this.#ownRequests.withdraw(id),
       answered: (id) => {
         this.#requests.answered(id);
         this.#updateInterests();
@@ -89,9 +79,7 @@ export class Interceptor {
         this.#ownRequests.withdrawAll();
         this.#updateInterests();
       },
-      index: (key, index) => {
-        this.#sessions.setIndex(key, index);
-      },
+      index: (key, index) => this.#sessions.setIndex(key, index),
       log,
     });
     this.#sessions = new Sessions({
@@ -106,9 +94,7 @@ export class Interceptor {
       settings,
       sessions: this.#sessions,
       logOnce: this.#once.logOnce,
-      alreadyServed: () => {
-        this.close();
-      },
+      alreadyServed: () => this.close(),
     });
   }
 
@@ -189,9 +175,7 @@ export class Interceptor {
     try {
       const verdict = handle();
       if (!(verdict instanceof Promise)) return verdict;
-      return verdict.catch(failed).finally(() => {
-        this.#updateInterests();
-      });
+      return verdict.catch(failed).finally(() => this.#updateInterests());
     } catch (error) {
       return failed(error);
     } finally {

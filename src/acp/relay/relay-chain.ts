@@ -17,9 +17,7 @@ export function relayChain(
 ): Relay {
   return relayBlocks(input, output, ({ write, idle }) => {
     const toSuccessor = (pieces: readonly Buffer[]): Buffer[] => pieces.flatMap((piece) => routing.toSuccessor(piece));
-    const writeToSuccessor = (pieces: readonly Buffer[]): void => {
-      write(toSuccessor(pieces));
-    };
+    const writeToSuccessor = (pieces: readonly Buffer[]): void => write(toSuccessor(pieces));
     const fromEditor = createLineQueue({ filter: { pass: passFromEditor }, write: writeToSuccessor, idle });
     const fromAgent = createLineQueue({ filter: { pass: passFromAgent }, write, idle });
 

@@ -48,9 +48,7 @@ export function createLineQueue({ filter, write, idle }: LineQueueOptions): Line
   return {
     push(blocks) {
       const pieces: Buffer[] = [];
-      const flush: Flush = (early) => {
-        write([...pieces.splice(0), ...early]);
-      };
+      const flush: Flush = (early) => write([...pieces.splice(0), ...early]);
       for (const block of blocks) {
         if (queue !== undefined) {
           queue.push(block);
@@ -185,8 +183,6 @@ export function relayBlocks(
 export async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;
   await new Promise<void>((resolve) => {
-    output.write("", () => {
-      resolve();
-    });
+    output.write("", () => resolve());
   });
 }

@@ -49,9 +49,7 @@ export async function startAgent(
   const { child } = isWindows ? await spawnWithExeca(agent) : await spawnPlainly(agent);
   const { stdin, stdout } = child;
   const exited = new Promise<ExitStatus>((resolve) => {
-    child.once("exit", (code, signal) => {
-      resolve(toExitStatus(code, signal));
-    });
+    child.once("exit", (code, signal) => resolve(toExitStatus(code, signal)));
   });
   const tree = isWindows || child.pid === undefined ? undefined : createProcessTree(child.pid);
   if (stdin === null || stdout === null) throw new SkillsError("AGENT_NOT_EXECUTABLE", "The agent has no stdio.");

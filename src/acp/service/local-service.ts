@@ -172,20 +172,14 @@ function openConnection(
     open(key, directories) {
       if (isOpen) sessions.set(key, new ServedSession(key, directories, context));
     },
-    prepare() {
-      tools?.prepare();
-    },
+    prepare: () => tools?.prepare(),
     async equip(key, request) {
       const entry = await sessions.get(key)?.equip(request);
       tools?.prepare();
       return entry;
     },
-    begin(key, request) {
-      sessions.get(key)?.begin(request);
-    },
-    named(key, isPrompt) {
-      sessions.get(key)?.session?.named(isPrompt);
-    },
+    begin: (key, request) => sessions.get(key)?.begin(request),
+    named: (key, isPrompt) => sessions.get(key)?.session?.named(isPrompt),
     agentListed(key, commands) {
       try {
         return sessions.get(key)?.agentListed(commands);
@@ -194,35 +188,17 @@ function openConnection(
         return undefined;
       }
     },
-    listPassed(key) {
-      sessions.get(key)?.session?.listPassed();
-    },
+    listPassed: (key) => sessions.get(key)?.session?.listPassed(),
     invoke: (key, name, sigil) => sessions.get(key)?.invoke(name, sigil),
-    turnBegan(key) {
-      sessions.get(key)?.turnBegan();
-    },
+    turnBegan: (key) => sessions.get(key)?.turnBegan(),
     answersRun: (key, tool, input) => sessions.get(key)?.answersRun(tool, input),
-    callReported(key, call) {
-      sessions.get(key)?.calls.reported(call);
-    },
-    indexSent(key, ticket) {
-      sessions.get(key)?.indexSent(ticket);
-    },
-    callTool(request) {
-      calls?.call(request);
-    },
-    questionShown(id) {
-      questions.shown(id);
-    },
-    editorReplied(id, reply, elapsedMs) {
-      questions.replied(id, reply, elapsedMs);
-    },
-    cancelCall(id) {
-      calls?.cancel(id);
-    },
-    cancelTurn(key) {
-      sessions.get(key)?.cancelTurn();
-    },
+    callReported: (key, call) => sessions.get(key)?.calls.reported(call),
+    indexSent: (key, ticket) => sessions.get(key)?.indexSent(ticket),
+    callTool: (request) => calls?.call(request),
+    questionShown: (id) => questions.shown(id),
+    editorReplied: (id, reply, elapsedMs) => questions.replied(id, reply, elapsedMs),
+    cancelCall: (id) => calls?.cancel(id),
+    cancelTurn: (key) => sessions.get(key)?.cancelTurn(),
     release,
     close() {
       isOpen = false;
@@ -250,9 +226,7 @@ export function createTrustSignals({ onTrust }: Pick<App, "onTrust">): Signals {
       if (trust === undefined) consents.set(owner, (consents.get(owner) ?? new Set()).add(directory));
       else trust.consent(owner, directory);
     },
-    newTurn(owner) {
-      trust?.newTurn(owner);
-    },
+    newTurn: (owner) => trust?.newTurn(owner),
     endSession(owner) {
       consents.delete(owner);
       trust?.endSession(owner);

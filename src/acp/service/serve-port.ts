@@ -55,15 +55,9 @@ export function servePort(port: MessagePort, settings: Settings): void {
         const bytes = new Uint8Array(line);
         post({ kind: "request", connection, id, bytes }, [bytes.buffer]);
       },
-      withdraw(id) {
-        post({ kind: "withdraw", connection, id });
-      },
-      answered(id) {
-        post({ kind: "answered", connection, id });
-      },
-      index(key, index) {
-        post({ kind: "index", connection, key, index });
-      },
+      withdraw: (id) => post({ kind: "withdraw", connection, id }),
+      answered: (id) => post({ kind: "answered", connection, id }),
+      index: (key, index) => post({ kind: "index", connection, key, index }),
       // The other end notices when this one ends.
       ended: () => undefined,
       log,

@@ -141,9 +141,9 @@ export class ServedSession {
     this.#tools?.begin(sessionId);
     this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
     this.#record({});
-    this.#session = new Session(request, this.#skills, this.#context, (skills) => {
-      this.#record({ announced: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools });
-    });
+    this.#session = new Session(request, this.#skills, this.#context, (skills) =>
+      this.#record({ announced: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools }),
+    );
     this.#prepareIndex();
   }
 
@@ -245,9 +245,7 @@ export class ServedSession {
     if (!this.#context.settings.teach) return;
     const { catalog } = this.#skills;
     this.#history = new IndexHistory({ facts, server: name });
-    this.#stopListening = catalog.onChange(() => {
-      this.#prepareIndex();
-    });
+    this.#stopListening = catalog.onChange(() => this.#prepareIndex());
     catalog.ready.then(() => {
       this.#isRead = true;
       this.#prepareIndex();

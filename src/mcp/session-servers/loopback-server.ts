@@ -57,13 +57,9 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
         if (!isOwn) socket.destroy();
       });
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject).listen(0, "127.0.0.1", resolve);
-    });
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
     // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
-    server.on("error", (error) => {
-      app.log("warning", `The MCP server could not accept a connection: ${String(error)}`);
-    });
+    server.on("error", (error) => app.log("warning", `The MCP server could not accept a connection: ${String(error)}`));
     return server.unref();
   }
 
@@ -120,9 +116,7 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
       await Promise.all([...sessions.keys()].map(closeSession));
       if (server?.listening !== true) return;
       await new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
         server.closeAllConnections();
       });
     },

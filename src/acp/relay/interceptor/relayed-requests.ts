@@ -32,9 +32,7 @@ const pendingLimit = 256;
 /** The editor's requests whose responses matter to us: they begin the connection, and open, list and end sessions. */
 export class RelayedRequests {
   readonly #options: RelayedRequestsOptions;
-  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
-    this.#release(request);
-  });
+  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => this.#release(request));
   /** Resolves when `initialize` was answered, or will not be. */
   readonly #answered = createDeferred();
   #isInitializing = false;

@@ -99,12 +99,8 @@ export class EditorQuestions {
     const { protocol, id: sessionId } = session;
     const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
     const { promise: answered, resolve } = createDeferred<Reply>();
-    const stopTimer = clock.after(answerTime, () => {
-      resolve({ missing: "timeout" });
-    });
-    const abort = (): void => {
-      resolve({ missing: "cancelled" });
-    };
+    const stopTimer = clock.after(answerTime, () => resolve({ missing: "timeout" }));
+    const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
     this.#open.set(id, { sessionId, answers, shown, resolve });
     try {

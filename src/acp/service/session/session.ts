@@ -89,9 +89,7 @@ export class Session {
     this.#agentCommands = agentCommands;
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
     this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
-    const update = (): void => {
-      this.#update();
-    };
+    const update = (): void => this.#update();
     this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
     this.#stopTimer = settings.clock.after(responseTime, () => {
       this.#isAnswered = true;
@@ -131,9 +129,7 @@ export class Session {
         });
         this.#update();
       },
-      (error: unknown) => {
-        context.logOnce("warning", `Skills cannot be read: ${String(error)}`);
-      },
+      (error: unknown) => context.logOnce("warning", `Skills cannot be read: ${String(error)}`),
     );
   }
 

@@ -87,9 +87,7 @@ export class SkillStates {
     const [trust, { findStandings }] = await Promise.all([app.trust(), import("../../../runtime/runs.ts")]);
     const { signal } = this.#closing;
     signal.throwIfAborted();
-    this.#stopListening ??= trust.onChange(() => {
-      this.inspect(this.#skills);
-    });
+    this.#stopListening ??= trust.onChange(() => this.inspect(this.#skills));
     const { source, hasher } = app;
     return await findStandings(skills, { trust, source, hasher, asker: { owner, directory }, signal });
   }

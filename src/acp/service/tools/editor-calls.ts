@@ -67,9 +67,7 @@ export class EditorCalls {
     // Running code takes long: the responses to other calls do not wait for it.
     const isSlow = servedTools.get(request.method.slice(toolMethodPrefix.length))?.executes === true;
     const before = isSlow ? Promise.resolve() : this.#lastAnswer;
-    const inTurn = this.#answerInTurn(before, answered, () => {
-      this.#running.delete(entry);
-    });
+    const inTurn = this.#answerInTurn(before, answered, () => this.#running.delete(entry));
     if (!isSlow) this.#lastAnswer = inTurn;
   }
 

@@ -77,9 +77,7 @@ async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promis
   const server = await withinTime(opening, clock, openingTime);
   if (server !== undefined) return server;
   opening.then(
-    (late) => {
-      late.close();
-    },
+    (late) => late.close(),
     () => undefined, // Abandoned.
   );
   throw new Error(`it was not ready within ${openingTime} ms`);
