@@ -1,6 +1,5 @@
 import { type App, openApp } from "../../runtime/app.ts";
-import { recordedDigest } from "../../skills/hash.ts";
-import { createOnceLog } from "../../base/log.ts";
+import { type OnceLog, createOnceLog } from "../../base/log.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
@@ -13,9 +12,8 @@ import { readInstructions } from "./prompt/read-instructions.ts";
 import { EditorQuestions } from "./ask/editor-questions.ts";
 import { type AgentTools, type ServersModule, openAgentTools } from "./tools/agent-tools.ts";
 import { EditorCalls, type Response } from "./tools/editor-calls.ts";
-import { SkillStates } from "./session/skill-states.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
-import type { Instructions, ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "../skill-service.ts";
+import type { Directories, Instructions, ServiceConnection, SessionKey, SkillService } from "../skill-service.ts";
 import type { Trust } from "../../runtime/trust.ts";
 
 interface LocalServiceOptions {
@@ -52,67 +50,33 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
     await app.close();
   }
 
+  /** Without skills if they cannot be opened: the session continues. */
+  function openSkills(directories: Directories, logOnce: OnceLog["logOnce"]): SessionSkills {
+    const { cwd, additionalDirectories } = directories;
+    for (const directory of [cwd, ...additionalDirectories]) if (directory !== undefined) projects.add(directory);
+    try {
+      const skills = app.openSession(directories);
+      logIdleGrants(settings.grants, skills.catalog, logOnce);
+      return skills;
+    } catch (error) {
+      return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
   return {
     connect(outlet) {
       const { logOnce } = createOnceLog(outlet.log);
-      return openConnection({
-        environments,
-        openStates: (owner, directory, changed) =>
-          new SkillStates({
-            app,
-            dataDirectory: settings.dataDirectory,
-            owner,
-            directory,
-            changed,
-            failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
-          }),
-        openSkills(directories) {
-          const { cwd, additionalDirectories } = directories;
-          for (const directory of [cwd, ...additionalDirectories]) if (directory !== undefined) projects.add(directory);
-          const skills = openOrNone(() => app.openSession(directories));
-          logIdleGrants(settings.grants, skills.catalog, logOnce);
-          return skills;
-        },
-        tools,
-        trust,
-        readInstructions: read,
-        async recordInvocation({ name: skill, version, directory }, sessionId, project) {
-          const digest = await recordedDigest(app.hasher, app.source, { directory }, new AbortController().signal);
-          app.ledger.record({
-            at: now(),
-            tool: "prompt",
-            ...(project !== undefined && { project }),
-            skill,
-            version,
-            ...(digest !== undefined && { digest }),
-            outcome: "completed",
-            sessionId,
-            door: "acp",
-          });
-        },
-        app,
-        now,
-        startedAt: now(),
-        settings,
-        outlet,
-        logOnce,
-      });
+      const more = { readInstructions: read, now, startedAt: now(), settings, outlet, logOnce };
+      return openConnection({ app, environments, tools, trust, ...more }, (directories) =>
+        openSkills(directories, logOnce),
+      );
     },
     close: () => (closing ??= close()),
   };
 }
 
-function openOrNone(open: () => SessionSkills): SessionSkills {
-  try {
-    return open();
-  } catch (error) {
-    return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 const nothing: Snapshot = Object.freeze({ skills: [], problems: [] });
 
-/** Used if skills cannot be opened: the session continues without them. */
 function noSkills(problem: string): SessionSkills {
   return {
     directory: undefined,
@@ -129,11 +93,10 @@ function noSkills(problem: string): SessionSkills {
 
 /** Serves the skills and tools of one ACP connection. */
 function openConnection(
-  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "failed" | "questions"> & {
-    readonly outlet: ServiceOutlet;
-  },
+  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "questions">,
+  openSkills: (directories: Directories) => SessionSkills,
 ): ServiceConnection {
-  const { openSkills, tools, outlet, logOnce, settings } = options;
+  const { tools, outlet, settings } = options;
   const { log } = outlet;
   const sessions = new Map<SessionKey, ServedSession>();
   let isOpen = true;
@@ -144,12 +107,14 @@ function openConnection(
     else written();
     return bytes.length;
   }
-  function failed(error: unknown): void {
-    reportFault({ logOnce }, error);
-  }
   const questions = new EditorQuestions({ outlet, clock: settings.clock });
-  const [logProblems, shown] = [createProblemLog(log), new NativelyListedSkills()];
-  const context = { ...options, send, failed, questions, logProblems, shown };
+  const context: ServedSessionContext = {
+    ...options,
+    send,
+    questions,
+    logProblems: createProblemLog(log),
+    shown: new NativelyListedSkills(),
+  };
   const calls =
     tools &&
     new EditorCalls({
@@ -170,7 +135,7 @@ function openConnection(
 
   return {
     open(key, directories) {
-      if (isOpen) sessions.set(key, new ServedSession(key, directories, context));
+      if (isOpen) sessions.set(key, new ServedSession(key, openSkills(directories), context));
     },
     prepare: () => tools?.prepare(),
     async equip(key, request) {
@@ -184,7 +149,7 @@ function openConnection(
       try {
         return sessions.get(key)?.agentListed(commands);
       } catch (error) {
-        failed(error);
+        reportFault(options, error);
         return undefined;
       }
     },

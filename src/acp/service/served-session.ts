@@ -1,26 +1,24 @@
-import type { App } from "../../runtime/app.ts";
 import { deniedSkills, ownerOf } from "../../runtime/caller.ts";
-import type { OnceLog } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
-import type { SessionRecord } from "../../runtime/ledger.ts";
-import type { Settings } from "../../runtime/options.ts";
+import { type SessionRecord, maxReportedNames } from "../../runtime/ledger.ts";
+import { recordedDigest } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Trust } from "../../runtime/trust.ts";
 import type { EditorQuestions } from "./ask/editor-questions.ts";
-import { type NativelyListedSkills, isInvocable } from "./announce/command-list.ts";
+import { isInvocable } from "./announce/command-list.ts";
+import { availableCommandsUpdate, sessionUpdate } from "../../wire/methods.ts";
+import { reportFault } from "../messages/amend.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
 import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../negotiation/agents.ts";
 import { Session, type SessionContext } from "./session/session.ts";
-import { openingRecord, toReportedSkills } from "./session/session-record.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 import { ClaimedCalls, type SessionTools, equipSession } from "./tools/session-tools.ts";
 import { answerRun } from "./answer-run.ts";
 import type {
   BeginRequest,
-  Directories,
   EquipRequest,
   GoneSkill,
   Instructions,
@@ -36,30 +34,16 @@ import type {
 const readingTime = 2_000;
 
 /** What the sessions of one connection share. */
-export interface ServedSessionContext extends Pick<
-  SessionContext,
-  "send" | "logProblems" | "environments" | "openStates"
-> {
-  readonly openSkills: (directories: Directories) => SessionSkills;
+export interface ServedSessionContext extends SessionContext {
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;
   /** Notified of what the person does. */
   readonly trust: Pick<Trust, "consent" | "newTurn" | "endSession">;
-  readonly questions: Pick<EditorQuestions, "askIn" | "endSession">;
+  readonly questions: EditorQuestions;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
-  /** Called when the user invoked a skill by `/name`, in a session with this directory. Never rejects. */
-  readonly recordInvocation: (skill: Skill, sessionId: string, directory: string | undefined) => Promise<void>;
+  readonly outlet: ServiceOutlet;
   /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;
-  readonly settings: Pick<Settings, "clock" | "home" | "teach">;
-  readonly outlet: Pick<ServiceOutlet, "index" | "log">;
-  readonly logOnce: OnceLog["logOnce"];
-  readonly shown: NativelyListedSkills;
-  readonly failed: (error: unknown) => void;
-  readonly app: Pick<
-    App,
-    "source" | "hasher" | "ledger" | "sessionRecords" | "policyFor" | "trust" | "findSandbox" | "log"
-  >;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -68,7 +52,7 @@ export interface ServedSessionContext extends Pick<
 export class ServedSession {
   readonly #key: SessionKey;
   readonly #context: ServedSessionContext;
-  readonly #skills;
+  readonly #skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
   #tools: SessionTools | undefined;
@@ -86,11 +70,10 @@ export class ServedSession {
   #isOpen = true;
   #stopListening = (): void => undefined;
 
-  constructor(key: SessionKey, directories: Directories, context: ServedSessionContext) {
+  constructor(key: SessionKey, skills: SessionSkills, context: ServedSessionContext) {
     this.#key = key;
-    this.#context = context;
-    const skills = context.openSkills(directories);
     this.#skills = skills;
+    this.#context = context;
   }
 
   /** Undefined until the agent has opened it. */
@@ -100,7 +83,7 @@ export class ServedSession {
 
   /** Opens our MCP server; its entry for `mcpServers`. */
   async equip(request: EquipRequest): Promise<JsonRecord | undefined> {
-    const { tools, logOnce } = this.#context;
+    const { tools, logOnce, settings, send, questions } = this.#context;
     const { transport } = request;
     if (tools === undefined) return undefined;
     if (transport === undefined) {
@@ -113,11 +96,10 @@ export class ServedSession {
         this.#hasTools = true;
         this.#prepareIndex();
       };
-      const { settings, send } = this.#context;
-      const [skills, calls, clock] = [this.#skills, this.calls, settings.clock];
       const { protocol } = request.negotiation;
-      const askIn = (sessionId: string): Ask => this.#context.questions.askIn({ id: sessionId, protocol });
-      const session = { tools, skills, calls, toolsListed, askIn, clock, send };
+      const askIn = (id: string): Ask => questions.askIn({ id, protocol });
+      const { clock } = settings;
+      const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, clock, send };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();
@@ -137,13 +119,27 @@ export class ServedSession {
 
   /** The agent has opened it. */
   begin(request: BeginRequest): void {
-    const { sessionId } = request;
+    const { sessionId, negotiation, forms } = request;
+    const { skills: list } = forms;
+    const { now } = this.#context;
     this.#tools?.begin(sessionId);
-    this.#known = openingRecord(request, this.#skills.directory, this.#context.now());
+    this.#known = {
+      sessionId,
+      agent: negotiation.agent,
+      editor: negotiation.editor,
+      directory: this.#skills.directory,
+      openedAt: now(),
+      forms: [
+        ...(list === undefined ? [] : [list.method === sessionUpdate ? list.kind : list.method]),
+        ...(forms.commands ? [availableCommandsUpdate] : []),
+      ],
+      tools: false,
+    };
     this.#record({});
-    this.#session = new Session(request, this.#skills, this.#context, (skills) =>
-      this.#record({ announced: toReportedSkills(skills, this.#context.now()), tools: this.#hasTools }),
-    );
+    this.#session = new Session(request, this.#skills, this.#context, (skills) => {
+      const names = skills.slice(0, maxReportedNames).map(({ skill }) => skill.slug);
+      this.#record({ announced: { at: now(), skills: skills.length, names }, tools: this.#hasTools });
+    });
     this.#prepareIndex();
   }
 
@@ -155,7 +151,7 @@ export class ServedSession {
 
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
   async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | GoneSkill | undefined> {
-    const { readInstructions, recordInvocation, startedAt, settings, outlet, trust } = this.#context;
+    const { readInstructions, startedAt, settings, outlet, trust } = this.#context;
     const session = this.#session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
@@ -163,9 +159,9 @@ export class ServedSession {
     const gone = offered === undefined ? session?.goneSlug(name) : undefined;
     if (gone !== undefined) return { gone };
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
-    const how = session.how(offered);
+    const shown = session.shown(offered);
     // The name is another command of the agent; the skill can still be invoked with a dollar sign.
-    if (how === "as-other" && sigil === "/") return undefined;
+    if (shown?.kind === "as-other" && sigil === "/") return undefined;
     const { slug, directory, file } = offered.skill;
     const refusal = session.denied.get(offered.skill);
     if (refusal !== undefined) {
@@ -174,12 +170,11 @@ export class ServedSession {
     }
     try {
       const instructions = await readInstructions(offered.skill);
-      await recordInvocation(offered.skill, session.id, this.#skills.directory);
+      await this.#recordInvocation(offered.skill, session.id);
       trust.consent(this.#ownerOf(session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
-      const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;
-      const command = isCurrent ? session.commandOf(offered) : undefined;
-      return command === undefined ? { slug, directory, file, instructions } : { command };
+      const isCurrent = shown?.kind === "as-skill" && instructions.changedAt <= startedAt;
+      return isCurrent ? { command: String(shown.command["name"]) } : { slug, directory, file, instructions };
     } catch (error) {
       outlet.log("warning", `Cannot read skill ${slug}: ${String(error)}. The prompt was forwarded unchanged.`);
       return undefined;
@@ -225,6 +220,23 @@ export class ServedSession {
     this.#session.close();
   }
 
+  async #recordInvocation({ name: skill, version, directory }: Skill, sessionId: string): Promise<void> {
+    const { app, now } = this.#context;
+    const project = this.#skills.directory;
+    const digest = await recordedDigest(app.hasher, app.source, { directory }, new AbortController().signal);
+    app.ledger.record({
+      at: now(),
+      tool: "prompt",
+      ...(project !== undefined && { project }),
+      skill,
+      version,
+      ...(digest !== undefined && { digest }),
+      outcome: "completed",
+      sessionId,
+      door: "acp",
+    });
+  }
+
   /** Updates the record in which people can read later what was sent in the session. A session that the agent never opened has none. */
   #record(news: Partial<SessionRecord>): void {
     if (this.#known === undefined) return;
@@ -246,10 +258,13 @@ export class ServedSession {
     const { catalog } = this.#skills;
     this.#history = new IndexHistory({ facts, server: name });
     this.#stopListening = catalog.onChange(() => this.#prepareIndex());
-    catalog.ready.then(() => {
-      this.#isRead = true;
-      this.#prepareIndex();
-    }, this.#context.failed);
+    catalog.ready.then(
+      () => {
+        this.#isRead = true;
+        this.#prepareIndex();
+      },
+      (error: unknown) => reportFault(this.#context, error),
+    );
   }
 
   /** Sends the next index to the relay, if it has changed. */
@@ -262,7 +277,7 @@ export class ServedSession {
       this.#index = next && { ...next, ticket };
       this.#context.outlet.index(this.#key, next && { ticket, text: next.text, label: next.label });
     } catch (error) {
-      this.#context.failed(error);
+      reportFault(this.#context, error);
     }
   }
 
@@ -276,7 +291,7 @@ export class ServedSession {
     const unknown = catalog.snapshot.skills.filter((offered) => {
       if (offered.skill.disableModelInvocation === true || denied.has(offered.skill)) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
-      return facts.listsSkills && this.#session !== undefined && this.#session.how(offered) !== "as-skill";
+      return facts.listsSkills && this.#session !== undefined && this.#session.shown(offered)?.kind !== "as-skill";
     });
     return this.#history?.next(toIndexed(unknown, directory), this.#hasTools ? "tools" : "files");
   }

@@ -18,40 +18,31 @@ export interface MergedCommands {
   readonly added: readonly JsonRecord[];
 }
 
-/** The skills that the agent shows itself. */
-interface HowShown {
-  /** Whether a command is a skill that was edited since the agent read it. */
-  readonly isOutdated: NativelyListedSkills["isOutdated"];
-  readonly how: (offered: OfferedSkill) => Shown;
+/** What merging needs to know of skills. */
+interface SkillFactsSource {
+  /** How the agent itself shows a skill, if it does. */
+  readonly shownOf: (offered: OfferedSkill) => SkillOfAgent | undefined;
   readonly factsOf: (skill: Skill) => KnownFacts;
 }
 
 /** Merges skills into the agent's own commands, which keep their order and take precedence. */
 export function mergeCommands(
-  commands: readonly unknown[],
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
-  { isOutdated, how, factsOf }: HowShown,
+  { shownOf, factsOf }: SkillFactsSource,
 ): MergedCommands {
   const annotated = new Map<number, JsonRecord>();
   const added: JsonRecord[] = [];
-  const places = new Map(commands.map((command, index) => [isRecord(command) ? command["name"] : undefined, index]));
   for (const offered of skills) {
     const known = factsOf(offered.skill);
-    const isShown = shownNames(offered.skill).some((name) => places.has(name));
-    const place = isShown ? placeInAgentList(commands, offered) : -1;
-    if (place === -1) {
-      added.push(toCommand(offered, dialect, known));
-      continue;
+    const shown = shownOf(offered);
+    if (shown === undefined) added.push(toCommand(offered, dialect, known));
+    // Otherwise the name is another command of the agent, which keeps it.
+    else if (shown.kind !== "as-other") {
+      const { description } = offered.skill;
+      const fields = shown.kind === "as-copy" || shown.isOutdated ? { description } : {};
+      annotated.set(shown.place, { ...fields, ...toMeta(offered, dialect, known, { ...shown.command, ...fields }) });
     }
-    const kind = how(offered);
-    // The name is another command of the agent, which keeps it.
-    if (kind === "as-other") continue;
-    const command = commands[place];
-    const { description } = offered.skill;
-    const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
-    const shown = isRecord(command) ? { ...command, ...fields } : fields;
-    annotated.set(place, { ...fields, ...toMeta(offered, dialect, known, shown) });
   }
   return { annotated, added };
 }
@@ -103,11 +94,7 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: Know
   };
 }
 
-/** The skills that are offered as commands: all but those with `user-invocable: false`. */
-export function toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
-  return offered.every(isInvocable) ? offered : offered.filter(isInvocable);
-}
-
+/** Whether a skill is offered as a command. */
 export function isInvocable({ skill }: OfferedSkill): boolean {
   return skill.userInvocable !== false;
 }
@@ -148,21 +135,42 @@ function metaOf(command: unknown): JsonRecord {
   return isRecord(command) && isRecord(command["_meta"]) ? command["_meta"] : {};
 }
 
-/**
- * What the agent's own list has under a skill's name: nothing, the same skill, a copy that the agent read elsewhere, or another
- * command with the same name.
- */
-export type Shown = "not" | "as-skill" | "as-copy" | "as-other";
-
-/** The index of the agent's command with a skill's name; -1 if there is none. */
-export function placeInAgentList(commands: readonly unknown[], { skill }: OfferedSkill): number {
-  const names = shownNames(skill);
-  return commands.findIndex((command) => isRecord(command) && names.includes(String(command["name"])));
-}
-
 /** The names under which agents show a skill. */
 function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
+}
+
+/** A command of the agent with a skill's name. */
+interface NamedCommand {
+  /** Its index in the agent's list. */
+  readonly place: number;
+  readonly command: JsonRecord;
+}
+
+/** A list of the agent's commands, by name. */
+export class AgentCommands {
+  readonly commands: readonly unknown[];
+  readonly #byName = new Map<unknown, NamedCommand>();
+
+  constructor(commands: readonly unknown[]) {
+    this.commands = commands;
+    for (const [place, command] of commands.entries())
+      if (isRecord(command) && !this.#byName.has(command["name"]))
+        this.#byName.set(command["name"], { place, command });
+  }
+
+  /** The command with a skill's name: the skill itself, if several have it. */
+  find(skill: Skill): NamedCommand | undefined {
+    const found = shownNames(skill).flatMap((name) => this.#byName.get(name) ?? []);
+    return found.find(({ command }) => isSkill(command, skill)) ?? found[0];
+  }
+}
+
+/** The agent's command with a skill's name: the same skill, a copy that the agent read elsewhere, or another command. */
+export interface SkillOfAgent extends NamedCommand {
+  readonly kind: "as-skill" | "as-copy" | "as-other";
+  /** The skill was edited since the agent read it. */
+  readonly isOutdated: boolean;
 }
 
 /** What a session can find out about a skill that it does not have. */
@@ -173,60 +181,18 @@ interface Whereabouts {
   readonly ownRoots: readonly string[];
 }
 
-interface NativeSkill {
-  readonly slug: string;
-  readonly sources: readonly string[];
-  readonly directory: string | undefined;
-}
-
 /** How many commands of agents are remembered. */
 const mostNative = 20_000;
 
-/** The commands that the agent of a connection made of skills, which it may have read once, at its start. */
-class NativeCommands {
-  /** By name and description of the command. */
-  readonly #skills = new LimitedMap<string, NativeSkill>(mostNative);
-
-  learn(
-    commands: readonly unknown[],
-    skills: readonly OfferedSkill[],
-    { directory }: Pick<Whereabouts, "directory">,
-    how: (offered: OfferedSkill) => Shown,
-  ): void {
-    const byName = new Map(commands.map((command) => [recordAt(command)?.["name"], command]));
-    for (const offered of skills) {
-      const { skill, sources } = offered;
-      const name = shownNames(skill).find((one) => byName.has(one));
-      // A copy that the agent read elsewhere may still be there.
-      if (name === undefined || how(offered) !== "as-skill") continue;
-      this.#skills.set(keyOf(byName.get(name)), { slug: skill.slug, sources, directory });
-    }
-  }
-
-  /** Whether a command is a skill that is deleted: a later command of that name says something else. */
-  isGone(command: unknown, { directory, find, ownRoots }: Whereabouts): boolean {
-    const known = this.#skills.size === 0 ? undefined : this.#skills.get(keyOf(command));
-    if (known === undefined || find(known.slug) !== undefined) return false;
-    // Another project says nothing about it.
-    return known.directory === directory || known.sources.some((source) => ownRoots.includes(source));
-  }
-}
-
-function keyOf(command: unknown): string {
-  const { name, description } = recordAt(command) ?? {};
-  return JSON.stringify([name, description]);
-}
-
-/** Whether a command has a name of a skill. */
-export function isCommandOfSkill(command: unknown, slug: string): boolean {
-  return isRecord(command) && [slug, `$${slug}`, `skill:${slug}`].includes(String(command["name"]));
-}
-
-/** The skills that a connection's agent shows itself. */
+/** The skills that a connection's agent shows itself. It may have read them once, at its start. */
 export class NativelyListedSkills {
   /** By slug, what the agent said and what the skill's description was then. */
   readonly #recognised = new Map<string, { readonly said: unknown; readonly description: string }>();
-  readonly native = new NativeCommands();
+  /** The skills that commands were made of, by name and description of the command. */
+  readonly #made = new LimitedMap<
+    string,
+    { readonly slug: string; readonly sources: readonly string[]; readonly directory: string | undefined }
+  >(mostNative);
   #hasListed = false;
 
   /** The agent of this connection sent a list of commands. */
@@ -239,45 +205,68 @@ export class NativelyListedSkills {
     return this.#hasListed || listsCommands;
   }
 
-  /** Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. */
-  learn(commands: readonly unknown[], skills: readonly OfferedSkill[]): void {
-    if (commands.length === 0) return;
-    const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));
-    for (const { skill } of skills) {
-      const command = shownNames(skill)
-        .map((name) => byName.get(name))
-        .find((one) => isSkill(one, skill));
+  /**
+   * Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. `isOwn`: the agent may
+   * have read the same files as we did.
+   */
+  learn(
+    list: AgentCommands,
+    skills: readonly OfferedSkill[],
+    directory: string | undefined,
+    isOwn: (offered: OfferedSkill) => boolean,
+  ): void {
+    if (list.commands.length === 0) return;
+    for (const offered of skills) {
+      const { skill, sources } = offered;
+      const { slug, description } = skill;
+      const command = list.find(skill)?.command;
       if (command === undefined) continue;
-      const said = recordAt(command)?.["description"];
-      if (this.#recognised.get(skill.slug)?.said !== said)
-        this.#recognised.set(skill.slug, { said, description: skill.description });
+      const said = command["description"];
+      if (isSkill(command, skill) && this.#recognised.get(slug)?.said !== said)
+        this.#recognised.set(slug, { said, description });
+      // A copy that the agent read elsewhere may still be there when ours is deleted.
+      if (this.#recognised.has(slug) && isOwn(offered)) this.#made.set(keyOf(command), { slug, sources, directory });
     }
   }
 
-  /** `isOwn`: the agent may have read the same files as we did. */
-  how(commands: readonly unknown[], offered: OfferedSkill, isOwn: boolean): Shown {
-    if (placeInAgentList(commands, offered) === -1) return "not";
-    if (!this.#recognised.has(offered.skill.slug)) return "as-other";
-    return isOwn ? "as-skill" : "as-copy";
+  /** How a list shows a skill, if it does. */
+  shown(
+    list: AgentCommands,
+    offered: OfferedSkill,
+    isOwn: (offered: OfferedSkill) => boolean,
+  ): SkillOfAgent | undefined {
+    const { skill } = offered;
+    const found = list.find(skill);
+    if (found === undefined) return undefined;
+    const known = this.#recognised.get(skill.slug);
+    if (known === undefined) return { ...found, kind: "as-other", isOutdated: false };
+    // A description that was only made longer or shorter still looks like the one that was cut off.
+    const isOutdated = known.description !== skill.description || !hasDescription(found.command, skill);
+    return { ...found, kind: isOwn(offered) ? "as-skill" : "as-copy", isOutdated };
   }
 
-  /** Whether a command is a skill that was edited since the agent read it. */
-  isOutdated(command: unknown, skill: Skill): boolean {
-    const known = this.#recognised.get(skill.slug);
-    // A description that was only made longer or shorter still looks like the one that was cut off.
-    return known !== undefined && (known.description !== skill.description || !hasDescription(command, skill));
+  /** Whether a command is a skill that is deleted: a later command of that name says something else. */
+  isGone(command: unknown, { directory, find, ownRoots }: Whereabouts): boolean {
+    const known = this.#made.size === 0 ? undefined : this.#made.get(keyOf(command));
+    if (known === undefined || find(known.slug) !== undefined) return false;
+    // Another project says nothing about it.
+    return known.directory === directory || known.sources.some((source) => ownRoots.includes(source));
   }
 }
 
+function keyOf(command: unknown): string {
+  const { name, description } = recordAt(command) ?? {};
+  return JSON.stringify([name, description]);
+}
+
 /** Agents show a skill with its description: whole, cut, or with a suffix. */
-function isSkill(command: unknown, skill: Skill): boolean {
-  if (!isRecord(command)) return false;
+function isSkill(command: JsonRecord, skill: Skill): boolean {
   const isMarked = command["name"] === `$${skill.slug}` || command["name"] === `skill:${skill.slug}`;
   return isMarked || hasDescription(command, skill);
 }
 
-function hasDescription(command: unknown, { description }: Skill): boolean {
-  if (!isRecord(command) || typeof command["description"] !== "string") return false;
+function hasDescription(command: JsonRecord, { description }: Skill): boolean {
+  if (typeof command["description"] !== "string") return false;
   const said = command["description"].trim().replace(/(?:…|\.{3})$/, "");
   return said.startsWith(description) || (said !== "" && description.startsWith(said));
 }

@@ -7,24 +7,24 @@ import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import {
-  mergeCommands,
-  isCommandOfSkill,
+  AgentCommands,
   type MergedCommands,
-  placeInAgentList,
-  type Shown,
   type NativelyListedSkills,
+  type SkillOfAgent,
+  isInvocable,
+  mergeCommands,
   toCommand,
   toCommandList,
-  toInvocable,
 } from "../announce/command-list.ts";
 import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
 import { type KnownFacts, nothingKnown, projectSkill } from "../../../wire/command-facts.ts";
+import { reportFault } from "../../messages/amend.ts";
 import { encodeItems } from "../../messages/encode-message.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
 import { readsItself } from "../../negotiation/agents.ts";
 import { clientDeclaresSkills } from "../../negotiation.ts";
-import type { SkillStates } from "./skill-states.ts";
+import { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response. */
 const responseTime = 50;
@@ -33,23 +33,30 @@ const listingTime = 1_500;
 /** How long the first list waits for facts about this machine and approvals; otherwise they need a second whole list. */
 const factsTime = 1_000;
 
-/** What the sessions of one connection share. */
+/** What announcing skills needs of a connection. */
 export interface SessionContext {
-  readonly settings: Pick<Settings, "home" | "clock">;
-  readonly app: Pick<App, "policyFor">;
+  readonly app: App;
+  readonly settings: Settings;
+  readonly environments: SkillEnvironments;
   readonly shown: NativelyListedSkills;
-  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "isWorking" | "onKnown">;
-  /** Why skills cannot be used in a session; `changed` is called when more is known. */
-  readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
   readonly send: SendToEditor;
   readonly logOnce: OnceLog["logOnce"];
   /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
-  readonly failed: (error: unknown) => void;
 }
 
 /** Called with the skills of the latest list that the editor was sent. Must not throw. */
 type SkillsSent = (skills: readonly OfferedSkill[]) => void;
+
+/** What one snapshot means for the editor. */
+interface View {
+  readonly skills: readonly OfferedSkill[];
+  /** Those that are commands. */
+  readonly invocable: readonly OfferedSkill[];
+  readonly commands: readonly JsonRecord[];
+  /** What is known of skills now. */
+  readonly factsOf: (skill: Skill) => KnownFacts;
+}
 
 /** One open session: which skills and commands its editor is to have, and when. */
 export class Session {
@@ -62,7 +69,7 @@ export class Session {
   readonly #states: SkillStates;
   readonly #updates: EditorUpdates;
   #stopTimer: () => void;
-  #agentCommands: readonly unknown[];
+  #agentList: AgentCommands;
   #isOpen = true;
   /** The skills were read. */
   #isReady = false;
@@ -74,19 +81,14 @@ export class Session {
   #areFactsAwaited: boolean;
 
   /** The response that opens it is on its way to the editor. */
-  constructor(
-    request: BeginRequest,
-    skills: SessionSkills,
-    context: SessionContext,
-    skillsSent: SkillsSent = () => undefined,
-  ) {
+  constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, skillsSent: SkillsSent) {
     const { negotiation, agentCommands } = request;
-    const { shown, settings } = context;
+    const { app, shown, settings, logOnce } = context;
     this.#request = request;
     this.#skills = skills;
     this.#context = context;
     this.#skillsSent = skillsSent;
-    this.#agentCommands = agentCommands;
+    this.#agentList = new AgentCommands(agentCommands);
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
     this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
     const update = (): void => this.#update();
@@ -100,9 +102,15 @@ export class Session {
         this.#update();
       });
     });
-    const { sessionId } = request;
     const { directory } = skills;
-    this.#states = context.openStates(ownerOf(sessionId, { agent: negotiation.agent, directory }), directory, update);
+    this.#states = new SkillStates({
+      app,
+      dataDirectory: settings.dataDirectory,
+      owner: ownerOf(request.sessionId, { agent: negotiation.agent, directory }),
+      directory,
+      changed: update,
+      failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
+    });
     const stopChanges = skills.catalog.onChange(() => {
       update();
       this.#states.inspect(this.catalog.snapshot.skills);
@@ -161,23 +169,21 @@ export class Session {
 
   /** The agent sent its list of commands. Returns how that message is to be amended. */
   agentListed(commands: readonly unknown[]): ListAmendments | undefined {
-    const { shown } = this.#context;
-    const { forms } = this.#request;
-    this.#agentCommands = commands;
+    this.#agentList = new AgentCommands(commands);
     this.#isListAwaited = false;
-    shown.listed();
+    this.#context.shown.listed();
     if (!this.#isReady) return undefined;
-    const { skills } = this.catalog.snapshot;
-    this.#learn(skills);
-    const offered = this.#toInvocable(skills);
+    const view = this.#look();
     const isAnyGone = commands.some(this.#isGone);
-    if (!forms.commands || (offered.length === 0 && !isAnyGone)) return undefined;
-    this.#updates.commandsAdded(this.#toCommands(offered));
-    const merged = this.#merge(offered);
-    const whole = isAnyGone ? toCommandList(commands, merged, this.#isGone) : undefined;
-    const changes = { annotated: [...merged.annotated], added: encodeItems(merged.added) };
-    const skillCount = clientDeclaresSkills(this.#request.negotiation) ? offered.length : undefined;
-    return { ...changes, skills: skillCount, ...(whole !== undefined && { whole }) };
+    if (!this.#request.forms.commands || (view.invocable.length === 0 && !isAnyGone)) return undefined;
+    this.#updates.commandsAdded(view.commands);
+    const merged = this.#merge(view);
+    return {
+      annotated: [...merged.annotated],
+      added: encodeItems(merged.added),
+      skills: clientDeclaresSkills(this.#request.negotiation) ? view.invocable.length : undefined,
+      ...(isAnyGone && { whole: toCommandList(commands, merged, this.#isGone) }),
+    };
   }
 
   /** The agent's list was forwarded without our amendments. */
@@ -198,24 +204,18 @@ export class Session {
     this.#update();
   }
 
-  /** How the agent itself shows a skill. */
-  how(offered: OfferedSkill): Shown {
-    const { shown, settings } = this.#context;
-    const isOwn = readsItself(this.#request.negotiation.facts, offered.sources, settings.home) !== false;
-    return shown.how(this.#agentCommands, offered, isOwn);
+  /** How the agent itself shows a skill, if it does. */
+  shown(offered: OfferedSkill): SkillOfAgent | undefined {
+    return this.#context.shown.shown(this.#agentList, offered, this.#isOwn);
   }
 
   /** The skill that the agent still shows under a name, although it is deleted. */
   goneSlug(name: string): string | undefined {
-    return this.#agentCommands.some((command) => isCommandOfSkill(command, name) && this.#isGone(command))
-      ? name
-      : undefined;
-  }
-
-  /** The command under which the agent shows a skill's name. */
-  commandOf(offered: OfferedSkill): string | undefined {
-    const name = recordAt(this.#agentCommands[placeInAgentList(this.#agentCommands, offered)])?.["name"];
-    return typeof name === "string" ? name : undefined;
+    const names: readonly unknown[] = [name, `$${name}`, `skill:${name}`];
+    const isShown = this.#agentList.commands.some(
+      (command) => names.includes(recordAt(command)?.["name"]) && this.#isGone(command),
+    );
+    return isShown ? name : undefined;
   }
 
   close(): void {
@@ -225,41 +225,41 @@ export class Session {
     this.#skills.close();
   }
 
-  #toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
-    const factsOf = this.#facts();
-    return offered.map((one) => toCommand(one, this.#request.negotiation, factsOf(one.skill)));
-  }
-
-  /** What is known of skills now. */
-  #facts(): (skill: Skill) => KnownFacts {
-    if (!this.#wantsFacts) return () => nothingKnown;
+  /** What the current snapshot means for the editor. */
+  #look(): View {
+    const { skills } = this.catalog.snapshot;
+    const { negotiation, forms } = this.#request;
     const { denied } = this;
-    return (skill) => {
+    this.#context.shown.learn(this.#agentList, skills, this.directory, this.#isOwn);
+    for (const [{ name }, { why }] of denied)
+      this.#context.logOnce("warning", `The skill ${name} is not available: ${why}`);
+    const factsOf = (skill: Skill): KnownFacts => {
+      if (!this.#wantsFacts) return nothingKnown;
       const environment = this.#context.environments.of(skill);
       const state = denied.has(skill) ? "denied" : this.#states.of(skill);
       return environment === undefined && state === undefined ? nothingKnown : { environment, state };
     };
+    // What a command inserts is for the model, which a policy keeps from denied skills.
+    const invocable = skills.filter((offered) => isInvocable(offered) && !denied.has(offered.skill));
+    const commands = forms.commands
+      ? invocable.map((offered) => toCommand(offered, negotiation, factsOf(offered.skill)))
+      : [];
+    return { skills, invocable, commands, factsOf };
   }
 
-  #learn(skills: readonly OfferedSkill[]): void {
-    this.#context.shown.learn(this.#agentCommands, skills);
-    this.#context.shown.native.learn(this.#agentCommands, skills, this, (offered) => this.how(offered));
-  }
+  readonly #isOwn = ({ sources }: OfferedSkill): boolean =>
+    readsItself(this.#request.negotiation.facts, sources, this.#context.settings.home) !== false;
 
   readonly #isGone = (command: unknown): boolean =>
-    this.#context.shown.native.isGone(command, {
+    this.#context.shown.isGone(command, {
       directory: this.directory,
       find: (slug) => this.catalog.find(slug),
       ownRoots: this.catalog.snapshot.ownRoots ?? [],
     });
 
-  #merge(offered: readonly OfferedSkill[]): MergedCommands {
-    const { shown } = this.#context;
-    return mergeCommands(this.#agentCommands, offered, this.#request.negotiation, {
-      isOutdated: (command, skill) => shown.isOutdated(command, skill),
-      how: (skill) => this.how(skill),
-      factsOf: this.#facts(),
-    });
+  #merge({ invocable, factsOf }: View): MergedCommands {
+    const shownOf = (offered: OfferedSkill): SkillOfAgent | undefined => this.shown(offered);
+    return mergeCommands(invocable, this.#request.negotiation, { shownOf, factsOf });
   }
 
   /** The skills that the policy denies, with the reasons. */
@@ -267,55 +267,36 @@ export class Session {
     return deniedSkills(this.#context.app.policyFor(this.directory), this.catalog.snapshot);
   }
 
-  /** The skills with commands, without those that the policy denies: what a command inserts is for the model. */
-  #toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
-    const { denied } = this;
-    for (const [{ name }, { why }] of denied)
-      this.#context.logOnce("warning", `The skill ${name} is not available: ${why}`);
-    const invocable = toInvocable(offered);
-    return denied.size === 0 ? invocable : invocable.filter(({ skill }) => !denied.has(skill));
-  }
-
   /** Sends the editor the changes that it has not received. */
   #update(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isAnswered || this.#mustAwaitFacts() || !this.#updates.mayFollow())
       return;
-    const { logProblems, failed } = this.#context;
     try {
-      const { skills, problems } = this.catalog.snapshot;
-      this.#learn(skills);
-      if (this.#request.forms.skills !== undefined) {
-        const factsOf = this.#facts();
+      const { snapshot } = this.catalog;
+      const { forms } = this.#request;
+      const view = this.#look();
+      const { skills, invocable, factsOf } = view;
+      if (forms.skills !== undefined)
         this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
+      if (forms.commands && !this.#isListAwaited)
+        this.#updates.commands(view.commands, () =>
+          toCommandList(this.#agentList.commands, this.#merge(view), this.#isGone),
+        );
+      if (this.#sentSnapshot !== snapshot && (forms.skills !== undefined || forms.commands)) {
+        this.#sentSnapshot = snapshot;
+        this.#skillsSent(forms.skills === undefined ? invocable : skills);
       }
-      const invocable = this.#toInvocable(skills);
-      this.#sendCommands(invocable);
-      this.#reportSent(this.#request.forms.skills === undefined ? invocable : skills);
-      this.#updates.problems(problems);
-      logProblems(problems);
+      this.#updates.problems(snapshot.problems);
+      this.#context.logProblems(snapshot.problems);
       this.#sendNotice();
     } catch (error) {
-      failed(error);
+      reportFault(this.#context, error);
     }
   }
 
   #mustAwaitFacts(): boolean {
     this.#areFactsAwaited &&= this.#context.environments.isWorking || this.#states.isLooking;
     return this.#areFactsAwaited;
-  }
-
-  #reportSent(skills: readonly OfferedSkill[]): void {
-    const { snapshot } = this.catalog;
-    const { forms } = this.#request;
-    if (this.#sentSnapshot === snapshot || (forms.skills === undefined && !forms.commands)) return;
-    this.#sentSnapshot = snapshot;
-    this.#skillsSent(skills);
-  }
-
-  #sendCommands(offered: readonly OfferedSkill[]): void {
-    if (!this.#request.forms.commands || this.#isListAwaited) return;
-    const toList = (): readonly unknown[] => toCommandList(this.#agentCommands, this.#merge(offered), this.#isGone);
-    this.#updates.commands(this.#toCommands(offered), toList);
   }
 
   #sendNotice(): void {

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { mergeCommands, toCommandList } from "../../../../src/acp/service/announce/command-list.ts";
+import {
+  AgentCommands,
+  type SkillOfAgent,
+  mergeCommands,
+  toCommandList,
+} from "../../../../src/acp/service/announce/command-list.ts";
 import { type KnownFacts, nothingKnown } from "../../../../src/wire/command-facts.ts";
+import type { OfferedSkill } from "../../../../src/skills/skill.ts";
 import { offer } from "../../memory-skillset.ts";
 
 const silent = { protocol: 1, jetbrains: false } as const;
@@ -9,15 +15,20 @@ const v1 = { ...silent, optIn: asked } as const;
 const pdf = offer("pdf");
 const factsOf = (): KnownFacts => nothingKnown;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
+/** How these commands show a skill. */
+const shownIn =
+  (commands: unknown[], facts: Pick<SkillOfAgent, "kind" | "isOutdated"> = { kind: "as-skill", isOutdated: false }) =>
+  ({ skill }: OfferedSkill): SkillOfAgent | undefined => {
+    const found = new AgentCommands(commands).find(skill);
+    return found && { ...found, ...facts };
+  };
 const merge = (
   commands: unknown[],
   skills = [pdf],
   dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: typeof asked } = v1,
+  facts?: Pick<SkillOfAgent, "kind" | "isOutdated">,
 ): readonly unknown[] =>
-  toCommandList(
-    commands,
-    mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill", factsOf }),
-  );
+  toCommandList(commands, mergeCommands(skills, dialect, { shownOf: shownIn(commands, facts), factsOf }));
 
 test("lists each skill as one command after the agent's own commands", () => {
   expect(merge([own("init")])).toEqual([
@@ -38,8 +49,7 @@ test("says in commands for an editor that said nothing about skills only what co
   expect(merged).toEqual([...commands, zip]);
   expect(merged.filter((command) => JSON.stringify(command).includes("_meta"))).toEqual([commands[1]]);
   const known = (): KnownFacts => ({ state: "blocked" });
-  const shown = { isOutdated: () => false, how: () => "as-skill" as const, factsOf: known };
-  expect(mergeCommands([], [offer("zip")], silent, shown).added).toEqual([zip]);
+  expect(mergeCommands([offer("zip")], silent, { shownOf: shownIn([]), factsOf: known }).added).toEqual([zip]);
 });
 
 test("adds a type to a command and its input in ACP v2", () => {
@@ -81,10 +91,7 @@ test("keeps the metadata for JetBrains that the agent set itself", () => {
 });
 
 test("lists a skill that was edited after the agent read it with its current description", () => {
-  const merged = toCommandList(
-    [own("pdf")],
-    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill", factsOf }),
-  );
+  const merged = merge([own("pdf")], [pdf], v1, { kind: "as-skill", isOutdated: true });
   expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
 
@@ -113,16 +120,11 @@ test.each([
 });
 
 test("keeps an unrelated command that has a skill's name and does not list the skill", () => {
-  const how = () => "as-other" as const;
-  expect(
-    toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how, factsOf })),
-  ).toEqual([own("pdf")]);
+  const facts = { kind: "as-other", isOutdated: true } as const;
+  expect(merge([own("pdf")], [pdf], v1, facts)).toEqual([own("pdf")]);
 });
 
 test("shows our description of a skill of which the agent lists another copy", () => {
-  const how = () => "as-copy" as const;
-  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how, factsOf });
-  expect(toCommandList([own("pdf")], merged)).toMatchObject([
-    { description: "What pdf does.", _meta: { "acp-skills": {} } },
-  ]);
+  const merged = merge([own("pdf")], [pdf], v1, { kind: "as-copy", isOutdated: false });
+  expect(merged).toMatchObject([{ description: "What pdf does.", _meta: { "acp-skills": {} } }]);
 });

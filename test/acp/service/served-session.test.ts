@@ -2,11 +2,11 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
-import { diskSessionRecords } from "../../../../src/runtime/ledger/disk-session-records.ts";
-import type { KnownSession } from "../../../../src/runtime/ledger.ts";
-import { manualClock } from "../../../manual-clock.ts";
-import { clients, converse, converseInSession } from "../../conversation.ts";
-import { offer } from "../../memory-skillset.ts";
+import { diskSessionRecords } from "../../../src/runtime/ledger/disk-session-records.ts";
+import type { KnownSession } from "../../../src/runtime/ledger.ts";
+import { manualClock } from "../../manual-clock.ts";
+import { clients, converse, converseInSession } from "../conversation.ts";
+import { offer } from "../memory-skillset.ts";
 
 let directory: string;
 
