@@ -14,6 +14,7 @@ import { findSkillsDirectory, projectPlace } from "./skills-place.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { createSkillHasher, invalidName } from "../skills/hash.ts";
+import { shortList } from "../base/text/code-points.ts";
 import { nearest } from "../base/text/nearest.ts";
 
 /** How a locked skill is on disk. */
@@ -75,8 +76,7 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
   if (state.state === "changed")
     return `it has local changes (${differenceWords(state.difference, 5).join("; ")}); ${option}`;
   const paths = [...state.installed.files.map((file) => file.path), ...state.installed.others].sort();
-  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
-  return `the lock has no hash of its files, which may be yours (${paths.slice(0, 5).join(", ")}${more}); ${option}`;
+  return `the lock has no hash of its files, which may be yours (${shortList(paths, 5)}); ${option}`;
 }
 
 /** The differences of a skill in words, one a line; at most `most` files. */

@@ -123,8 +123,15 @@ class RemoteExecution {
     const status = this.#ownUrl(statusUrl ?? own.href);
     const result = this.#ownUrl(resultUrl ?? `${own.href}/result`);
     this.#statusUrl = status;
-    await this.#waitUntilEnded(status);
-    return await this.#readResult(result);
+    await this.#wait(firstWaitMs);
+    await this.#poll(status, statusBytes, (found) => {
+      const read = executionStatus.safeParse(this.#parse(found));
+      if (!read.success) throw this.#unusable("sent no status of the execution");
+      return read.data.status === "accepted" || read.data.status === "running" ? undefined : read.data;
+    });
+    return await this.#poll(result, maxBytes, (found) =>
+      found.status === 200 ? toEnd(this.#parse(found), false) : undefined,
+    );
   }
 
   /** Cancels the execution, where one was accepted: an addition of ours, which others may refuse. Never throws. */
@@ -138,40 +145,26 @@ class RemoteExecution {
       .catch(() => undefined);
   }
 
-  async #waitUntilEnded(url: string): Promise<void> {
-    let waitMs = firstWaitMs;
-    for (let failed = 0; ;) {
-      await this.#wait(waitMs);
-      waitMs = Math.min(waitMs * 1.5, longestWaitMs);
-      const answer = await this.#look(url, statusBytes, failed);
-      failed = answer === undefined ? failed + 1 : 0;
-      if (answer === undefined) continue;
-      const read = executionStatus.safeParse(this.#parse(answer));
-      if (!read.success) throw this.#unusable("sent no status of the execution");
-      const { status } = read.data;
-      if (status !== "accepted" && status !== "running") return;
-      waitMs = Math.max(waitMs, this.#retryAfterMs(answer));
-    }
-  }
-
-  async #readResult(url: string): Promise<InvocationEnd> {
+  /** Looks at an address until it answers something, at growing intervals; an answer has the status 200 or 202. */
+  async #poll<Result>(
+    url: string,
+    maxBytes: number,
+    read: (answer: RemoteAnswer) => Result | undefined,
+  ): Promise<Result> {
     for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
-      const answer = await this.#look(url, this.#invocation.maxBytes, failed);
-      failed = answer === undefined ? failed + 1 : 0;
-      if (answer?.status === 200) return toEnd(this.#parse(answer), false);
-      await this.#wait(answer === undefined ? waitMs : Math.max(waitMs, this.#retryAfterMs(answer)));
-    }
-  }
-
-  /** An answer with status 200 or 202; undefined for a disturbance, of which `failed` were before in a row. */
-  async #look(url: string, maxBytes: number, failed: number): Promise<RemoteAnswer | undefined> {
-    try {
-      const answer = await this.#ask({ url, maxBytes, timeoutMs: requestMs });
-      if (answer.status === 200 || answer.status === 202) return answer;
-      throw this.#refusal(answer);
-    } catch (error) {
-      if (!(error instanceof Failure) || !error.passes || failed + 1 >= maxFailedLooks) throw error;
-      return undefined;
+      let retryMs = 0;
+      try {
+        const answer = await this.#ask({ url, maxBytes, timeoutMs: requestMs });
+        if (answer.status !== 200 && answer.status !== 202) throw this.#refusal(answer);
+        failed = 0;
+        const result = read(answer);
+        if (result !== undefined) return result;
+        retryMs = this.#retryAfterMs(answer);
+      } catch (error) {
+        // A disturbance may be over at the next look.
+        if (!(error instanceof Failure) || !error.passes || ++failed >= maxFailedLooks) throw error;
+      }
+      await this.#wait(Math.max(waitMs, retryMs));
     }
   }
 

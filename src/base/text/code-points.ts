@@ -59,3 +59,9 @@ function surrogatesLast(unit: number): number {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** `a, b and 3 more`: at most so many of these words. */
+export function shortList(words: readonly string[], most: number): string {
+  const more = words.length > most ? ` and ${words.length - most} more` : "";
+  return `${words.slice(0, most).join(", ")}${more}`;
+}

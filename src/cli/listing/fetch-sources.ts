@@ -6,8 +6,7 @@ import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
-import { safeText } from "../report/safe-text.ts";
-import { type Terminal, onInterruption } from "../report/terminal.ts";
+import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
 
 export interface FetchedSources {
   readonly roots: readonly RemoteRoot[];
@@ -34,18 +33,18 @@ export async function fetchSources(
   try {
     const outcomes = await withinTime(copies.refresh(signal), systemClock, patienceMs);
     if (outcomes === undefined) {
-      const names = sources.map(({ label }) => safeText(label)).join(", ");
+      const names = sources.map(({ label }) => label).join(", ");
       terminal.note(`${names}: not read within ${patienceMs / 1_000} s; the last good copies are used`);
     }
     for (const { state, failure } of outcomes ?? []) {
-      if (failure !== undefined) terminal.note(`${safeText(state.label)}: ${safeText(sayFailure(state))}`);
-      if (failure !== undefined && state.lastGood === undefined) complete = false;
-      const { problems } = state;
-      if (failure !== undefined) continue;
-      for (const problem of problems.slice(0, shownProblems))
-        terminal.note(`${safeText(state.label)}: ${safeText(problem)}`);
-      if (problems.length > shownProblems)
-        terminal.note(`${safeText(state.label)}: … and ${problems.length - shownProblems} more problems`);
+      const { label, problems, lastGood } = state;
+      const lines = failure === undefined ? problems : [sayFailure(state)];
+      noteSome(
+        lines.map((line) => `${label}: ${line}`),
+        shownProblems,
+        terminal,
+      );
+      if (failure !== undefined && lastGood === undefined) complete = false;
     }
   } catch (error) {
     if (signal.aborted) throw error;

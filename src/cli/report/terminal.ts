@@ -158,6 +158,12 @@ export function widthOf({
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
 }
 
+/** Prints at most so many lines on stderr, and how many there are besides. */
+export function noteSome(lines: readonly string[], most: number, { note }: Pick<Terminal, "note">): void {
+  for (const line of lines.slice(0, most)) note(line);
+  if (lines.length > most) note(`and ${lines.length - most} more`);
+}
+
 /** An AbortSignal for SIGINT and SIGTERM; a second signal terminates the process. */
 export function onInterruption(): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();

@@ -1,3 +1,4 @@
+import { shortList } from "../../base/text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { lockedSource } from "../lock/locked-source.ts";
@@ -22,14 +23,9 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
   return [...new Set(names)].map((name) => {
     const found = skills.find((skill) => skill.name === name) ?? skills.find(({ id }) => id === name);
     if (found !== undefined) return found;
-    const close = nearest(
-      name,
-      skills.map((skill) => skill.name),
-      { count: 3 },
-    );
     const offered = skills.map((skill) => skill.name);
-    const few = offered.length === 0 ? "it offers no skills" : `it offers ${offered.join(", ")}`;
-    const all = offered.length > 10 ? "acp-skills discover shows what it offers" : few;
+    const close = nearest(name, offered, { count: 3 });
+    const all = offered.length === 0 ? "it offers no skills" : `it offers ${shortList(offered, 10)}`;
     const advice = close.length === 0 ? all : `did you mean ${close.join(" or ")}?`;
     throw new SkillsError("SKILL_NOT_FOUND", `${source.label} does not offer ${name}; ${advice}`);
   });
@@ -119,8 +115,5 @@ const mostNamed = 5;
 export function reasonLines(reasons: readonly Reason[], between = ""): readonly string[] {
   const names = new Map<string, string[]>();
   for (const { name, why } of reasons) names.set(why, [...(names.get(why) ?? []), name]);
-  return [...names].map(([why, all]) => {
-    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : "";
-    return `${all.slice(0, mostNamed).join(", ")}${more}${between}: ${why}`;
-  });
+  return [...names].map(([why, all]) => `${shortList(all, mostNamed)}${between}: ${why}`);
 }

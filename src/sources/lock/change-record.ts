@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
+import { shortList } from "../../base/text/code-points.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
@@ -132,12 +133,7 @@ export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): b
 export function unfinishedWords(where: SkillsPlace): string | undefined {
   const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
   if (keys.length === 0) return undefined;
-  const names = [...new Set(keys)];
-  const shown = [
-    ...names.slice(0, mostNamed),
-    ...(names.length > mostNamed ? [`${names.length - mostNamed} more`] : []),
-  ];
-  return `a change of ${shown.join(", ")} was interrupted; the next acp-skills update, add or remove finishes it`;
+  return `a change of ${shortList([...new Set(keys)], mostNamed)} was interrupted; the next acp-skills update, add or remove finishes it`;
 }
 
 /** The ids of all changes, also of those that are being made. */

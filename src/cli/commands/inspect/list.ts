@@ -11,7 +11,8 @@ import { findStates, createListing } from "../../listing.ts";
 import { cutToWidth, table } from "../../report/table.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/problem-report.ts";
-import type { Terminal } from "../../report/terminal.ts";
+import { type Terminal, noteSome } from "../../report/terminal.ts";
+import { shortList } from "../../../base/text/code-points.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
 export const command = defineCommand({
@@ -42,7 +43,7 @@ async function reportMissing(directory: string, terminal: Terminal): Promise<voi
   const { missingSkills } = await import("../../../sources/installed.ts");
   const missing = missingSkills(directory, terminal.home, process.env);
   if (missing.length > 0)
-    terminal.note(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${missing.slice(0, 10).map(safeText).join(", ")}): acp-skills add installs exactly what it names`); // prettier-ignore
+    terminal.note(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${shortList(missing, 10)}): acp-skills add installs exactly what it names`); // prettier-ignore
 }
 
 /** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
@@ -98,17 +99,14 @@ async function printTable(
       `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
     );
   // What a source published is not here to be checked by path: it is in the store of copies.
-  const isOwn = ({ file }: (typeof problems)[number]): boolean =>
-    roots.some(({ path, remote }) => remote === undefined && isWithin(file, path));
-  const own = problems.filter(isOwn);
   const labels = roots.flatMap(({ remote }) => remote?.label ?? []);
-  const from = labels.length === 0 ? [] : problems.filter((problem) => !isOwn(problem));
-  const theirs = from.map(({ message }) => `${labels.length === 1 ? (labels[0] ?? "") : "of a source"}: ${message}`);
-  const advised = labels.length === 0 ? problems : own;
-  if (advised.length > 0) terminal.note(sayProblems({ skills, problems: advised }, roots, terminal));
-  for (const line of theirs.slice(0, mostShown)) terminal.note(safeText(line));
-  if (theirs.length > mostShown)
-    terminal.note(`and ${theirs.length - mostShown} more problems of sources; list --json has all`);
+  const isOwn = ({ file }: (typeof problems)[number]): boolean =>
+    labels.length === 0 || roots.some(({ path, remote }) => remote === undefined && isWithin(file, path));
+  const own = problems.filter(isOwn);
+  const from = labels.length === 1 ? (labels[0] ?? "") : "of a source";
+  const theirs = problems.filter((problem) => !isOwn(problem)).map(({ message }) => `${from}: ${message}`);
+  if (own.length > 0) terminal.note(sayProblems({ skills, problems: own }, roots, terminal));
+  noteSome(theirs, mostShown, terminal);
   if (counts !== undefined) terminal.note(sayCounts(counts));
 }
 

@@ -4,9 +4,9 @@ import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag } from "../../command.ts";
-import { counted } from "../../../base/text/code-points.ts";
+import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
 import { shownPath } from "../../../base/paths/location.ts";
-import type { Terminal, Paint } from "../../report/terminal.ts";
+import { type Paint, type Terminal, noteSome } from "../../report/terminal.ts";
 import {
   confirm,
   installing,
@@ -88,7 +88,11 @@ export const command = defineCommand({
       async (reader, signal) => {
         terminal.progress.show(`reading ${source.label}`);
         const index = await readNow(reader, source, signal);
-        reportProblems(index, terminal);
+        noteSome(
+          index.problems.map((problem) => `warning: ${problem}`),
+          mostShown,
+          terminal,
+        );
         const chosen = await choose(index, names, { given, terminal });
         if (chosen === undefined) return 1;
         terminal.progress.show(`downloading from ${source.label}`);
@@ -104,11 +108,6 @@ type Given = OptionValues<typeof options>;
 
 const mostShown = 10;
 
-function reportProblems({ problems }: RemoteIndex, terminal: Terminal): void {
-  for (const problem of problems.slice(0, mostShown)) terminal.note(`warning: ${problem}`);
-  if (problems.length > mostShown) terminal.note(`and ${problems.length - mostShown} more problems`);
-}
-
 /** The named skills, the only one, or with `--all` every one; undefined if the person has to say which. */
 async function choose(
   index: RemoteIndex,
@@ -117,20 +116,18 @@ async function choose(
 ): Promise<readonly RemoteSkill[] | undefined> {
   if (names.length > 0) return chooseSkills(index, names);
   const { skills, source } = index;
-  if (skills.length === 0) throw new SkillsError("SKILL_NOT_FOUND", `${source.label} offers no skills.`);
+  const { label } = source;
+  if (skills.length === 0) throw new SkillsError("SKILL_NOT_FOUND", `${label} offers no skills.`);
   if (skills.length === 1 || given.all === true) return skills;
   const offered = skills.map(({ name }) => name);
-  if (given.json === true)
-    await terminal.printJson({
-      source: source.label,
-      dry_run: given["dry-run"] === true,
-      skills: [],
-      refused: [],
-      offered,
-    });
-  terminal.note(`${source.label} offers ${skills.length} skills: name those that you want, or add --all:`);
-  for (const name of offered.slice(0, 200)) terminal.note(`  ${name}`);
-  if (offered.length > 200) terminal.note(`  and ${offered.length - 200} more; acp-skills discover shows all`);
+  const dry_run = given["dry-run"] === true;
+  if (given.json === true) await terminal.printJson({ source: label, dry_run, skills: [], refused: [], offered });
+  terminal.note(`${label} offers ${skills.length} skills: name those that you want, or add --all:`);
+  noteSome(
+    offered.map((name) => `  ${name}`),
+    200,
+    terminal,
+  );
   return undefined;
 }
 
@@ -159,9 +156,12 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     if (!isJson && plan.act !== "nothing")
       await terminal.print(describeDownload(downloaded.inspected, toWords(downloaded, plan), terminal.paint));
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
-  const todo = plans.filter(({ plan: { act } }) => act !== "refuse" && act !== "nothing");
+  const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {
+    if (plan.act === "refuse" || plan.act === "nothing") return [];
+    return [{ act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen }];
+  });
   const isDry = given["dry-run"] === true;
-  const isWanted = !isDry && (await isWantedBy({ todo, index, where, given, terminal, signal }));
+  const isWanted = !isDry && (await isWantedBy(todo, { index, where, given, terminal, signal }));
   if (isWanted) {
     const flags = (["replace", "discard-changes"] as const).filter((name) => given[name] === true);
     const about = [`from ${index.source.label}`, ...flags.map((name) => `--${name}`)].join(" ");
@@ -170,7 +170,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
       return { event: "add", skill, version, digest, about } as const;
     });
     recordInstalls(where, rows, terminal);
-    await carryOut(where, lock, decidedOf(todo, index));
+    await carryOut(where, lock, todo);
   }
   if (isWanted) reportInstalled(todo, { index, where, terminal });
   const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
@@ -184,53 +184,37 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   return refusals.length === 0 && (isWanted || isDry) ? 0 : 1;
 }
 
-async function isWantedBy({
-  todo,
-  index,
-  where,
-  given,
-  terminal,
-  signal,
-}: Omit<Found, "found"> & { readonly todo: readonly PlannedInstall[] }): Promise<boolean> {
+async function isWantedBy(
+  todo: readonly ConfirmedInstall[],
+  { index, where, given, terminal, signal }: Omit<Found, "found">,
+): Promise<boolean> {
   // Whatever is only to be noted in the lock is there already.
-  const news = todo.filter(({ plan }) => plan.act !== "adopt");
+  const news = todo.filter(({ act }) => act !== "adopt");
   if (news.length === 0) return true;
   const directory = shownPath(shownSkillsDirectory(where), terminal.cwd);
-  const renamed = news.filter(({ downloaded: { inspected } }) => renameWords(inspected) !== undefined);
-  const others = renamed.map(({ downloaded: { inspected } }) => `${inspected.key} as ${inspected.slug}`).join(", ");
+  const renamed = news.map(({ downloaded }) => downloaded.inspected).filter((one) => renameWords(one) !== undefined);
+  const others = renamed.map(({ key, slug }) => `${key} as ${slug}`).join(", ");
   const what = `${counted(news.length, "skill")}${others === "" ? "" : `, which agents are offered under another name (${others}),`}`;
   const title = `Install ${what} from ${index.source.label} in ${directory}?`;
   return await confirm(title, "Install", { yes: given.yes, terminal, signal });
 }
 
-function decidedOf(todo: readonly PlannedInstall[], index: RemoteIndex): readonly ConfirmedInstall[] {
-  return todo.flatMap(({ downloaded, plan }) => {
-    if (plan.act === "refuse" || plan.act === "nothing") return [];
-    return [{ act: plan.act, key: downloaded.inspected.key, index, downloaded, seen: plan.seen }];
-  });
-}
-
 function reportInstalled(
-  todo: readonly PlannedInstall[],
+  todo: readonly ConfirmedInstall[],
   { index, where, terminal }: Pick<Found, "index" | "where" | "terminal">,
 ): void {
   if (todo.length === 0) return;
-  for (const { downloaded, plan } of todo) {
-    const skill = `${downloaded.inspected.key} ${downloaded.inspected.version}`;
-    terminal.note(
-      plan.act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`,
-    );
+  for (const { act, key, downloaded } of todo) {
+    const skill = `${key} ${downloaded.inspected.version}`;
+    terminal.note(act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`);
   }
-  const isSecret = readLock(where).entries.get(todo[0]?.downloaded.inspected.key ?? "")?.sourceUrl;
-  if (isSecret !== undefined && isCut(isSecret))
+  const url = readLock(where).entries.get(todo[0]?.key ?? "")?.sourceUrl;
+  if (url !== undefined && isCut(url))
     terminal.note(
       `the secret part of the URL of ${index.source.label} is not in the lock: update and outdated need it with --source URL`,
     );
-  const wanting = todo.find(({ downloaded }) => !isNothing(downloaded.inspected.wants));
-  const grant =
-    wanting === undefined
-      ? ""
-      : `; to approve what it requests now: acp-skills approvals grant ${wanting.downloaded.inspected.slug}`;
+  const wanting = todo.find(({ downloaded }) => !isNothing(downloaded.inspected.wants))?.downloaded.inspected.slug;
+  const grant = wanting === undefined ? "" : `; to approve what it requests now: acp-skills approvals grant ${wanting}`;
   const project =
     where.form === "project" ? "; models may read a project's skills after: acp-skills approvals grant --project" : "";
   terminal.note(`installing granted nothing${grant}${project}`);
@@ -245,17 +229,10 @@ function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
 function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
   const { key, slug, name, version, digest, permissions, scripts, requires, problems } = downloaded.inspected;
   return {
-    slug,
-    name,
-    version,
-    digest,
+    ...{ slug, name, version, digest, permissions, scripts, requires, problems },
     action: plan.act,
     done: plan.act === "nothing" || (isInstalled && plan.act !== "refuse"),
     path: `${shownSkillsDirectory(where)}/${key}`,
-    permissions,
-    scripts,
-    requires,
-    problems,
   };
 }
 
@@ -267,22 +244,12 @@ function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): I
   const { key, version, digest, description, scripts, requires, problems } = skill;
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);
   yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
-  yield field("description", cut(description));
+  yield field("description", cutCodePoints(description, 160));
   const words = wantedWords(skill);
-  yield field("permissions", words.length === 0 ? "none" : listed(words));
-  yield field("scripts", listed(scripts));
-  yield field("requires", listed(requires));
+  yield field("permissions", words.length === 0 ? "none" : shortList(words, most));
+  yield field("scripts", shortList(scripts, most));
+  yield field("requires", shortList(requires, most));
   for (const { code, severity, file, line, message, fix } of problems.slice(0, most))
     yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
   if (problems.length > most) yield field("", `and ${problems.length - most} more problems`);
-}
-
-function listed(words: readonly string[]): string {
-  const rest = words.length - most;
-  return `${words.slice(0, most).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-}
-
-function cut(text: string): string {
-  const characters = Array.from(text);
-  return characters.length <= 160 ? text : `${characters.slice(0, 159).join("")}…`;
 }

@@ -6,7 +6,7 @@ import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
-import type { Terminal } from "../../report/terminal.ts";
+import { type Terminal, noteSome } from "../../report/terminal.ts";
 import type { RemoteIndex, RemoteSkill, SourceLister } from "../../../sources/reader.ts";
 
 /** Skills whose descriptors are read to say what can be done with them. */
@@ -96,19 +96,16 @@ async function printTable(
     return [name, version, capabilityType, access, use, last].map(safeText);
   });
   if (rows.length > 0) await terminal.print(table(heading, rows, terminal));
-  for (const problem of problems.slice(0, shownProblems)) terminal.note(problem);
-  if (problems.length > shownProblems)
-    terminal.note(`${counted(problems.length - shownProblems, "more problem")}; show all with --json`);
+  noteSome(problems, shownProblems, terminal);
   const uses = skills.map((skill) => useOfSkill(skill).use);
   const count = (use: string): number => uses.filter((one) => one === use).length;
   const parts = [
     `${count("install")} to install`,
     `${count("invoke")} to invoke`,
-    ...(count("cannot") > 0 ? [`${count("cannot")} cannot be used`] : []),
-    ...(count("unknown") > 0 ? [`${count("unknown")} without a descriptor`] : []),
-  ];
-  const what =
-    type === undefined ? counted(skills.length, "skill") : `${counted(skills.length, "skill")} of type ${type}`;
-  if (skills.length > 0) terminal.note(`${what} at ${source.label} (${form}): ${parts.join(", ")}`);
-  else terminal.note(`${what} at ${source.label} (${form})${emptyHint(form, type)}`);
+    `${count("cannot")} cannot be used`,
+    `${count("unknown")} without a descriptor`,
+  ].filter((part, index) => index < 2 || !part.startsWith("0"));
+  const what = `${counted(skills.length, "skill")}${type === undefined ? "" : ` of type ${type}`}`;
+  const rest = skills.length > 0 ? `: ${parts.join(", ")}` : emptyHint(form, type);
+  terminal.note(`${what} at ${source.label} (${form})${rest}`);
 }

@@ -1,10 +1,16 @@
-import { namedSources, readLock } from "../../../sources/lock-file.ts";
+import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { defineCommand } from "../../command.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { type UpdateLookup, failuresOf, findUpdates, latestWords, versionWords } from "../../../sources/update.ts";
-import { emptyWords, lockNotes, recheckOptions, skillsPlaceFromOptions, withReader } from "./install/source-options.ts";
+import { type UpdateLookup, failuresOf, latestWords, versionWords } from "../../../sources/update.ts";
+import {
+  emptyWords,
+  lockNotes,
+  recheckOptions,
+  skillsPlaceFromOptions,
+  withUpdates,
+} from "./install/source-options.ts";
 
 export const command = defineCommand({
   usage: "outdated [options]",
@@ -18,30 +24,21 @@ export const command = defineCommand({
   async run({ options }, terminal) {
     const where = skillsPlaceFromOptions(options, terminal);
     const lock = readLock(where);
-    const named = namedSources(lock, options.source);
-    const entries = [...lock.entries];
-    const { "allow-private": allowPrivate } = options;
-    return await withReader(
-      { allowPrivate, typed: named.typed, token: options.token, directory: where.base, terminal },
-      async (reader, signal) => {
-        terminal.progress.show("asking the sources");
-        const skills = findSkillsDirectory(where);
-        const restored = ["missing"] as const;
-        const found = await findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal });
-        terminal.progress.done();
-        const outdated = found.filter(({ latest: { state } }) => state === "updated");
-        if (options.json === true) await terminal.printJson(found.map(toJson));
-        else if (outdated.length > 0) {
-          const rows = outdated.map(toRow);
-          await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
-        }
-        for (const failure of failuresOf(found)) terminal.note(failure);
-        const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
-        if (found.length === 0) terminal.note(emptyWords(where));
-        else if (isCurrent) terminal.note("no skill is outdated");
-        return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
-      },
-    );
+    const skills = findSkillsDirectory(where);
+    const looking = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };
+    return await withUpdates(options, lock, looking, terminal, async (found) => {
+      const outdated = found.filter(({ latest: { state } }) => state === "updated");
+      if (options.json === true) await terminal.printJson(found.map(toJson));
+      else if (outdated.length > 0) {
+        const rows = outdated.map(toRow);
+        await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
+      }
+      for (const failure of failuresOf(found)) terminal.note(failure);
+      const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
+      if (found.length === 0) terminal.note(emptyWords(where));
+      else if (isCurrent) terminal.note("no skill is outdated");
+      return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
+    });
   },
 });
 

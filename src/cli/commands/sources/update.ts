@@ -1,5 +1,5 @@
 import { SkillsError } from "../../../base/errors.ts";
-import { type LockDifference, namedSources, readLock } from "../../../sources/lock-file.ts";
+import { type LockDifference, readLock } from "../../../sources/lock-file.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import { type OptionValues, defineCommand, flag } from "../../command.ts";
@@ -13,7 +13,7 @@ import {
   recheckOptions,
   recordInstalls,
   skillsPlaceFromOptions,
-  withReader,
+  withUpdates,
 } from "./install/source-options.ts";
 import {
   type Latest,
@@ -22,7 +22,6 @@ import {
   type UpdateLookup,
   compareUpdate,
   failuresOf,
-  findUpdates,
   latestWords,
   planUpdate,
   versionWords,
@@ -57,27 +56,15 @@ export const command = defineCommand({
     const lock = readLock(where);
     const keys =
       positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
-    const named = namedSources(lock, given.source);
-    const { "allow-private": allowPrivate } = given;
-    return await withReader(
-      { allowPrivate, typed: named.typed, token: given.token, directory: where.base, terminal },
-      async (reader, signal) => {
-        terminal.progress.show("asking the sources");
-        const entries = [...lock.entries].filter(([key]) => keys.includes(key));
-        const { level, "discard-changes": discards } = given;
-        const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
-        const found = await findUpdates({
-          where,
-          entries,
-          skills,
-          reader,
-          named,
-          allowPrivate,
-          restored,
-          level,
-          signal,
-        });
-        terminal.progress.done();
+    const { level, "discard-changes": discards } = given;
+    const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
+    const entries = [...lock.entries].filter(([key]) => keys.includes(key));
+    return await withUpdates(
+      given,
+      lock,
+      { where, entries, skills, restored, level },
+      terminal,
+      async (found, signal) => {
         for (const failure of failuresOf(found)) terminal.note(failure);
         const results: Result[] = [];
         for (const one of found) results.push(await update(one, { where, given, terminal, signal }));

@@ -88,69 +88,41 @@ function readAudit(file: string): readonly string[] {
   }
 }
 
-interface Filter {
+interface Filter extends Partial<Pick<LedgerEntry, "outcome" | "caller" | "grant">> {
   /** Milliseconds since 1970. */
   readonly since: number;
   /** Canonical name or slug. */
-  readonly skill?: string | undefined;
-  readonly outcome?: LedgerEntry["outcome"] | undefined;
-  readonly caller?: string | undefined;
+  readonly skill?: string;
   /** Absolute. */
   readonly project: string | undefined;
-  readonly grant?: string | undefined;
 }
 
-function filterOf({ since, skill, outcome, caller, project, grant }: Filter): (entry: LedgerEntry) => boolean {
-  const slug = skill?.replaceAll(".", "-");
-  const isNamed = (name: string | undefined): boolean => name?.replaceAll(".", "-") === slug;
+function filterOf({ since, skill, project, ...exact }: Filter): (entry: LedgerEntry) => boolean {
+  const isNamed = (name = ""): boolean =>
+    skill === undefined || name.replaceAll(".", "-") === skill.replaceAll(".", "-");
+  const wanted = Object.entries(exact) as [keyof typeof exact, string | undefined][];
   return (entry) =>
     entry.at >= since &&
-    (slug === undefined || isNamed(entry.skill) || isNamed(entry.asked)) &&
-    (outcome === undefined || entry.outcome === outcome) &&
-    (caller === undefined || entry.caller === caller) &&
+    (isNamed(entry.skill) || isNamed(entry.asked)) &&
     (project === undefined || (entry.project !== undefined && isWithin(entry.project, project))) &&
-    (grant === undefined || entry.grant === grant);
+    wanted.every(([name, value]) => value === undefined || entry[name] === value);
 }
+
+const shownFields =
+  "event tool caller project skill asked version digest outcome code runId isolation count about answer grant sessionId door".split(
+    " ",
+  ) as readonly (keyof LedgerEntry)[];
 
 /** Keys in a fixed order, named as on disk. */
 function toShown(entry: LedgerEntry): object {
-  return {
-    at: new Date(entry.at).toISOString(),
-    event: entry.event ?? null,
-    tool: entry.tool,
-    caller: entry.caller ?? null,
-    project: entry.project ?? null,
-    skill: entry.skill ?? null,
-    asked: entry.asked ?? null,
-    version: entry.version ?? null,
-    digest: entry.digest ?? null,
-    outcome: entry.outcome ?? null,
-    code: entry.code ?? null,
-    run_id: entry.runId ?? null,
-    isolation: entry.isolation ?? null,
-    count: entry.count ?? null,
-    about: entry.about ?? null,
-    answer: entry.answer ?? null,
-    grant: entry.grant ?? null,
-    session_id: entry.sessionId ?? null,
-    door: entry.door,
-  };
+  const fields = shownFields.map((field) => [
+    field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`),
+    entry[field] ?? null,
+  ]);
+  return { at: new Date(entry.at).toISOString(), ...(Object.fromEntries(fields) as object) };
 }
 
-const heading = [
-  "WHEN",
-  "BY",
-  "WHERE",
-  "WHAT",
-  "SKILL",
-  "VERSION",
-  "DIGEST",
-  "OUTCOME",
-  "RUN",
-  "DOOR",
-  "SESSION",
-  "DETAILS",
-];
+const heading = "WHEN BY WHERE WHAT SKILL VERSION DIGEST OUTCOME RUN DOOR SESSION DETAILS".split(" ");
 
 function toRow(entry: LedgerEntry): readonly string[] {
   const { at, caller, project, event, tool, skill, asked, version, digest = "", outcome, code, runId, door } = entry;

@@ -1,22 +1,19 @@
 import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../../../sources/install.ts";
-import { namedSources, readLock } from "../../../../sources/lock-file.ts";
+import { readLock } from "../../../../sources/lock-file.ts";
 import { type SkillsPlace, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
-import { type UpdateLookup, failuresOf, findUpdates, latestWords } from "../../../../sources/update.ts";
+import { type UpdateLookup, failuresOf, latestWords } from "../../../../sources/update.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
+import type { OptionValues } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
-import { confirm, emptyWords, recordInstalls, withReader } from "./source-options.ts";
+import { confirm, emptyWords, recordInstalls, type recheckOptions, withUpdates } from "./source-options.ts";
 
-interface Restoring {
+type Restoring = OptionValues<typeof recheckOptions> & {
   readonly yes?: boolean;
   readonly frozen?: boolean;
-  readonly json?: boolean;
-  readonly token?: readonly string[];
-  readonly source?: readonly string[];
   readonly "dry-run"?: boolean;
   readonly "discard-changes"?: boolean;
-  readonly "allow-private"?: readonly string[];
-}
+};
 
 /** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
 export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<number> {
@@ -27,16 +24,10 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
     terminal.note(emptyWords(where));
     return 1;
   }
-  const { "allow-private": allowPrivate, "discard-changes": discards, token, frozen: isFrozen = isInCi() } = given;
-  const named = namedSources(lock, given.source);
-  const { typed } = named;
-  const directory = where.base;
-  return await withReader({ allowPrivate, typed, token, directory, terminal }, async (reader, signal) => {
-    terminal.progress.show("asking the sources");
-    const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
-    const looking = { where, entries, skills, reader, named, allowPrivate, restored, isExact: true, signal };
-    const found = await findUpdates(looking);
-    terminal.progress.done();
+  const { "discard-changes": discards, frozen: isFrozen = isInCi() } = given;
+  const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
+  const looking = { where, entries, skills, restored, isExact: true };
+  return await withUpdates(given, lock, looking, terminal, async (found, signal) => {
     for (const failure of failuresOf(found)) terminal.note(failure);
     const failed = found.filter(({ latest }) => "why" in latest);
     const todo = found.flatMap((one) => toInstall(one) ?? []);

@@ -1,4 +1,7 @@
 import { existsSync } from "node:fs";
+import { namedSources } from "../../../../sources/lock-file.ts";
+import type { Lock } from "../../../../sources/lock.ts";
+import { type UpdateLookup, findUpdates } from "../../../../sources/update.ts";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory } from "../../../arguments/values.ts";
@@ -84,6 +87,26 @@ export async function withReader(
       terminal.progress.done();
       await reader.close();
     }
+  });
+}
+
+type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "named" | "allowPrivate" | "signal">;
+
+/** Asks the sources of a lock, and works with what they have. Returns the exit code, 130 if it was interrupted. */
+export async function withUpdates(
+  { source, token, "allow-private": allowPrivate }: OptionValues<typeof recheckOptions>,
+  lock: Lock,
+  looking: Looking,
+  terminal: Terminal,
+  work: (found: readonly UpdateLookup[], signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const named = namedSources(lock, source);
+  const asked = { allowPrivate, typed: named.typed, token, directory: looking.where.base, terminal };
+  return await withReader(asked, async (reader, signal) => {
+    terminal.progress.show("asking the sources");
+    const found = await findUpdates({ ...looking, reader, named, allowPrivate, signal });
+    terminal.progress.done();
+    return await work(found, signal);
   });
 }
 
