@@ -1,5 +1,5 @@
 import path from "node:path";
-import { computedHash } from "../../../.build/sources/lock/compare-files.js";
+import { computedHash } from "../../../.build/sources/lock.js";
 import { projectPlace } from "../../../.build/sources/skills-place.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */
