@@ -169,11 +169,13 @@ export function readOptions(
     if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
   }
   const given = options as SkillsOptions;
+  // Throws INVALID_OPTIONS for a text that names no source.
+  given.sources?.forEach((text) => void parseSource(text));
   const { platform, env } = process;
   const policy = given.policy ?? (env.ACP_SKILLS_POLICY || undefined);
   return {
     skills: (given.skills ?? []).map((directory) => resolve(directory)),
-    sources: (given.sources ?? []).map(checkedSource),
+    sources: given.sources ?? [],
     allowPrivate: given.allowPrivate ?? [],
     defaultRoots: given.defaultRoots ?? true,
     emit: given.emit ?? "auto",
@@ -192,12 +194,6 @@ export function readOptions(
     blobs: given.blobs ?? {},
     version,
   };
-}
-
-/** Throws INVALID_OPTIONS for a text that names no source. */
-function checkedSource(text: string): string {
-  parseSource(text);
-  return text;
 }
 
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { SkillsError } from "../base/errors.ts";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
+import type { RunStep } from "../wire/run-event.ts";
 import { isNothing } from "../skills/permissions.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import {
@@ -31,11 +32,10 @@ import {
   skillChanged,
 } from "./runs/plan.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
-import { createHistory } from "./runs/record.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
 import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
-import type { RunStore } from "./runs/run-store.ts";
+import type { RunStore, StoredRun } from "./runs/run-store.ts";
 
 export { type Standings, findStandings, subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
 export { type CalledSkill, callsOf, readPlannedFile } from "./runs/plan.ts";
@@ -81,6 +81,9 @@ function unrecorded(skill: string, fault: string): SkillsError {
   const hint = "The user can make the data directory that acp-skills doctor names writable, or free space on its disk.";
   return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
+
+/** How many events a record has; of further ones only the last is recorded. Blobs and called skills have lower limits of their own. */
+const maxRecordedEvents = 1_000;
 
 /** Skills invoked on other machines at a time. */
 const maxInvocations = 32;
@@ -166,17 +169,37 @@ export class Runs {
     return await replayRun(runId, caller, signal, { records, newRunId, environment: this.#options, run });
   }
 
-  /** Reports how the run ended and stores its record; the answer does not wait for that. */
+  /** Passes the run's events on, and stores its record from the moment that it is queued or started; the answer does not wait for that. */
   async #recorded(run: Omit<QueuedRun, "notify">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records } = this.#options;
     const { spec, caller, signal } = run;
-    const history = createHistory(spec, { now, records, onEvent: caller.onEvent });
+    const createdAt = now();
+    /** Without what was printed. */
+    const events: StoredRun["events"][number][] = [];
+    const keep = (status: StoredRun["status"], outcome: Pick<StoredRun, "result" | "error"> = {}): void =>
+      records.keep({ spec, createdAt, status, events: [...events], ...outcome });
+    const notify = (step: RunStep): void => {
+      if (step.type !== "printed" && (events.length < maxRecordedEvents || step.type === "ended"))
+        events.push({ atMs: Math.max(0, now() - createdAt), ...step });
+      // A crash leaves this behind.
+      if (step.type === "queued") keep("queued");
+      if (step.type === "started") keep("running");
+      caller.onEvent?.({ runId: spec.runId, ...step });
+    };
     try {
-      const ended = await work({ ...run, notify: history.notify });
-      history.completed(ended.result);
+      const ended = await work({ ...run, notify });
+      notify({ type: "ended", status: ended.result.status });
+      keep(ended.result.status, { result: ended.result });
       return ended;
     } catch (error) {
-      history.failed(error, signal.aborted);
+      const status = signal.aborted ? "cancelled" : "refused";
+      notify({ type: "ended", status });
+      // The detail of a failure of ours is in the log.
+      const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
+      const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
+      // One that never had a place is not recorded: records of such runs would take those of others.
+      if (code !== "RUNTIME_BUSY" || events.some(({ type }) => type !== "ended"))
+        keep(status, signal.aborted ? {} : { error: { code, message } });
       throw error;
     }
   }

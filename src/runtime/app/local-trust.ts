@@ -11,18 +11,14 @@ import { createTrust } from "../trust/personal-trust.ts";
 /** The trust of the person who runs this process, with its parts on disk. */
 export function createLocalTrust(
   { grants, dataDirectory, home, log, clock }: Settings,
-  {
-    approvals,
-    ledger,
-    policyFor,
-    now,
-  }: {
+  options: {
     readonly approvals: ApprovalStore | undefined;
     readonly ledger: Ledger;
     readonly policyFor: Policies["policyFor"];
     readonly now: () => number;
   },
 ): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
+  const { approvals, ledger, policyFor, now } = options;
   const configured = createConfiguredGrants(grants);
   const trust = createTrust({
     store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),

@@ -64,7 +64,8 @@ export function createGuides(limits: ToolLimits): (tools: readonly ToolName[]) =
     let guide = guides.get(key);
     if (guide === undefined) {
       template ??= readTemplate();
-      guide = toGuide(renderGuide(template, tools, limits));
+      const text = renderGuide(template, tools, limits);
+      guide = { body: text.replace(/^---\n[^]*?\n---\n+/, ""), source: toSource(Buffer.from(text)) };
       guides.set(key, guide);
     }
     return guide;
@@ -121,10 +122,6 @@ function numbersOf({ maxBlobBytes, blobTtlMs }: ToolLimits): Readonly<Record<str
 /** Rounds down. */
 function rounded(value: number): string {
   return String(value >= 10 ? Math.floor(value) : Math.floor(value * 100) / 100);
-}
-
-function toGuide(text: string): Guide {
-  return { body: text.replace(/^---\n[^]*?\n---\n+/, ""), source: toSource(Buffer.from(text)) };
 }
 
 /** The guide's directory, with SKILL.md as its only file. */

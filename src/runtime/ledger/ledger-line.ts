@@ -172,13 +172,9 @@ export function unreadable(directory: string, cause: unknown): SkillsError {
   return new SkillsError("UNREADABLE", message, { cause, facts: { path: directory } });
 }
 
+type WhoAndWhere = Partial<Record<"caller" | "project", string | undefined>>;
+
 /** The part of an entry that says who did it, and in which project. */
-export function whoAndWhere({
-  caller,
-  project,
-}: {
-  readonly caller?: string | undefined;
-  readonly project?: string | undefined;
-}): Pick<LedgerEntry, "caller" | "project"> {
+export function whoAndWhere({ caller, project }: WhoAndWhere): Pick<LedgerEntry, "caller" | "project"> {
   return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
 }

@@ -4,71 +4,12 @@ import type { RunHost } from "../sandbox.ts";
 import { toMimeType } from "../../skills/files.ts";
 import { maxLogBytes } from "./run-limits.ts";
 import type { RunCaller } from "./run-caller.ts";
-import type { RunListener, RunStep } from "../../wire/run-event.ts";
-import type { RunResult, RunSpec } from "./run-spec.ts";
+import type { RunStep } from "../../wire/run-event.ts";
+import type { RunSpec } from "./run-spec.ts";
 import { type BoundedBytes, type Mask, createBoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
 import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
-import type { RunStore, StoredRun } from "./run-store.ts";
 
 export { writeWholeResult } from "./record/to-run-result.ts";
-
-/** Passes a run's events on, and stores its record from the moment that it is queued or started. */
-export interface History {
-  readonly notify: (step: RunStep) => void;
-  readonly completed: (result: RunResult) => void;
-  readonly failed: (error: unknown, isCancelled: boolean) => void;
-}
-
-/** How many events a record has; of further ones only the last is recorded. Blobs and called skills have lower limits of their own. */
-const maxRecordedEvents = 1_000;
-
-export function createHistory(
-  spec: RunSpec,
-  {
-    now,
-    records,
-    onEvent,
-  }: {
-    readonly now: () => number;
-    readonly records: Pick<RunStore, "keep">;
-    readonly onEvent: RunListener | undefined;
-  },
-): History {
-  const createdAt = now();
-  /** Without what was printed. */
-  const events: StoredRun["events"][number][] = [];
-
-  function notify(step: RunStep): void {
-    if (step.type !== "printed" && (events.length < maxRecordedEvents || step.type === "ended"))
-      events.push({ atMs: Math.max(0, now() - createdAt), ...step });
-    // A crash leaves this behind.
-    if (step.type === "queued") keep("queued");
-    if (step.type === "started") keep("running");
-    onEvent?.({ runId: spec.runId, ...step });
-  }
-
-  function keep(status: StoredRun["status"], outcome: Pick<StoredRun, "result" | "error"> = {}): void {
-    records.keep({ spec, createdAt, status, events: [...events], ...outcome });
-  }
-
-  return {
-    notify,
-    completed(result) {
-      notify({ type: "ended", status: result.status });
-      keep(result.status, { result });
-    },
-    failed(error, isCancelled) {
-      const status = isCancelled ? "cancelled" : "refused";
-      notify({ type: "ended", status });
-      // The detail of a failure of ours is in the log.
-      const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
-      const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
-      // It never had a place; records of such runs would take those of others.
-      if (code === "RUNTIME_BUSY" && events.every(({ type }) => type === "ended")) return;
-      keep(status, isCancelled ? {} : { error: { code, message } });
-    },
-  };
-}
 
 /**
  * How much one run may store as blobs, together with the skills that it calls: passes the content on to `put`, counted. Throws

@@ -1,13 +1,15 @@
+import { buffer } from "node:stream/consumers";
 import { isSkillsError } from "../../base/errors.ts";
-import type { RunEnvironment } from "./execute/prepare-run.ts";
-import type { RunCaller } from "./run-caller.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
-import type { RunResult, RunSpec } from "./run-spec.ts";
-import type { RunStore } from "./run-store.ts";
-import { type Outcome, type ReplayComparison, compareOutcomes, readOutcome } from "./replay/outcome.ts";
+import type { BlobStore } from "../blobs.ts";
+import type { Json } from "../sandbox.ts";
+import type { RunEnvironment } from "./execute/prepare-run.ts";
+import { storedOutput } from "./record/to-run-result.ts";
 import { type RecordedRun, notReplayable, planReplay, readRecordedRun } from "./replay/plan-replay.ts";
-
-export type { JsonDifference } from "./replay/outcome.ts";
+import type { RunCaller } from "./run-caller.ts";
+import type { RunResult, RunSpec } from "./run-spec.ts";
+import type { RunStore, StoredRun } from "./run-store.ts";
 
 /** A recorded run that was run again. */
 export interface Replay extends ReplayComparison {
@@ -79,4 +81,210 @@ function notesOf({ run, nested }: RecordedRun, { needs }: RunSpec, { limits_appl
       ? []
       : [`It was isolated by ${isolation} then, and by ${limits_applied.isolation} now.`]),
   ];
+}
+
+/** What a run came to, without what no two runs share: ids, times and durations. */
+export interface Outcome {
+  readonly status: RunResult["status"];
+  /** Blobs are named by their contents. */
+  readonly output: Json | undefined;
+  /** Why the run failed; for a script with its exit code and what it printed. */
+  readonly error: Json | undefined;
+  readonly blobs: readonly OutcomeBlob[];
+  /** What it said for people. */
+  readonly said: Readonly<Record<"summary" | "message" | "logs", string>>;
+}
+
+interface OutcomeBlob {
+  /** The path of an output file. */
+  readonly path: string | undefined;
+  readonly kind: string;
+  readonly sha256: string;
+}
+
+type Ended = Pick<StoredRun, "events"> & { readonly result: RunResult };
+
+/** Reads what a run came to. Throws BLOB_NOT_FOUND if a blob of its output is no longer stored. */
+export async function readOutcome(
+  { result, events }: Ended,
+  blobs: Pick<BlobStore, "stat" | "read">,
+  owner: string,
+): Promise<Outcome> {
+  const paths = new Map(events.map(({ blobId, path }) => [blobId, path]));
+  const digests = new Map<string, string>();
+  const made: OutcomeBlob[] = [];
+  for (const id of await idsOf(result, blobs, owner)) {
+    const { kind, sha256 } = await blobs.stat(owner, id);
+    const path = paths.get(id);
+    digests.set(id, `blob sha256:${sha256}`);
+    made.push({ path: typeof path === "string" ? path : undefined, kind, sha256 });
+  }
+  const plain = (text: string): string => text.replace(/blob:[0-9a-f]{32}/g, (id) => digests.get(id) ?? id);
+  const { error, output, summary, logs_preview: logs, status } = result;
+  // The program may have returned an object that only looks like a long output.
+  const long = storedOutput(output);
+  const isJson = long !== undefined && digests.has(long) && (await blobs.stat(owner, long)).kind === "application/json";
+  // A blob of the program that is not JSON is compared by its digest.
+  const whole = ((isJson ? parseIfJson(await readText(blobs, owner, long)) : undefined) ?? output) as Json | undefined;
+  return {
+    status,
+    output: whole === undefined ? undefined : mapTexts(whole, plain),
+    error: error === undefined ? undefined : mapTexts(errorOf(error), plain),
+    blobs: made,
+    said: { summary: plain(summary), message: plain(error?.message ?? ""), logs: plain(logs) },
+  };
+}
+
+/** All blobs of a result, including those that it only counts. */
+async function idsOf(
+  { output_blobs: named, more_output_blobs: more }: RunResult,
+  blobs: Pick<BlobStore, "read">,
+  owner: string,
+): Promise<readonly string[]> {
+  if (more?.blob_id === undefined) return named;
+  return [...named, ...(JSON.parse(await readText(blobs, owner, more.blob_id)) as string[])];
+}
+
+async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: string): Promise<string> {
+  return (await buffer(blobs.read(owner, id))).toString("utf8");
+}
+
+/** What decides of an error; messages and tracebacks may name times and addresses. */
+function errorOf({ type, code, details = {} }: NonNullable<RunResult["error"]>): Json {
+  const { exit_code: exitCode, stdout, stderr } = details as Readonly<Record<string, Json | undefined>>;
+  return {
+    type,
+    ...(code !== undefined && { code }),
+    ...(exitCode !== undefined && { exit_code: exitCode }),
+    ...(stdout !== undefined && { stdout }),
+    ...(stderr !== undefined && { stderr }),
+  };
+}
+
+function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, change));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
+}
+
+const maxDifferences = 20;
+
+export interface ReplayComparison {
+  /** Empty where the output is the same; of more than 20 only the first. */
+  readonly differences: readonly JsonDifference[];
+  /** What differs and does not count: what the runs said for people. */
+  readonly asides: readonly JsonDifference[];
+}
+
+/** How the outcome of a run differs from that of the run that it repeats. Pure. */
+export function compareOutcomes(before: Outcome, after: Outcome): ReplayComparison {
+  const differences = [
+    ...(before.status === after.status ? [] : [{ where: "status", before: before.status, after: after.status }]),
+    ...jsonDifferences("output", before.output, after.output, maxDifferences),
+    ...jsonDifferences("error", before.error, after.error, maxDifferences),
+    ...blobDifferences(before.blobs, after.blobs),
+  ];
+  const asides = (["summary", "message", "logs"] as const).flatMap((what) =>
+    before.said[what] === after.said[what] ? [] : [textDifference(what, before.said[what], after.said[what])],
+  );
+  return { differences: differences.slice(0, maxDifferences), asides };
+}
+
+/** Output files are compared by path; other blobs as a collection without order, by kind and content. */
+function blobDifferences(before: readonly OutcomeBlob[], after: readonly OutcomeBlob[]): readonly JsonDifference[] {
+  const [left, right] = [group(before), group(after)];
+  return [...new Set([...left.keys(), ...right.keys()])].sort().flatMap((where) => {
+    const [one = [], other = []] = [left.get(where), right.get(where)];
+    const [gone, made] = [without(one, other), without(other, one)];
+    return Array.from({ length: Math.max(gone.length, made.length) }, (_, index) => ({
+      where,
+      before: gone[index],
+      after: made[index],
+    }));
+  });
+}
+
+/** Contents by what they are: a path, or a kind. */
+function group(blobs: readonly OutcomeBlob[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { path, kind, sha256 } of blobs) {
+    const where = path === undefined ? `blob of kind ${kind}` : `file ${JSON.stringify(path)}`;
+    groups.set(where, [...(groups.get(where) ?? []), `sha256:${sha256}`]);
+  }
+  return groups;
+}
+
+/** Those of `all` that are not in `others`, each as often as it is more often there; sorted. */
+function without(all: readonly string[], others: readonly string[]): readonly string[] {
+  const left = [...others];
+  return all.toSorted().filter((one) => {
+    const place = left.indexOf(one);
+    if (place !== -1) left.splice(place, 1);
+    return place === -1;
+  });
+}
+
+/** A place where two values differ, as text for people; undefined where there is nothing. */
+export interface JsonDifference {
+  readonly where: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+const longestShown = 120;
+
+/**
+ * Where two JSON values differ, at most `limit` places; `where` starts with the given text and goes on as a JSON pointer. The order of
+ * an object's keys is no difference. Recursive: values are at most 200 levels deep.
+ */
+export function jsonDifferences(
+  where: string,
+  before: Json | undefined,
+  after: Json | undefined,
+  limit: number,
+): readonly JsonDifference[] {
+  const found: JsonDifference[] = [];
+  const compare = (place: string, one: Json | undefined, other: Json | undefined): void => {
+    if (found.length >= limit || one === other) return;
+    if (typeof one === "string" && typeof other === "string") {
+      found.push(textDifference(place, one, other));
+      return;
+    }
+    const [left, right] = [entriesOf(one), entriesOf(other)];
+    if (left === undefined || right === undefined || Array.isArray(one) !== Array.isArray(other)) {
+      found.push({ where: place, before: toShown(one), after: toShown(other) });
+      return;
+    }
+    for (const key of new Set([...left.keys(), ...right.keys()]))
+      compare(`${place}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, left.get(key), right.get(key));
+  };
+  compare(where, before, after);
+  return found;
+}
+
+/** The first line in which two texts differ, from shortly before that. */
+export function textDifference(where: string, before: string, after: string): JsonDifference {
+  const [left, right] = [before.split("\n"), after.split("\n")];
+  const line = left.findIndex((text, index) => text !== right[index]);
+  const at = line === -1 ? left.length : line;
+  const [one, other] = [left[at], right[at]];
+  const place = left.length === 1 && right.length === 1 ? where : `${where} line ${at + 1}`;
+  if (one === undefined || other === undefined) return { where: place, before: toShown(one), after: toShown(other) };
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  const start = one.length <= longestShown && other.length <= longestShown ? 0 : Math.max(0, same - 20);
+  const from = (text: string): string => (start === 0 ? text : `…${text.slice(start)}`);
+  return { where: place, before: toShown(from(one)), after: toShown(from(other)) };
+}
+
+function entriesOf(value: Json | undefined): ReadonlyMap<string, Json> | undefined {
+  return typeof value === "object" && value !== null ? new Map(Object.entries(value)) : undefined;
+}
+
+/** Short, as compact JSON. */
+function toShown(value: Json | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const json = JSON.stringify(value);
+  return json.length <= longestShown ? json : `${json.slice(0, longestShown - 1)}…`;
 }

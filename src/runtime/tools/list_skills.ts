@@ -54,8 +54,10 @@ export const listSkills = defineTool({
       if (last !== undefined && page.length === size) {
         return { output: { skills: page, next_cursor: toCursor(list, last) } };
       }
-      page.push(detail === "names" ? { name: skill.name, version: skill.version } : summaryOf(skill));
-      last = { name: skill.name, rank };
+      const { name, version, description, kind, tags } = skill;
+      const summary = { description, namespace: skill.namespace, kind, tags: tags.slice(0, maxRowTags) };
+      page.push({ name, version, ...(detail === "summary" && summary) });
+      last = { name, rank };
     }
     return { output: { skills: page, next_cursor: null } };
   },
@@ -81,10 +83,6 @@ function ranked(skills: Iterable<Skill>, words: readonly string[], after: Cursor
     if (isBehind) found.push({ skill, rank });
   }
   return found.sort((a, b) => b.rank - a.rank || byCodePoint(a.skill.name, b.skill.name));
-}
-
-function summaryOf({ name, version, description, namespace, kind, tags }: Skill): Row {
-  return { name, version, description, namespace, kind, tags: tags.slice(0, maxRowTags) };
 }
 
 const macBytes = 16;

@@ -267,15 +267,11 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
   consent(owner: string, directory: string): void {
     const { consents, refused } = this.of(owner);
     consents.add(directory);
-    for (const place of refused.keys()) if (placedIn(place) === directory) refused.delete(place);
+    for (const place of refused.keys()) if ((JSON.parse(place) as unknown[])[1] === directory) refused.delete(place);
   }
 }
 
 /** What a question is about: one answer that is no yes counts for it, whatever its bytes become. `directory`: of a skill, or a project. */
 export function questionKey(about: string, directory: string, calledBy?: string): string {
   return JSON.stringify([about, directory, calledBy]);
-}
-
-function placedIn(place: string): unknown {
-  return (JSON.parse(place) as unknown[])[1];
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { changesOf } from "../../skills/copied-files.ts";
-import { type Capabilities, covers, isNothing } from "../../skills/permissions.ts";
+import { covers, isNothing } from "../../skills/permissions.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
@@ -92,12 +92,13 @@ export class RunApproval implements ApprovalRequest {
     const policy = policyFor(asker.directory);
     const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
     if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
+    const { network, secrets, project, isolation } = wants;
     const grant: Grant = {
       id: `grant_${randomBytes(8).toString("hex")}`,
       skill: subject.name,
       version: subject.version,
       digest: subject.digest,
-      capabilities: toStored(wants),
+      capabilities: { network, secrets, project, ...(isolation !== undefined && { isolation }) },
       from: kindOf(subject),
       ...(subject.origin !== undefined && { source: subject.origin.source }),
       ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
@@ -183,8 +184,4 @@ function isReplaced(before: Grant, after: Grant): boolean {
     },
     0,
   );
-}
-
-function toStored({ network, secrets, project, isolation }: Capabilities): Grant["capabilities"] {
-  return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
 }

@@ -53,7 +53,8 @@ function toRunEnd(end: InvocationEnd, host: string): RunEnd {
     case "failed": {
       const { type, message, details } = end.error;
       const more = details as Record<string, Json> | undefined;
-      const code = toCode(end.error.code);
+      // A code as ours are spelled; of others, nothing.
+      const [code] = /^[A-Z][A-Z0-9_]{0,63}$/.exec(end.error.code ?? "") ?? [];
       return {
         type: "raised",
         error: { type, message, ...(more !== undefined && { details: more }) },
@@ -69,9 +70,4 @@ function toRunEnd(end: InvocationEnd, host: string): RunEnd {
 function toNote({ blobs, output }: StaysThere, host: string): string {
   if (output) return `Only a preview of the output is here: ${host} keeps the rest.`;
   return `Blobs that the run created (${blobs}) stay on ${host} and cannot be read here.`;
-}
-
-/** A code as ours are spelled; of others, nothing. */
-function toCode(code: string | undefined): string | undefined {
-  return code !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : undefined;
 }

@@ -246,7 +246,8 @@ const checked = new WeakMap<Skill, string>();
  * read when its files were others, or declares something in a file that its digest does not cover.
  */
 export async function checkDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<void> {
-  if (digest === undefined || checked.get(skill) === digest || wantsNothing(skill)) return;
+  if (digest === undefined || checked.get(skill) === digest) return;
+  if (isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0) return;
   const read = (path: string): Uint8Array | undefined => {
     const file = files.find((other) => other.path === path);
     return file && readPlannedFile(source, skill.directory, file);
@@ -258,8 +259,4 @@ export async function checkDeclared(skill: Skill, { digest, files }: HashedSkill
     throw new SkillsError("SKILL_NOT_READY", message, { facts: { hint, retryable: true } });
   }
   checked.set(skill, digest);
-}
-
-function wantsNothing(skill: Skill): boolean {
-  return isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
 }

@@ -140,7 +140,8 @@ function checkArgs(
       continue;
     }
     whole.push([name, value]);
-    if (!fits(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    const fits = type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
+    if (!fits) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
     else if (!isChoice(value, argument)) {
       const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
       violations.push({ field: pointer(name), expected, actual: shown(value) });
@@ -163,10 +164,6 @@ const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
   array: "an array",
   blob: "a blob id, as create_blob returns it",
 };
-
-function fits(value: Json, type: DeclaredArgument["type"]): boolean {
-  return type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
-}
 
 function pointer(name: string): string {
   return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;

@@ -1,6 +1,7 @@
 import type { Duplex, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
+import { isObject } from "../../../base/json/json-value.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { quoted } from "../../../base/text/quoted.ts";
 import { type Frame, FrameFault, createFrameRateLimiter, readFrames, sendFrame } from "../frames.ts";
@@ -144,11 +145,10 @@ function readError(error: unknown): RunError {
   if (typeof error !== "object" || error === null) throw new FrameFault("error is not an object.");
   const { type, message, details } = error as Record<string, unknown>;
   if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("error has no type or message.");
-  const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
   return {
     type: cut(type, longestName),
     message: cut(message, longestText),
-    ...(isObject ? { details: details as { [key: string]: Json } } : {}),
+    ...(isObject(details) && { details: details as { [key: string]: Json } }),
   };
 }
 
@@ -184,15 +184,12 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
     const { path } = header;
     files += 1;
     bytes += size;
-    if (typeof path !== "string" || !isInside(path)) throw new FrameFault("An output file has an invalid path.");
+    if (typeof path !== "string" || path.split("/").some((segment) => ["", ".", ".."].includes(segment)))
+      throw new FrameFault("An output file has an invalid path.");
     if (files > limits.outputFiles || bytes > limits.diskBytes)
       throw new FrameFault("The output files exceed the limits.");
     await host.output(path, size, payload);
   };
-}
-
-function isInside(path: string): boolean {
-  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 
 /** Appends to stderr why output files were not saved, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
@@ -210,10 +207,8 @@ export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: R
 }
 
 function notesIn(list: unknown): { path: string; why: string }[] {
-  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, mostNotes).filter(isNote);
-}
-
-function isNote(note: unknown): note is { path: string; why: string } {
-  const { path, why } = (note ?? {}) as Record<string, unknown>;
-  return typeof path === "string" && typeof why === "string";
+  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, mostNotes).flatMap((note) => {
+    const { path, why } = isObject(note) ? note : {};
+    return typeof path === "string" && typeof why === "string" ? [{ path, why }] : [];
+  });
 }

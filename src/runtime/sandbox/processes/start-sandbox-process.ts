@@ -55,7 +55,9 @@ export async function startSandboxProcess(command: SandboxCommand, clock: Clock)
       (server) => server.close(),
       () => undefined,
     );
-    const words = readRest(started.words).trim();
+    const words = String(started.words.read() ?? "")
+      .slice(0, mostWords)
+      .trim();
     const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
   } finally {
@@ -121,10 +123,6 @@ function receiveListener(child: ChildProcess): Promise<Server> {
     child.once("message", (_message, handle) => resolve(handle as Server));
     child.once("exit", () => reject(new Error("It exited before it sent its listener.")));
   });
-}
-
-function readRest(stream: Readable): string {
-  return String(stream.read() ?? "").slice(0, mostWords);
 }
 
 const pollMs = 5;

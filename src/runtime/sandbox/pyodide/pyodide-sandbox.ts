@@ -135,7 +135,8 @@ async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
     pyodide: await showAt(join(directory, "pyodide"), pyodide),
     inside: await showAt(join(directory, "inside"), inside),
   };
-  const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
+  const { version } = JSON.parse(readFileSync(join(parts.pyodide, "package.json"), "utf8")) as { version: string };
+  const versions = { deno: await versionOf(parts.deno), pyodide: version, inside };
   return { parts, versions };
 }
 
@@ -146,10 +147,6 @@ async function versionOf(deno: string): Promise<string> {
     if (isSkillsError(error)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`, { cause: error });
   }
-}
-
-function versionOfPackage(directory: string): string {
-  return (JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }).version;
 }
 
 /** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
@@ -179,7 +176,9 @@ const mostBytes = 256 * 1024 * 1024;
  * content and key. Created by a clean child, never by a run; a file that another user could have written is not used.
  */
 export async function ensureLibrary(directory: string, key: LibraryKey, make: () => Promise<Buffer>): Promise<string> {
-  const origin = await describeOrigin(key);
+  const { deno, pyodide, inside } = key;
+  const compiler = digest(await readFile(join(inside, "deno/pyodide_library.py"))).toString("hex");
+  const origin = Buffer.from(JSON.stringify([deno, pyodide, compiler]));
   const file = join(directory, `pyodide-${digest(origin).toString("hex").slice(0, 16)}.zip`);
   if (await isWhole(file, origin)) return file;
   makeOwnDirectories(directory, 0o700);
@@ -199,11 +198,6 @@ async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
   if (header.type !== "library" || size === 0 || size > mostBytes)
     throw new Error("Deno did not send a compiled library.");
   return await buffer(payload);
-}
-
-async function describeOrigin({ deno, pyodide, inside }: LibraryKey): Promise<Buffer> {
-  const compiler = digest(await readFile(join(inside, "deno/pyodide_library.py"))).toString("hex");
-  return Buffer.from(JSON.stringify([deno, pyodide, compiler]));
 }
 
 async function isWhole(file: string, origin: Buffer): Promise<boolean> {

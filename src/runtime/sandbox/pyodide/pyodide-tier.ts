@@ -46,8 +46,9 @@ const program = process.platform === "win32" ? "deno.exe" : "deno";
  */
 export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
   const from = [own, ...directories];
-  const pyodide = first(from, (directory) => packageDirectory("pyodide", directory));
-  const deno = first(from, denoOfPackage) ?? denoOnPath();
+  const isFound = (place: string | undefined): boolean => place !== undefined;
+  const pyodide = from.map((directory) => packageDirectory("pyodide", directory)).find(isFound);
+  const deno = from.map(denoOfPackage).find(isFound) ?? denoOnPath();
   const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
   if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} not found.`;
   return { deno, pyodide };
@@ -58,9 +59,9 @@ function denoOfPackage(directory: string): string | undefined {
   const main = packageDirectory("deno", directory);
   const platform = platforms[`${process.platform} ${process.arch}`];
   if (main === undefined || platform === undefined) return undefined;
-  return first([packageDirectory(`@deno/${platform}`, main), main], (one) =>
-    one === undefined ? undefined : existing(join(one, program)),
-  );
+  const places = [packageDirectory(`@deno/${platform}`, main), main].filter((one) => one !== undefined);
+  const programs = places.map((place) => join(place, program));
+  return programs.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
 
 function denoOnPath(): string | undefined {
@@ -77,16 +78,4 @@ function packageDirectory(name: string, from: string): string | undefined {
   } catch {
     return undefined; // Not installed there.
   }
-}
-
-function existing(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
-}
-
-function first<From, To>(all: readonly From[], find: (one: From) => To | undefined): To | undefined {
-  for (const one of all) {
-    const found = find(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -31,18 +31,14 @@ export interface CallReporter {
   skillCalls(caller: ToolCaller): RunListener;
 }
 
-export function createCallReporter({
-  onUse,
-  now,
-  failed,
-  toCallError,
-}: {
+export function createCallReporter(options: {
   readonly onUse: ((use: LedgerEntry) => void) | undefined;
   readonly now: () => number;
   /** Receives a failure to report. */
   readonly failed: (error: unknown) => void;
   readonly toCallError: (error: unknown) => SkillsError;
 }): CallReporter {
+  const { onUse, now, failed, toCallError } = options;
   function report(
     caller: ToolCaller,
     tool: string,

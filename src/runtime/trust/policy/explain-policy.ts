@@ -18,12 +18,7 @@ export interface PolicyDecision {
 /** What the policies decide about a skill. Approvals of people are not looked at. */
 export function explainPolicies(
   layers: readonly PolicyLayer[],
-  {
-    subject,
-    wants,
-    hasCode,
-    home,
-  }: {
+  explained: {
     readonly subject: Subject;
     readonly wants: Capabilities;
     /** Whether it has code that can run. */
@@ -31,6 +26,7 @@ export function explainPolicies(
     readonly home: string;
   },
 ): readonly PolicyDecision[] {
+  const { subject, wants, hasCode, home } = explained;
   const { name, source, origin } = subject;
   const { network, secrets, project, isolation } = wants;
   const settled = effectiveSettings(layers);

@@ -87,18 +87,15 @@ interface Settled {
 function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
   const stated = (isProject: boolean): readonly Settled[] =>
     layers.flatMap((layer) => {
-      const value = statedBy(layer)[name];
+      // A file that cannot be used may have stated this.
+      const own: Partial<PolicySettings> = layer.policy ?? { approvals: "none", answers: false };
+      const value = own[name];
       return value === undefined || (layer.origin === "project") !== isProject ? [] : [{ value, layer }];
     });
   const strictest = (all: readonly Settled[], first: Settled): Settled =>
     all.reduce((best, other) => (strictness(name, other.value) > strictness(name, best.value) ? other : best), first);
   const [first = { value: defaultPolicySettings[name], layer: undefined }, ...others] = stated(false);
   return strictest(stated(true), strictest(others, first));
-}
-
-/** What a file states; for one that cannot be used, what it may have stated. */
-function statedBy({ policy }: PolicyLayer): Partial<PolicySettings> {
-  return policy ?? { approvals: "none", answers: false };
 }
 
 /** The place of a value among those of its setting. */

@@ -7,7 +7,7 @@ import {
   jsonDifferences,
   readOutcome,
   textDifference,
-} from "../../../../src/runtime/runs/replay/outcome.ts";
+} from "../../../../src/runtime/runs/replay.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";
 import { refusal } from "../../tools/open-tools.ts";
 import type { Json } from "../../../../src/runtime/sandbox.ts";
