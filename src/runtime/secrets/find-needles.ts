@@ -132,24 +132,17 @@ export function toSecretForms(value: string): Uint8Array[] {
 
 function jsonForms(value: string): string[] {
   const plain = JSON.stringify(value).slice(1, -1);
+  const hex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, "0");
   // Lower case as in Python; other languages use upper case.
-  const lower = plain.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  const upper = plain.replaceAll(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
-  );
+  const lower = plain.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${hex(unit)}`);
+  const upper = plain.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${hex(unit).toUpperCase()}`);
   const python = plain.replaceAll('\\"', '"');
   return [plain, lower, upper, plain.replaceAll("/", "\\/"), python, python.replaceAll("'", "\\'")];
 }
 
 /** As in `repr(str)`, `ascii(str)` and `repr(bytes)`, with either kind of quotes. */
 function pythonForms(value: string): string[] {
-  const short = new Map([
-    ["\\", "\\\\"],
-    ["\n", "\\n"],
-    ["\r", "\\r"],
-    ["\t", "\\t"],
-  ]);
+  const short = new Map(Object.entries({ "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }));
   const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
   const escape = (code: number): string =>
     code < 0x100 ? `\\x${hex(code, 2)}` : code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
@@ -157,11 +150,8 @@ function pythonForms(value: string): string[] {
     Array.from(text, (unit) => short.get(unit) ?? (shown.test(unit) ? unit : escape(unit.codePointAt(0) ?? 0))).join(
       "",
     );
-  const texts = [
-    written(value, /[^\0-\x1f\x7f-\xa0\xad]/),
-    written(value, /[ -~]/),
-    written(Buffer.from(value).toString("latin1"), /[ -~]/),
-  ];
+  const bytes = Buffer.from(value).toString("latin1");
+  const texts = [written(value, /[^\0-\x1f\x7f-\xa0\xad]/), written(value, /[ -~]/), written(bytes, /[ -~]/)];
   return texts.flatMap((text) => [text, text.replaceAll("'", "\\'"), text.replaceAll('"', '\\"')]);
 }
 

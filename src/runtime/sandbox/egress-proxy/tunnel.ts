@@ -179,16 +179,8 @@ export interface ForwardOptions {
 
 /** Hop-by-hop headers (RFC 9110 7.6.1), and those for proxies. */
 const hopByHop = [
-  "connection",
-  "expect",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
+  ...["connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
+  ...["proxy-authenticate", "proxy-authorization", "proxy-connection"],
 ];
 
 /**

@@ -35,15 +35,10 @@ const architecture = process.arch === "arm64" ? "aarch64" : "x86_64";
 /** Directories of libraries, without the programs of packages in `/usr/lib`. */
 const libraries = [
   ...["/usr/lib64", "/usr/lib32", `/usr/lib/${architecture}-linux-gnu`, "/lib64", `/lib/${architecture}-linux-gnu`],
-  ...[
-    "/usr/lib/locale",
-    "/usr/lib/ssl",
-    "/usr/lib/file",
-    "/usr/share/zoneinfo",
-    "/usr/share/misc",
-    "/usr/share/terminfo",
-  ],
-  ...["/usr/share/ca-certificates", "/usr/share/perl", "/usr/share/perl5", "/usr/share/awk", "/usr/share/nodejs"],
+  ...["locale", "ssl", "file"].map((name) => `/usr/lib/${name}`),
+  ...["zoneinfo", "misc", "terminfo", "ca-certificates", "perl", "perl5", "awk", "nodejs"].map(
+    (name) => `/usr/share/${name}`,
+  ),
 ];
 /** Systems with one of these have their libraries directly in `/usr/lib`: all of it is mounted. */
 const flatLibraries = ["/usr/lib/libc.so.6", "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"];
@@ -125,14 +120,8 @@ const written: Readonly<Record<string, string>> = {
 };
 /** Files of the real `/etc` that programs need; none contains user data. */
 const copied = [
-  "ld.so.cache",
-  "localtime",
-  "alternatives",
-  "ssl/openssl.cnf",
-  "ssl/certs/ca-certificates.crt",
-  "ssl/cert.pem",
-  "pki/tls/certs/ca-bundle.crt",
-  "mime.types",
+  ...["ld.so.cache", "localtime", "alternatives", "mime.types"],
+  ...["ssl/openssl.cnf", "ssl/certs/ca-certificates.crt", "ssl/cert.pem", "pki/tls/certs/ca-bundle.crt"],
 ];
 const zeroBytes = 256 * 1024 * 1024;
 

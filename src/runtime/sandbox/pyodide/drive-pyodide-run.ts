@@ -80,20 +80,13 @@ export async function drivePyodideRun(
   }
 }
 
-interface Listening {
-  readonly received: Received;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly tooMuch: () => void;
-}
-
 /** Serves the child until the run is over or violates the protocol. */
 async function listen(
   { frames, stdin }: PyodideProcess,
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
-  { received, log, clock, tooMuch }: Listening,
+  { received, log, clock, tooMuch }: { received: Received; log: Log; clock: Clock; tooMuch: () => void },
 ): Promise<void> {
   const answer = answerCalls(stdin, run, host, over, log);
   const print = passPrinted(run.limits, host, tooMuch);

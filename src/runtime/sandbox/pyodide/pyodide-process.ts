@@ -133,23 +133,11 @@ const never = ["write", "net", "env", "run", "sys", "ffi", "import"];
 export function denoCommand(child: DenoChild, platform: NodeJS.Platform = process.platform): DenoCommand {
   const { deno, pyodide, inside, library, making } = child;
   const readable = [pyodide, inside, ...(library === undefined ? [] : [library])];
-  const configuration = {
-    pyodide,
-    inside,
-    ...(library === undefined ? {} : { library }),
-    ...(making ? { making } : {}),
-  };
+  // Undefined fields are not written.
+  const configuration = { pyodide, inside, library, making };
   const given = [
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--no-config",
-    "--no-lock",
-    "--no-remote",
-    "--no-npm",
-    "--cached-only",
-    "--no-code-cache",
-    "--node-modules-dir=none",
+    ...["run", "--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-remote", "--no-npm", "--cached-only"],
+    ...["--no-code-cache", "--node-modules-dir=none"],
     // A comma is escaped by doubling it.
     `--allow-read=${readable.map((path) => path.replaceAll(",", ",,")).join(",")}`,
     ...never.map((right) => `--deny-${right}`),
