@@ -13,7 +13,7 @@ const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
   "edit of SKILL.md": 58,
-  list_skills: 24,
+  list_skills: 23,
   run_code: 55,
   "blob of 8 MiB": 36,
 };
