@@ -54,14 +54,20 @@ const findGroups = {
     }
   },
 };
-/** Importing all of `node:process` reads each property, which loads streams, reports and more: the global object has what is used. */
-const processObject = "\0process";
+/** What is not used of what packages import. @type {Record<string, string>} */
+const replaced = {
+  // Importing all of it reads each property, which loads streams, reports and more.
+  "node:process": "export default globalThis.process;",
+  // With Ajv, which a server gets only if it brings no validator.
+  "@modelcontextprotocol/server/_shims":
+    'export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker"; export const process = globalThis.process;',
+};
 /** @type {import("vite").Plugin} */
-const globalProcess = {
-  name: "global-process",
+const replace = {
+  name: "replace",
   enforce: "pre",
-  resolveId: (id) => (id === "node:process" ? processObject : undefined),
-  load: (id) => (id === processObject ? "export default globalThis.process;" : undefined),
+  resolveId: (id) => (Object.hasOwn(replaced, id) ? `\0${id}` : undefined),
+  load: (id) => (id.startsWith("\0") ? replaced[id.slice(1)] : undefined),
 };
 // What belongs to two chunks goes to the one with the higher priority.
 const chunks = [
@@ -80,7 +86,7 @@ await build({
   configFile: false,
   root: source,
   logLevel: "warn",
-  plugins: [findGroups, globalProcess],
+  plugins: [findGroups, replace],
   ssr: { noExternal: bundled },
   build: {
     ssr: true,

@@ -1,5 +1,6 @@
 import { McpServer, type Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker";
 import { withinTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { type McpTool, type ObjectSchema, toolDefinitions } from "../runtime/tools.ts";
@@ -20,6 +21,9 @@ export interface ServerOptions {
   /** The request that the server is created for is answered with instructions. */
   readonly hasInstructions: boolean;
 }
+
+/** Validates answers to questions. The default of the library, an Ajv for each server, is seven times as much code, and made at each request. */
+const validator = new CfWorkerJsonSchemaValidator();
 
 /** How long instructions wait for the skills to be read for the first time. */
 const readingTime = 2_000;
@@ -49,7 +53,7 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
     const about = hasInstructions ? await instructions() : undefined;
     const server = new McpServer(
       { name: "acp-skills", version },
-      { capabilities, ...(about !== undefined && { instructions: about }) },
+      { capabilities, jsonSchemaValidator: validator, ...(about !== undefined && { instructions: about }) },
     );
     // Not `registerTool`, which would validate input a second time, with other messages.
     server.server.setRequestHandler("tools/list", () => {
