@@ -46,11 +46,8 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   const held = new Set<Promise<void>>();
   const openMachine = (signal = stopped.signal): Machine => hostMachine({ projects: () => [directory], home, signal });
   const environments = new SkillEnvironments({ clock, log, openMachine, findSandbox: () => app.findSandbox() });
-  const events = openLiveEvents({
-    clock,
-    reset: (): Reset => ({ revision: skills.revision() }),
-    ended: () => idle.touch(),
-  });
+  const reset = (): Reset => ({ revision: skills.revision() });
+  const events = openLiveEvents(clock, reset, () => idle.touch());
   const skills = openShownSkills({
     app,
     session,
@@ -90,12 +87,8 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
       void work.finally(() => held.delete(work));
     },
   };
-  const idle = watchIdle({
-    clock,
-    ms: idleMinutes * 60_000,
-    isUsed: () => events.connected() > 0 || running.size > 0 || held.size > 0,
-    ended: options.idle,
-  });
+  const isUsed = (): boolean => events.connected() > 0 || running.size > 0 || held.size > 0;
+  const idle = watchIdle(clock, idleMinutes * 60_000, isUsed, options.idle);
   async function closeParts(): Promise<void> {
     idle.stop();
     events.close();
@@ -105,18 +98,15 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   }
   let own = "";
   let sessions: PageSessions | undefined;
-  const openSessions = (): PageSessions => (sessions ??= createPageSessions({ port: listening.port, clock }));
-  const answer = answerPage({
+  const openSessions = (): PageSessions => (sessions ??= createPageSessions(listening.port, clock));
+  const answer = answerPage(door, {
     host: () => own,
     files,
     sessions: openSessions,
     routes: Object.assign({}, ...browseRoutes.map((mount) => mount(door))) as BrowseRoutes,
-    readOnly,
-    stopped: stopped.signal,
     running,
     used: idle.touch,
     isOwnPeer: options.isOwnPeer ?? createPeerCheck(log, "the skill browser"),
-    log,
   });
   const listening = await listen({ host, port }, limits, app, answer).catch(async (error: unknown) => {
     await closeParts();
@@ -159,17 +149,7 @@ interface Idle {
 }
 
 /** Calls `ended` once, when for `ms` nothing was asked and `isUsed` says that no page is connected. */
-function watchIdle({
-  clock,
-  ms,
-  isUsed,
-  ended,
-}: {
-  readonly clock: Clock;
-  readonly ms: number;
-  readonly isUsed: () => boolean;
-  readonly ended: () => void;
-}): Idle {
+function watchIdle(clock: Clock, ms: number, isUsed: () => boolean, ended: () => void): Idle {
   let lastUse = clock.now();
   let cancel = (): void => undefined;
   function check(): void {

@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { ForeignText } from "./foreign-text.tsx";
 
-/** Names and values, side by side where there is room; nothing of those without a value. */
-export function Fields({
-  fields,
-}: {
+interface FieldsProps {
   readonly fields: readonly (readonly [name: string, value: ComponentChildren])[];
-}): JSX.Element | null {
+}
+
+/** Names and values, side by side where there is room; nothing of those without a value. */
+export function Fields({ fields }: FieldsProps): JSX.Element | null {
   const given = fields.filter(([, value]) => value !== undefined && value !== "");
   if (given.length === 0) return null;
   return (

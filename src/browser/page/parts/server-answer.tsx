@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useBrowser } from "../state/browser.ts";
 import { type SkillServer, type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
 import type { JSX } from "preact";
@@ -19,44 +19,30 @@ export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
   isRelevant?: (event: ServerEvents[Kind]) => boolean,
 ): Answered<Answer> {
   const { server } = useBrowser().source;
-  const [known, setKnown] = useState<Pick<Answered<Answer>, "answer" | "error">>({
-    answer: undefined,
-    error: undefined,
-  });
-  const [round, setRound] = useState(0);
-  const readAgain = useCallback(() => {
-    setRound((last) => last + 1);
-  }, []);
+  const [known, setKnown] = useState<Omit<Answered<Answer>, "readAgain">>({ answer: undefined, error: undefined });
+  const readNow = useRef<() => void>(() => undefined);
+  const readAgain = useCallback(() => readNow.current(), []);
 
   useEffect(() => {
-    const ending = new AbortController();
     if (server === undefined) return;
-    read(server, ending.signal).then(
-      (answer) => {
-        if (!ending.signal.aborted) setKnown({ answer, error: undefined });
-      },
-      (error: unknown) => {
-        if (!ending.signal.aborted) setKnown((last) => ({ ...last, error: toSourceError(error) }));
-      },
-    );
+    let ending = new AbortController();
+    readNow.current = () => {
+      ending.abort();
+      ending = new AbortController();
+      const { signal } = ending;
+      read(server, signal).then(
+        (answer) => signal.aborted || setKnown({ answer, error: undefined }),
+        (error: unknown) => signal.aborted || setKnown((last) => ({ ...last, error: toSourceError(error) })),
+      );
+    };
+    readAgain();
+    const stops = [server.on("reconnected", readAgain)];
+    if (kind !== undefined) stops.push(server.on(kind, (event) => isRelevant?.(event) !== false && readAgain()));
     return () => {
       ending.abort();
-    };
-  }, [server, read, round]);
-
-  useEffect(() => {
-    if (server === undefined) return;
-    const stops = [server.on("reconnected", readAgain)];
-    if (kind !== undefined)
-      stops.push(
-        server.on(kind, (event) => {
-          if (isRelevant?.(event) !== false) readAgain();
-        }),
-      );
-    return () => {
       for (const stop of stops) stop();
     };
-  }, [server, kind, isRelevant, readAgain]);
+  }, [server, read, kind, isRelevant, readAgain]);
 
   return { ...known, readAgain };
 }

@@ -68,20 +68,15 @@ export function ConnectionLine(): JSX.Element {
   const { status } = useBrowser().source.connection.value;
   return (
     <div class="connection" role="status">
+      {(status === "lost" || status === "refused") && <Icon name={status === "lost" ? "alert" : "ban"} />}
       {status === "lost" && (
-        <>
-          <Icon name="alert" />
-          <span>The server does not answer. This page shows the last it heard, and keeps trying.</span>
-        </>
+        <span>The server does not answer. This page shows the last it heard, and keeps trying.</span>
       )}
       {status === "refused" && (
-        <>
-          <Icon name="ban" />
-          <span>
-            This address is no longer valid. Run <code>acp-skills browse</code> in a terminal and open the address that
-            it prints.
-          </span>
-        </>
+        <span>
+          This address is no longer valid. Run <code>acp-skills browse</code> in a terminal and open the address that it
+          prints.
+        </span>
       )}
     </div>
   );

@@ -25,11 +25,6 @@ export function createServerFetch(base: string, fetch: typeof globalThis.fetch, 
   };
 }
 
-/** Stores the key for as long as this tab is open; another tab signs in with a code of its own. */
-function storeSessionKey(key: string): void {
-  sessionStorage.setItem(sessionHeader, key);
-}
-
 /** On a page that the server does not serve there is none. */
 function sessionKeyHeader(): Readonly<Record<string, string>> {
   try {
@@ -64,7 +59,9 @@ export async function exchangeCode(window: Window & Pick<typeof globalThis, "fet
   window.history.replaceState(null, "", `${window.location.pathname}${window.location.search}`);
   try {
     const response = await window.fetch("/api/session", { ...jsonBody({ code }), credentials: "same-origin" });
-    if (response.ok) storeSessionKey(((await response.json()) as BrowseSessionResponse).key);
+    const { key } = (await response.json()) as Partial<BrowseSessionResponse>;
+    // It is stored for as long as this tab is open; another tab signs in with a code of its own.
+    if (response.ok && key !== undefined) sessionStorage.setItem(sessionHeader, key);
   } catch {
     // The list fails likewise.
   }

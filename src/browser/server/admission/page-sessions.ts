@@ -21,13 +21,7 @@ const attemptsMs = 60_000;
 const maxCookiesOfName = 8;
 
 /** `port`: pages of two servers on one host share its cookies. */
-export function createPageSessions({
-  port,
-  clock,
-}: {
-  readonly port: number;
-  readonly clock: Pick<Clock, "now">;
-}): PageSessions {
+export function createPageSessions(port: number, clock: Pick<Clock, "now">): PageSessions {
   const name = `acp-skills-${port}`;
   let code: { readonly digest: Buffer; readonly until: number } | undefined;
   const sessions: Buffer[] = [];

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import * as z from "zod";
-import type { Log } from "../../../base/log.ts";
 import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
 import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
@@ -8,7 +7,7 @@ import { createRouter } from "../../../serve/router.ts";
 import { ambiguousPath, pathOf } from "../../../wire/http/admission.ts";
 import { forbidden, faultOfRequest } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
-import type { BrowseAnswer, BrowseRefusal, BrowseRoutes } from "../browse-door.ts";
+import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRoutes } from "../browse-door.ts";
 import { toBrowseRequest } from "./browse-request.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
@@ -19,14 +18,11 @@ export interface AnsweringPage {
   readonly files: ReadonlyMap<string, CachedResponse>;
   readonly sessions: () => PageSessions;
   readonly routes: BrowseRoutes;
-  readonly readOnly: boolean;
-  readonly stopped: AbortSignal;
   /** Gets every response until it is finished. */
   readonly running: Set<ServerResponse>;
   /** Called for each request that has the cookie, or gets it. */
   readonly used: () => void;
   readonly isOwnPeer: IsOwnPeer;
-  readonly log: Log;
 }
 
 const sessionPath = "/api/session";
@@ -47,8 +43,8 @@ const tooManyCodes: BrowseRefusal = {
 };
 
 /** Answers requests: who sends them is checked first, and without the cookie only the page itself, which has no secrets, is answered. */
-export function answerPage(answering: AnsweringPage): RequestListener {
-  const { host, files, sessions, routes, readOnly, stopped, running, used, isOwnPeer, log } = answering;
+export function answerPage({ app: { log }, readOnly, stopped }: BrowseDoor, answering: AnsweringPage): RequestListener {
+  const { host, files, sessions, routes, running, used, isOwnPeer } = answering;
   const route = createRouter(
     Object.entries(routes).map(([place, answer]) => {
       const [method, path] = place.split(" ") as ["GET" | "POST" | "DELETE", string];

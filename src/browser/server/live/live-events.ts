@@ -23,15 +23,7 @@ const beatEveryMs = 15_000;
 const retry = "retry: 1000\n\n";
 
 /** `reset`: what a page needs to know whether its list is current. `ended` is called when a page goes. */
-export function openLiveEvents({
-  clock,
-  reset,
-  ended,
-}: {
-  readonly clock: Clock;
-  readonly reset: () => object;
-  readonly ended: () => void;
-}): LiveEvents {
+export function openLiveEvents(clock: Clock, reset: () => object, ended: () => void): LiveEvents {
   const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), most: remembered });
   const open = new Set<EventStream>();
   /** Pages that were let in and whose stream is not open yet. */

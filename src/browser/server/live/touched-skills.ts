@@ -3,7 +3,7 @@ import type { App } from "../../../runtime/app.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { type OpenSkillWatcher, nativeWatchers } from "../../../skills/skillset.ts";
+import { nativeWatchers } from "../../../skills/skillset.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import type { ShownSkills } from "../rows/shown-skills.ts";
@@ -27,28 +27,23 @@ const debounceMs = 20;
 /** Files of skills that nobody has open, and decisions of other processes that no watcher reported. */
 const refreshEveryMs = 15_000;
 
-export function openTouchedSkills({
-  app,
-  skills,
-  connected,
-  approvals,
-  notify,
-  openWatcher = nativeWatchers(),
-}: {
+interface TouchedSkillsOptions {
   readonly app: App;
   readonly skills: Pick<ShownSkills, "refreshStandings">;
   readonly connected: () => boolean;
   /** The directory of a person's answers. */
   readonly approvals: string;
   readonly notify: (id: string) => void;
-  readonly openWatcher?: OpenSkillWatcher;
-}): TouchedSkills {
+}
+
+export function openTouchedSkills(options: TouchedSkillsOptions): TouchedSkills {
+  const { app, skills, connected, approvals, notify } = options;
   const { clock, log } = app;
   const closing = new AbortController();
   const watched = new Map<string, Watched>();
   const hinted = new Set<string>();
   let cancel: (() => void) | undefined;
-  const watcher = openWatcher(hint, (message) => log("warning", message));
+  const watcher = nativeWatchers()(hint, (message) => log("warning", message));
   const ofApprovals = [approvals, path.join(approvals, "projects")];
   for (const directory of ofApprovals) watcher.add(directory);
   let stopRefreshing = (): void => undefined;

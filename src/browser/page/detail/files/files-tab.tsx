@@ -57,17 +57,13 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
         </span>
       </div>
       <SourceErrorAlert error={error} />
-      {content !== undefined && <Content content={content} />}
+      {content !== undefined && <Content {...content} />}
       {content === undefined && error === undefined && <p class="muted">Reading the file …</p>}
     </section>
   );
 }
 
-function Content({
-  content: { content, encoding, sizeBytes, truncated },
-}: {
-  readonly content: FileContent;
-}): JSX.Element {
+function Content({ content, encoding, sizeBytes, truncated }: FileContent): JSX.Element {
   if (encoding === "base64")
     return (
       <>

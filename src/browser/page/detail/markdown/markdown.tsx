@@ -101,11 +101,9 @@ function markdownNodes(tokens: readonly Token[], around: MarkdownContext): Compo
       case "blockquote":
         return <blockquote dir="auto">{all(token.tokens)}</blockquote>;
       case "strong":
-        return <strong>{all(token.tokens)}</strong>;
       case "em":
-        return <em>{all(token.tokens)}</em>;
       case "del":
-        return <del>{all(token.tokens)}</del>;
+        return <token.type>{all(token.tokens)}</token.type>;
       case "codespan":
         return <code>{unbroken(token.text)}</code>;
       case "code":

@@ -54,10 +54,7 @@ export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): 
 }
 
 const standings: Partial<Record<SkillState, readonly [title: string, text: string]>> = {
-  "needs-approval": [
-    "It needs your approval",
-    "It wants something beyond its sandbox, and nobody has approved this version.",
-  ],
+  "needs-approval": ["It needs your approval", "It wants more than its sandbox has, and nobody approved this version."],
   changed: ["It changed since it was approved", "An earlier version was approved; this one is not."],
   blocked: ["It is blocked", "You blocked every version of this skill."],
   denied: ["A policy denies it", "Only whoever maintains the policy can change that."],

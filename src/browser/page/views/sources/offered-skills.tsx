@@ -4,7 +4,7 @@ import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
 import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
-import { placeTitles, type DiscoveredSource, type InstallFlow } from "./use-installing.ts";
+import { placeTitles, type InstallFlow } from "./use-installing.ts";
 
 /** The number of skills that the server plans at once. */
 const mostChosen = 50;
@@ -12,7 +12,7 @@ const filteredFrom = 12;
 const places = Object.keys(placeTitles) as readonly InstallPlace[];
 
 interface OfferedSkillsProps {
-  readonly found: DiscoveredSource;
+  readonly found: NonNullable<InstallFlow["found"]>;
   readonly installing: InstallFlow;
 }
 

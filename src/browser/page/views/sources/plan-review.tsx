@@ -6,10 +6,10 @@ import { DiffText } from "../../parts/diff-text.tsx";
 import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
-import type { InstallFlow, Planned } from "./use-installing.ts";
+import type { InstallFlow } from "./use-installing.ts";
 
 interface PlanReviewProps {
-  readonly planned: Planned;
+  readonly planned: NonNullable<InstallFlow["planned"]>;
   readonly installing: InstallFlow;
 }
 

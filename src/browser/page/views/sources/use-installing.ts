@@ -11,25 +11,15 @@ export const placeTitles: Readonly<Record<InstallPlace, string>> = {
 
 type Doing = "discover" | "plan" | "apply";
 
-/** A source that was read, as the person wrote it. */
-export interface DiscoveredSource {
-  readonly source: string;
-  readonly offer: Discovered;
-}
-
-/** What a person was shown, and what they requested. */
-export interface Planned {
-  readonly request: PlanRequest;
-  readonly plan: SourcePlan;
-}
-
 /** The steps from a source to what is installed from it, one at a time. */
 export interface InstallFlow {
   readonly doing: Doing | undefined;
   /** Why the last step failed; until the next one. */
   readonly failed: { readonly doing: Doing; readonly error: SourceError } | undefined;
-  readonly found: DiscoveredSource | undefined;
-  readonly planned: Planned | undefined;
+  /** A source that was read, as the person wrote it. */
+  readonly found: { readonly source: string; readonly offer: Discovered } | undefined;
+  /** What a person was shown, and what they requested. */
+  readonly planned: { readonly request: PlanRequest; readonly plan: SourcePlan } | undefined;
   readonly applied: AppliedPlan | undefined;
   readonly discover: (source: string) => void;
   readonly plan: (request: PlanRequest) => void;
@@ -45,8 +35,8 @@ export function useInstalling(changed: () => void): InstallFlow {
   const { server } = source;
   const [doing, setDoing] = useState<Doing>();
   const [failed, setFailed] = useState<InstallFlow["failed"]>();
-  const [found, setFound] = useState<DiscoveredSource>();
-  const [planned, setPlanned] = useState<Planned>();
+  const [found, setFound] = useState<InstallFlow["found"]>();
+  const [planned, setPlanned] = useState<InstallFlow["planned"]>();
   const [applied, setApplied] = useState<AppliedPlan>();
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => running.current?.abort(), []);

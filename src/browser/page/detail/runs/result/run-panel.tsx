@@ -48,13 +48,9 @@ function Elapsed({ since, until }: { readonly since: number; readonly until: num
   return <span class="elapsed muted">{toDuration(Math.max(0, (until ?? now) - since))}</span>;
 }
 
-/** 340 ms, 4.2 s, 1 min 12 s. */
+/** 340 ms, 4.2 s. */
 function toDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  const seconds = milliseconds / 1_000;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
 const displays: Readonly<Record<RunState, MarkDisplay>> = {
