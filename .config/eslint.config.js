@@ -174,7 +174,7 @@ export default defineConfig(
       "import-x/no-default-export": "error",
       "import-x/no-restricted-paths": ["error", { zones }],
       "import-x/no-extraneous-dependencies": "error",
-      "no-restricted-syntax": ["error", { selector: "ExportAllDeclaration", message: "Name every export (STYLE 13)." }],
+      "no-restricted-syntax": ["error", { selector: "ExportAllDeclaration", message: "Name every export." }],
       "no-console": "error",
       "no-empty": ["error", { allowEmptyCatch: false }],
       "@typescript-eslint/switch-exhaustiveness-check": "error",

@@ -178,3 +178,26 @@ test("shows pictures that exist, each with a text that says what is on it", () =
     expect(existsSync(new URL(file, root)), file).toBe(true);
   }
 });
+
+test("names of files and folders in the documents of src exist, beside the document or elsewhere", () => {
+  const source = new URL("src/", root);
+  const documents = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /README\.md$/.test(name),
+  );
+  const all = [source, new URL("test/", root)].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => name.replaceAll("\\", "/")),
+  );
+  const madeAtRunTime = ["ssh-sources", "changes"];
+  const missing = documents.flatMap((document) => {
+    const named = read(`src/${document}`).matchAll(/`((?:\.\.\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*(?:\/|\.tsx?))`/g);
+    const absent = Array.from(named, ([, name = ""]) => name.replace(/\/$/, "")).filter(
+      (name) =>
+        !madeAtRunTime.includes(name) &&
+        !existsSync(new URL(name, new URL(document.replaceAll("\\", "/"), source))) &&
+        !existsSync(new URL(name, root)) &&
+        !all.some((one) => one === name || one.endsWith(`/${name}`)),
+    );
+    return absent.map((name) => `${document}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});

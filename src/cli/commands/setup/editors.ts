@@ -6,6 +6,7 @@ import { type EditorName, editorNames } from "./editor-names.ts";
 import { acpx, jetbrains, vscode, zed } from "./editors/json-editors.ts";
 import { agentShell, agentic, avante, codecompanion } from "./editors/program-editors.ts";
 
+/** A new editor is a name in `editor-names.ts`, a row here, and a value of `editors/`. */
 const editors: Readonly<Record<Exclude<EditorName, "obsidian">, Editor>> = {
   zed,
   jetbrains,
