@@ -1,6 +1,15 @@
+import { getSystemErrorMap } from "node:util";
+
 /** The code of an error of the system, such as `ENOENT`; empty for other errors. */
 export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** What the system says of an error, such as `permission denied`; for others their message. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const errno = "errno" in error && typeof error.errno === "number" ? error.errno : 0;
+  return getSystemErrorMap().get(errno)?.[1] ?? error.message;
 }
 
 /** Why a file cannot be written, by the system's code. Instead of the error's message, which may name a temporary file. */

@@ -15,8 +15,15 @@ export function toTextRange(positionOf: (offset: number) => TextPosition, offset
 export function createTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
   let starts: readonly number[] | undefined;
   return (offset) => {
-    starts ??= [0, ...Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: end, index }) => index + end.length)];
+    starts ??= lineStarts(text);
     const index = starts.findLastIndex((start) => start <= offset);
     return { line: firstLine + index, column: countCodePoints(text.slice(starts[index], offset)) + 1 };
   };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const lineEnd = /\r\n?|\n/g;
+  const starts = [0];
+  while (lineEnd.test(text)) starts.push(lineEnd.lastIndex);
+  return starts;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { systemCode, writeReasons } from "../../base/failures/system-error.ts";
+import { systemCode, systemReason } from "../../base/failures/system-error.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart, leadsIntoGit } from "../../base/paths/guarded-names.ts";
@@ -62,7 +62,7 @@ export async function fixFiles(
       write(file, repaired.text);
       fixed.push({ file, codes: repaired.fixed });
     } catch (error) {
-      const reason = writeReasons[systemCode(error)] ?? (error instanceof Error ? error.message : String(error));
+      const reason = systemReason(error);
       // The scan reports symbolic links without a target.
       if (systemCode(error) !== "ENOENT") refusals.push(`${file} was not fixed: ${reason}`);
     }

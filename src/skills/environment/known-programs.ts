@@ -120,11 +120,14 @@ function readSingle(text: string): string | undefined {
 /** Whether a version, such as `3.11.2`, is in a range of {@link readRange}. The first three numbers count. */
 export async function fitOf(version: string, range: string): Promise<Fit> {
   // Loaded here: what skills require is read before anything is looked up.
-  const { default: semver } = await import("semver");
+  const [{ default: satisfies }, { default: gtr }] = await Promise.all([
+    import("semver/functions/satisfies.js"),
+    import("semver/ranges/gtr.js"),
+  ]);
   const found = `${version}.0.0`.split(".", 3).map(Number).join(".");
   const wanted = range.replaceAll(/(\d+\.\d+\.\d+)\.\d+/g, "$1").replaceAll(",", " ");
-  if (semver.satisfies(found, wanted)) return "yes";
-  return /^\d/.test(range) && semver.gtr(found, wanted) ? "newer" : "no";
+  if (satisfies(found, wanted)) return "yes";
+  return /^\d/.test(range) && gtr(found, wanted) ? "newer" : "no";
 }
 
 /** The first version in what a program printed; undefined if there is none. Java calls its version 8 `1.8.0`. */

@@ -25,7 +25,7 @@ const requirementKeys: Readonly<Record<string, Read>> = {
 };
 
 /** The keys that declare requirements. */
-const declaringKeys: Readonly<Record<string, Read>> = {
+const declaring: readonly (readonly [key: string, read: Read])[] = Object.entries({
   requires: (field, value, add) => {
     if (tableOf(value) !== undefined) readTable(field, value, add);
   },
@@ -33,7 +33,7 @@ const declaringKeys: Readonly<Record<string, Read>> = {
   platforms: readSystems,
   prerequisites: readTable,
   required_environment_variables: readVariables,
-};
+});
 
 /**
  * What frontmatter declares besides `compatibility`, in the keys that people use: `requires` with `bins`, `anyBins`, `env` and others, at
@@ -48,17 +48,19 @@ export function readDeclared(values: Values): readonly Requirement[] | undefined
     else if (where.text !== "") found.push({ kind: "text", certainty: "unclear", where });
   };
   const readFrom = (prefix: string, table: Values): void => {
-    for (const [key, read] of Object.entries(declaringKeys)) {
-      if (key === "requires") found.push(...readWords(`${prefix}requires`, table["requires"]));
-      if (table[key] !== undefined) read(prefix + key, table[key], add);
+    for (const [key, read] of declaring) {
+      const value = table[key];
+      if (value === undefined) continue;
+      if (key === "requires") found.push(...readWords(`${prefix}requires`, value));
+      read(prefix + key, value, add);
     }
     if (prefix === "" && table["dependencies"] !== undefined) add("dependencies", table["dependencies"]);
   };
   readFrom("", values);
-  const metadata = tableOf(values["metadata"]) ?? {};
-  readFrom("metadata.", metadata);
-  for (const [key, value] of Object.entries(metadata)) {
-    const product = key === "requires" || key === "prerequisites" ? undefined : tableOf(value);
+  const metadata = tableOf(values["metadata"]);
+  if (metadata !== undefined) readFrom("metadata.", metadata);
+  for (const key in metadata) {
+    const product = key === "requires" || key === "prerequisites" ? undefined : tableOf(metadata[key]);
     if (product !== undefined) readFrom(`metadata.${key}.`, product);
   }
   return found.length === 0 ? undefined : Object.freeze(found.slice(0, maxRequirements));

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { systemCode, systemReason } from "../../base/failures/system-error.ts";
 import {
   type HeldDirectory,
   holdChild,
@@ -253,28 +253,11 @@ function linkedKind(link: string): DirectoryEntry["kind"] {
 /** Nothing, or nothing that is a regular file, is there. */
 const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "ENAMETOOLONG"]);
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission is denied",
-  EPERM: "permission is denied",
-  ENOENT: "it does not exist",
-  ENOTDIR: "it is not a directory",
-  EISDIR: "it is a directory",
-  ELOOP: "its symlinks form a loop",
-  ENAMETOOLONG: "its path is too long",
-  EMFILE: "this process has too many open files",
-  ENFILE: "the system has too many open files",
-  EIO: "the disk reports an error",
-  ENXIO: "it is not a regular file",
-  ESPIPE: "it is not a regular file",
-};
-
 function unreadable(target: string, error: unknown): SkillsError {
   if (error instanceof SkillsError) return error;
-  const code = systemCode(error);
-  const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));
-  return new SkillsError("UNREADABLE", `${target} cannot be read: ${reason}.`, {
+  return new SkillsError("UNREADABLE", `${target} cannot be read: ${systemReason(error)}.`, {
     cause: error,
-    facts: { path: target, reason: code },
+    facts: { path: target, reason: systemCode(error) },
   });
 }
 

@@ -23,13 +23,20 @@ export type Frontmatter =
 const mark = "\u00ef\u00bb\u00bf";
 /** The first line, with byte order marks before and after it: if a fence was prepended to a text, its mark is not part of the first key. */
 const opening = new RegExp(`^(${mark})?---(?!-)([^\n]*)\n((?:${mark})*)`);
-const closing = /(?:^|\n)---[ \t\r]*(?:\n|$)/;
+const blankRest = /[ \t\r]*(?:\n|$)/y;
 const longestLanguage = 64;
+/** Decoding more than is needed takes longer than the rest. */
+const usualLength = 1024;
 
 /** Finds the frontmatter at the start of a file. Only a line `---`, optionally followed by whitespace, closes it. */
 export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
-  // One character for each byte.
-  const text = toBuffer(bytes).toString("latin1");
+  const buffer = toBuffer(bytes);
+  const early = buffer.length > usualLength ? findIn(buffer.toString("latin1", 0, usualLength), false) : undefined;
+  return early === undefined || early.kind === "incomplete" ? findIn(buffer.toString("latin1"), whole) : early;
+}
+
+/** `text` has one character for each byte. */
+function findIn(text: string, whole: boolean): Frontmatter {
   const [opened, firstMark, language = "", marks = ""] = opening.exec(text) ?? [];
   if (opened === undefined) {
     const start = text.startsWith(mark) ? text.slice(mark.length) : text;
@@ -38,20 +45,28 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
     return { kind: !whole && [`${mark}---`, "---"].some((fence) => fence.startsWith(text)) ? "incomplete" : "missing" };
   }
   const start = opened.length;
-  const { 0: fence, index } = closing.exec(text.slice(start)) ?? { 0: "", index: 0 };
-  if (fence === "" || (!whole && !/-[ \t\r]*\n$/.test(fence))) return { kind: whole ? "unclosed" : "incomplete" };
-  return {
-    kind: "found",
-    start,
-    end: start + index + (fence.startsWith("\n") ? 1 : 0),
-    bodyStart: start + index + fence.length,
-    language: readLanguage(language),
-    byteOrderMark: firstMark !== undefined || marks !== "",
-  };
+  let end = text.startsWith("---", start) ? start : text.indexOf("\n---", start) + 1;
+  for (; end > 0; end = text.indexOf("\n---", end) + 1) {
+    blankRest.lastIndex = end + 3;
+    const rest = blankRest.exec(text)?.[0];
+    if (rest === undefined) continue;
+    if (!whole && !rest.endsWith("\n")) break;
+    const byteOrderMark = firstMark !== undefined || marks !== "";
+    return {
+      kind: "found",
+      start,
+      end,
+      bodyStart: end + 3 + rest.length,
+      language: readLanguage(language),
+      byteOrderMark,
+    };
+  }
+  return { kind: whole ? "unclosed" : "incomplete" };
 }
 
 /** The trimmed text between the opening dashes and the end of their line; only the beginning if it is long. */
 function readLanguage(latin1: string): string {
+  if (latin1 === "") return "";
   const text = latin1.replace(/^[ \t\r]+|[ \t\r]+$/g, "");
   const shown = Buffer.from(text.slice(0, longestLanguage), "latin1").toString("utf8");
   return text.length > longestLanguage ? `${shown}…` : shown.trim();

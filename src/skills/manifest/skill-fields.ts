@@ -65,16 +65,18 @@ export type OptionalFields = Pick<
 
 /** The normalised optional fields. Invalid values are removed and reported. */
 export function readOptional(values: Values, report: Report): OptionalFields {
-  const fields = {
-    license: readText("license", values, maxLicenseLength, report),
-    compatibility: readText("compatibility", values, maxCompatibilityLength, report),
-    requires: readDeclared(values),
-    allowedTools: readAllowedTools(values["allowed-tools"], report),
-    disableModelInvocation: readBoolean("disable-model-invocation", values, report) === true || undefined,
-    userInvocable: readBoolean("user-invocable", values, report) === false ? false : undefined,
-    argumentHint: readArgumentHint(values["argument-hint"]),
+  const fields: Record<string, unknown> = {};
+  const set = (name: keyof OptionalFields, value: unknown): void => {
+    if (value !== undefined) fields[name] = value;
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  set("license", readText("license", values, maxLicenseLength, report));
+  set("compatibility", readText("compatibility", values, maxCompatibilityLength, report));
+  set("requires", readDeclared(values));
+  set("allowedTools", readAllowedTools(values["allowed-tools"], report));
+  if (readBoolean("disable-model-invocation", values, report) === true) fields["disableModelInvocation"] = true;
+  if (readBoolean("user-invocable", values, report) === false) fields["userInvocable"] = false;
+  set("argumentHint", readArgumentHint(values["argument-hint"]));
+  return fields;
 }
 
 const maxLicenseLength = 500;

@@ -117,14 +117,14 @@ describe("disk skill files", () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     expect(files.list(root).find((entry) => entry.name === "socket")?.kind).toBe("other");
-    expect(() => files.head(socket, 4096)).toThrow("not a regular file");
+    expect(() => files.head(socket, 4096)).toThrow("no such device or address");
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.skipIf(process.getuid?.() === 0)("reports that permission is denied", () => {
+  it.skipIf(process.getuid?.() === 0)("reports that permission was denied", () => {
     const directory = path.join(root, "closed");
     mkdirSync(directory, { mode: 0 });
-    expect(() => diskSkillFiles().list(directory)).toThrow(`${directory} cannot be read: permission is denied.`);
+    expect(() => diskSkillFiles().list(directory)).toThrow(`${directory} cannot be read: permission denied.`);
     chmodSync(directory, 0o700);
   });
 

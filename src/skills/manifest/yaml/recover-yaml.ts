@@ -137,71 +137,49 @@ function escapeBackslashes(raw: string, _key: string, offset: number): Rewritten
   return faults.length === 0 ? undefined : { text, faults };
 }
 
-/** A value as a person would read it, in valid YAML. */
-interface Quoted {
-  readonly written: string;
-  readonly message: string;
-  readonly fix: string;
-  /** The unquoted `: `. */
-  readonly colon?: RegExpExecArray;
-}
-
 /** A line of an unquoted value that may be a separate key or a comment makes the value ambiguous. */
 const ambiguousLine = /^[^"'|>][^]*\n[ \t]*(?:#|[a-z][\w-]*:(?:[ \t\r\n]|$))/;
+/** How no unquoted value starts. */
+const notPlain = /^(?:["'|>@`%[\]{},*]|[-?](?:[ \t]|$))/;
 
 function quoteValue(raw: string, key: string, offset: number): Rewritten | undefined {
   const text = raw.trimEnd();
   if (/^(?:$|[&#]|\r?\n)/.test(raw)) return undefined;
-  const quoted = text.startsWith("|") || text.startsWith(">") ? moveBelow(text, raw) : quote(text, key);
-  if (quoted === undefined) return undefined;
-  const { written, message, fix, colon } = quoted;
-  const fault = syntax(offset + (colon?.index ?? 0), (colon?.[0] ?? text).length, message, fix);
-  const faults: YamlFault[] = [colon === undefined ? fault : { ...fault, code: "yaml-unquoted-colon" }];
-  return { text: written + raw.slice(text.length), faults, isSure: !ambiguousLine.test(text) };
+  const content = /^[|>]/.test(text) ? undefined : contentOf(text);
+  const written = content === undefined ? belowIndicator(text, raw) : inSingleQuotes(content);
+  if (written === text) return undefined;
+  const doubled = content?.includes("'") === true ? ", with each ' doubled" : "";
+  const fix = `Put the whole value in single quotes${doubled}, or write it below \`${key}: >-\`, indented.`;
+  const colon = notPlain.test(text) ? null : /:(?:[ \t]|(?=[\r\n]|$))/.exec(text);
+  const fault: YamlFault =
+    colon === null
+      ? syntax(offset, text.length, `the value of \`${key}\` is not valid YAML; it is read as text`, fix)
+      : {
+          ...syntax(offset + colon.index, colon[0].length, "`: ` inside an unquoted value; quote the value", fix),
+          code: "yaml-unquoted-colon",
+        };
+  return { text: written + raw.slice(text.length), faults: [fault], isSure: !ambiguousLine.test(text) };
 }
 
 /** For `| text`: the text on the line below the indicator. */
-function moveBelow(text: string, raw: string): Quoted | undefined {
-  const indicator = text.charAt(0);
+function belowIndicator(text: string, raw: string): string {
   const lineStart = `${raw.includes("\r\n") ? "\r" : ""}\n${/\n([ \t]+)\S/.exec(raw)?.[1] ?? "  "}`;
-  const written = text.replace(/^([|>][-+]?)\d?[ \t]+(?=[^\s#])/, `$1${lineStart}`);
-  if (written === text) return undefined;
-  const fix = `Start the text on the next line, indented, or remove the \`${indicator}\` and quote the value.`;
-  return { written, message: `text after the block indicator \`${indicator}\``, fix };
+  return text.replace(/^([|>][-+]?)\d?[ \t]+(?=[^\s#])/, `$1${lineStart}`);
 }
 
 /** Outer quotes that are not a pair, as in `"x" and "y"`: the second quote closes, and the one before the last opens. */
 const notPaired = /^(["'])(?:(?!\1)[^])*[^\s([{]\1(?!\w)[^]*[\s([{]\1\S(?:(?!\1)[^])*\1$/;
 
-function quote(text: string, key: string): Quoted {
+/** What a person would take for the content of a value, in quotes or not. */
+function contentOf(text: string): string {
   const first = text.charAt(0);
-  if (first !== '"' && first !== "'") return quotePlain(text, key);
+  if (first !== '"' && first !== "'") return text.replace(/\n[ \t]*#[^\n]*/g, "");
   if (text.length > 1 && text.endsWith(first) && !notPaired.test(text)) {
     const inner = text.slice(1, -1);
-    const content = first === "'" ? inner.replaceAll("''", "'") : inner.replace(/\\(["\\])/g, "$1");
-    const message = `unescaped \`${first}\` inside quoted \`${key}\``;
-    return { written: inSingleQuotes(content), message, fix: quotingOf(content, ", instead of the outer quotes") };
+    return first === "'" ? inner.replaceAll("''", "'") : inner.replace(/\\(["\\])/g, "$1");
   }
-  if (text.indexOf(first, 1) > 0) {
-    const message = `text after the closing quote of \`${key}\``;
-    return { written: inSingleQuotes(text), message, fix: quotingOf(text) };
-  }
-  const message = `missing closing quote of \`${key}\``;
-  return { written: inSingleQuotes(text.slice(1)), message, fix: "Add the closing quote." };
-}
-
-function quotePlain(text: string, key: string): Quoted {
-  const plain = text.replace(/\n[ \t]*#[^\n]*/g, "");
-  const written = inSingleQuotes(plain);
-  if (/^(?:[@`%[\]{},*]|[-?](?:[ \t]|$))/.test(text)) {
-    const message = `an unquoted value cannot start with \`${text.charAt(0)}\`; quote the value`;
-    return { written, message, fix: quotingOf(plain) };
-  }
-  const colon = /:(?:[ \t]|(?=[\r\n]|$))/.exec(text);
-  if (colon === null)
-    return { written, message: `\`${key}\` is not valid YAML; it is read as text`, fix: quotingOf(plain) };
-  const message = "`: ` inside an unquoted value; quote the value";
-  return { written, message, fix: quotingOf(plain, `, or write it below \`${key}: >-\`, indented`), colon };
+  // There is text after the closing quote, or no closing quote.
+  return text.indexOf(first, 1) > 0 ? text : text.slice(1);
 }
 
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
@@ -212,10 +190,6 @@ function inSingleQuotes(text: string): string {
     .replace(forbidden, "")
     .replaceAll("'", "''")
     .replace(/\n(?=\S)/g, "\n  ")}'`;
-}
-
-function quotingOf(text: string, rest = ""): string {
-  return `Put the whole value in single quotes${text.includes("'") ? ", with each ' doubled" : ""}${rest}.`;
 }
 
 /** End of the last line that is neither blank nor a comment. In quoted and block scalars, such lines are text. */
@@ -239,9 +213,7 @@ function mayCloseBelow(text: string, { value, end }: YamlBlock): boolean {
 function toFault({ reason, cause, offset: inner }: YamlFailure, base: number): YamlFault {
   const offset = base + Math.max(inner, 0);
   if (cause === "aliases") {
-    const message = reason.startsWith("aliases exceeded")
-      ? "too many YAML aliases; the limit is 10"
-      : "a YAML alias refers to a value that contains it";
+    const message = "more than 10 YAML aliases, or one that refers to a value that contains it";
     return { code: "yaml-alias-bomb", offset, message, fix: "Write the values out instead of using aliases." };
   }
   if (reason.includes("tag ") || /^unknown .*tag/.test(reason)) {
