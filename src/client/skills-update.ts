@@ -115,8 +115,8 @@ export function readSkillsList(
     return { kind: "nothing", sessionId, faults: entries.faults };
   }
   addAll("availableSkills", availableSkills);
-  const known = typeof revision === "number" ? revision : undefined;
-  return { kind: "list", sessionId, revision: known, skills: entries.skills, faults: entries.faults };
+  const { skills, faults } = entries;
+  return { kind: "list", sessionId, revision: typeof revision === "number" ? revision : undefined, skills, faults };
 }
 
 function formOf({ kind, isFlat }: UpdateParams, isNotification: boolean): SkillForm {

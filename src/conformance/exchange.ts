@@ -84,6 +84,7 @@ export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
   const unasked: UnexpectedMessage[] = [];
   /** Lines of each side that are not JSON: JSON-RPC wants an error without an id for each. */
   const garbled = { client: 0, agent: 0 };
+  const keyOf = (from: Side, id: unknown): string => `${from} ${JSON.stringify(id)}`;
 
   function readMessage(from: Side, line: number, message: unknown): void {
     const fields = fieldsOf(message);
@@ -104,10 +105,10 @@ export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
       const update = from === "agent" ? readUpdate(line, method, params) : undefined;
       if (update !== undefined) updates.push(update);
     } else if (method === undefined && "id" in fields && ("result" in fields || "error" in fields)) {
-      const key = keyOf(otherSide(from), id);
+      const other = otherSide(from);
+      const key = keyOf(other, id);
       const request = open.get(key);
       if (request === undefined) {
-        const other = otherSide(from);
         if (id === null && "error" in fields && garbled[other] > 0) garbled[other]--;
         else unasked.push({ from, line, reason: `answers no open request: id ${JSON.stringify(id)}` });
       } else request.response = { line, result: fields["result"], error: fields["error"] };
@@ -137,10 +138,6 @@ export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
     lastLine: entries.at(-1)?.line ?? 1,
     lastOfClient: entries.findLast(({ from }) => from === "client")?.line ?? 0,
   };
-}
-
-function keyOf(from: Side, id: unknown): string {
-  return `${from} ${JSON.stringify(id)}`;
 }
 
 function readUpdate(line: number, method: string, given: unknown): RecordedUpdate | undefined {
@@ -216,14 +213,13 @@ export const deltaFields = ["added", "changed", "removed"] as const;
 export function sentSkills(exchange: Exchange): readonly SentSkill[] {
   return skillUpdates(exchange).flatMap(({ line, update }) =>
     ["availableSkills", "added", "changed"].flatMap((field) =>
-      arrayIn(update[field]).map((skill, index) => ({ line, skill, where: whereOf(skill, `${field}[${index}]`) })),
+      arrayIn(update[field]).map((skill, index) => {
+        const name = fieldsOf(skill)?.["name"];
+        const shown = typeof name === "string" ? ` (${JSON.stringify(name.slice(0, 64))})` : "";
+        return { line, skill, where: `${field}[${index}]${shown}` };
+      }),
     ),
   );
-}
-
-function whereOf(skill: unknown, place: string): string {
-  const name = fieldsOf(skill)?.["name"];
-  return typeof name === "string" ? `${place} (${JSON.stringify(name.slice(0, 64))})` : place;
 }
 
 export function arrayIn(value: unknown): readonly unknown[] {

@@ -65,14 +65,8 @@ export interface ConformanceReport {
 /** Every rule but ours. */
 const defaultProfiles: readonly RuleOrigin[] = ["rfd", "acp", "json-rpc"];
 
-interface Checked {
-  readonly name: string;
-  readonly about?: string;
-  readonly entries: readonly TranscriptEntry[];
-  readonly faults?: readonly string[];
-  readonly notes?: readonly string[];
-  readonly unfinished?: string;
-}
+type Checked = Pick<ConnectionReport, "name" | "about" | "unfinished"> &
+  Partial<Pick<ConnectionReport, "faults" | "notes">> & { readonly entries: readonly TranscriptEntry[] };
 
 /** Checks every connection. Pure. */
 export function makeReport(
@@ -81,7 +75,7 @@ export function makeReport(
   profiles: readonly RuleOrigin[] = defaultProfiles,
 ): ConformanceReport {
   const exchanges = connections.map(({ entries }) => readExchange(entries));
-  const reports = connections.map((connection, index) => reportOn(subject, connection, exchanges[index]));
+  const reports = connections.map((connection) => reportOn(subject, connection));
   const findings = reports.flatMap((report) => report.findings);
   const verdicts = origins.map((origin): ProfileReport => {
     const own = findings.filter((finding) => finding.origin === origin);
@@ -132,8 +126,8 @@ function listsSkills(exchange: Exchange): boolean {
 function reportOn(
   subject: ConformanceReport["subject"],
   { name, about, entries, faults = [], notes = [], unfinished }: Checked,
-  exchange = readExchange(entries),
 ): ConnectionReport {
+  const exchange = readExchange(entries);
   const { negotiation, initialize, requests, notifications } = exchange;
   const params = fieldsOf(initialize?.params);
   const result = fieldsOf(initialize?.response?.result);

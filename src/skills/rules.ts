@@ -120,6 +120,10 @@ export const rules = {
 
 export type RuleCode = keyof typeof rules;
 
+export function isRule(code: unknown): code is RuleCode {
+  return typeof code === "string" && Object.hasOwn(rules, code);
+}
+
 /** A rule violation with its position in a file. Its severity depends on the level. */
 export interface Finding extends FileFault<RuleCode> {
   /** The levels at which the finding is allowed. */

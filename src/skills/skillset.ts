@@ -13,7 +13,7 @@ import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "./skill.ts";
 import { manifestName, readSkill } from "./skillset/read-directory.ts";
 import type { Problem } from "./rules/problem.ts";
-import { type RuleCode, rules, severityAt } from "./rules.ts";
+import { isRule, severityAt } from "./rules.ts";
 
 export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
 export type { OpenSkillWatcher } from "./skillset/watch.ts";
@@ -216,10 +216,6 @@ export function logPublishedProblems(session: Parameters<typeof logProblemsOf>[0
     if (count > 0)
       log("info", `Stricter readers will skip ${count} of ${skills.length} skills; acp-skills check says why.`);
   });
-}
-
-function isRule(code: string): code is RuleCode {
-  return Object.hasOwn(rules, code);
 }
 
 type WatchedSkills = Pick<Catalog, "snapshot" | "ready" | "onChange">;

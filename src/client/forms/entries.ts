@@ -45,7 +45,7 @@ export class Entries {
   isFull(index: number, place: string): boolean {
     const { skills } = this.#context.limits;
     if (index < skills) return false;
-    this.report("TOO_MANY_SKILLS", place, `lists more than ${skills} entries; others are ignored`);
+    this.report("TOO_MANY_SKILLS", place, `lists more than ${skills} entries`);
     return true;
   }
 
@@ -62,9 +62,9 @@ export class Entries {
 
   /** Takes one AvailableSkill, of whatever form, with what the form says besides. */
   addAvailable(value: unknown, place: string, more: Pick<SkillOfForm, "form" | "command" | "file">): void {
-    const [at, message] = skillFault(value) ?? [];
-    if (message === undefined) this.add(toFacts(value as AvailableSkill, more), place);
-    else this.report("INVALID_SKILL", `${place}${at ?? ""}`, message);
+    const fault = skillFault(value);
+    if (fault === undefined) this.add(toFacts(value as AvailableSkill, more), place);
+    else this.report("INVALID_SKILL", place + fault[0], fault[1]);
   }
 
   report(code: FaultCode, place: string, message: string): void {

@@ -62,12 +62,7 @@ interface Connection {
   readonly closing: Map<unknown, unknown>;
 }
 
-interface Snapshot {
-  readonly sessions: readonly SkillSession[];
-  readonly skills: readonly StoredSkill[];
-  readonly problems: readonly StoreProblem[];
-  readonly capabilities: readonly AgentCapabilities[];
-}
+type Snapshot = Pick<SkillsStore, "sessions" | "skills" | "problems" | "capabilities">;
 
 /** A store of the skills that agents announced. Each property is the same object until what it contains changes. */
 export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore {

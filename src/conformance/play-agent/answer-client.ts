@@ -43,7 +43,7 @@ export function answerClient(method: string, params: unknown, state: PlayedState
     case sessionResume:
       return { reply: { result: {} }, messages: [], opened: sessionId };
     case sessionPrompt:
-      return state.protocol === 2 ? promptV2(sessionId) : promptV1(sessionId);
+      return answerPrompt(sessionId, state.protocol);
     case sessionClose:
     case "authenticate":
     case "session/delete":
@@ -79,21 +79,16 @@ function initializeResult(params: unknown, state: PlayedState): object {
 
 const said = { type: "text", text: "This is acp-skills conformance; it has no model." };
 
-/** In ACP v1 the updates of a turn come before the response that ends it. */
-function promptV1(sessionId: string): { readonly reply: object } & Played {
-  return {
-    reply: { result: { stopReason: "end_turn" } },
-    messages: [notify(sessionId, { sessionUpdate: "agent_message_chunk", content: said })],
-  };
-}
-
-function promptV2(sessionId: string): { readonly reply: object } & Played {
+function answerPrompt(sessionId: string, protocol: 1 | 2): { readonly reply: object } & Played {
+  const chunk = { sessionUpdate: "agent_message_chunk", content: said };
+  if (protocol === 1) return { reply: { result: { stopReason: "end_turn" } }, messages: [notify(sessionId, chunk)] };
+  const messages = [
+    { ...chunk, messageId: "agent-message" },
+    { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" },
+  ];
   return {
     reply: { result: { messageId: "user-message" } },
-    messages: [
-      notify(sessionId, { sessionUpdate: "agent_message_chunk", messageId: "agent-message", content: said }),
-      notify(sessionId, { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" }),
-    ],
+    messages: messages.map((update) => notify(sessionId, update)),
   };
 }
 

@@ -41,24 +41,19 @@ export function admit(
     return { ...refusal, message: `${refusal.message} ${hint}` };
   }
   if (path === undefined) return ambiguousPath;
-  let found: Admitted;
-  if (authorization === undefined || isOpen) {
-    found = { caller: rules.callers.anonymous, limiter: rules.anonymousLimiter(request.socket.remoteAddress) };
-  } else {
-    const known = rules.callers.recognise(authorization, request.socket);
-    if (known === undefined) {
-      // Guesses count against the address.
-      const limiter = rules.anonymousLimiter(request.socket.remoteAddress);
-      const limited = limiter.enter();
-      if (limited === undefined) limiter.leave();
-      return (
-        limited ??
-        unauthorized(
-          "The bearer token is not valid here; use a caller's token, or send no Authorization header to see what is public.",
-        )
-      );
-    }
-    found = known;
+  const limiterOf = (): Limiter => rules.anonymousLimiter(request.socket.remoteAddress);
+  const found =
+    authorization === undefined || isOpen
+      ? { caller: rules.callers.anonymous, limiter: limiterOf() }
+      : rules.callers.recognise(authorization, request.socket);
+  if (found === undefined) {
+    // Guesses count against the address.
+    const limiter = limiterOf();
+    const limited = limiter.enter();
+    if (limited === undefined) limiter.leave();
+    const message =
+      "The bearer token is not valid here; use a caller's token, or send no Authorization header to see what is public.";
+    return limited ?? unauthorized(message);
   }
   if (isOpen || rules.isUnlimited(path)) return { caller: found.caller, limiter: unlimited };
   return found.limiter.enter() ?? found;

@@ -3,7 +3,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import type { App } from "../../runtime/app.ts";
 import type { Audience } from "./audience.ts";
 import type { Publication, PublishedSkill } from "./publication.ts";
-import { type NotPublished, isNotPublished, readContents, stampSkill } from "./read-contents.ts";
+import { type NotPublished, isNotPublished, orLeftOut, readContents, stampSkill } from "./read-contents.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 
 /** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
@@ -66,13 +66,13 @@ export function createMadeOfSkills<Made extends object>(
     const startedAt = clock.now();
     if (known?.of.skill === published.skill) {
       if (startedAt - known.checkedAt < recheckMs) return known.made;
-      const stamp = yield* stampSkill(source, published.skill);
+      const stamp = yield* orLeftOut(stampSkill(source, published.skill));
       if (typeof stamp === "string" && stamp === known.stamp) {
         known.checkedAt = startedAt;
         return known.made;
       }
     }
-    const contents = yield* readContents(source, published.skill);
+    const contents = yield* orLeftOut(readContents(source, published.skill));
     if (!isNotPublished(contents) && contents.hasHidden) withHidden.add(directory);
     const made = isNotPublished(contents) ? contents : yield* make(contents.files, published);
     const why = isNotPublished(made) ? made.why : undefined;

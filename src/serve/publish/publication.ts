@@ -25,48 +25,27 @@ export interface Publication {
   readonly bySlug: ReadonlyMap<string, PublishedSkill>;
 }
 
-/** How the skills of a snapshot are published. Pure. */
-function toPublication(
-  snapshot: Pick<Snapshot, "skills">,
-  config: Pick<ServeConfig, "provider" | "access" | "capabilityTypes">,
-): Publication {
-  const skills = snapshot.skills
-    .map(({ skill }) => toPublished(skill, config))
-    .sort((one, other) => byCodePoint(one.skill.slug, other.skill.slug));
-  return Object.freeze({ skills, bySlug: new Map(skills.map((published) => [published.skill.slug, published])) });
-}
-
-function toPublished(
-  skill: Skill,
-  { provider, access, capabilityTypes: types }: Pick<ServeConfig, "provider" | "access" | "capabilityTypes">,
-): PublishedSkill {
-  const { slug, version } = skill;
-  const major = /^\d+/.exec(version)?.[0] ?? "0";
-  return Object.freeze({
-    skill,
-    id: `${provider.domain}.${slug}-v${major}`,
-    type: typeOf(skill, types),
-    access: accessOf(skill, access),
-  });
-}
-
-type Named = Pick<Skill, "name" | "slug" | "kind">;
-
 /** Whether one of the patterns is for the skill, by its name or slug. */
-export function isNamedIn(patterns: readonly string[], { name, slug }: Pick<Named, "name" | "slug">): boolean {
+export function isNamedIn(patterns: readonly string[], { name, slug }: Pick<Skill, "name" | "slug">): boolean {
   return patterns.some((pattern) => matchesGlob(pattern, name) || matchesGlob(pattern, slug));
-}
-
-function typeOf(skill: Named, types: ServeConfig["capabilityTypes"]): CapabilityType {
-  const configured = capabilityTypes.find((type) => isNamedIn(types[type] ?? [], skill));
-  return configured ?? (skill.kind === "instruction" ? "knowledge" : "api");
 }
 
 /** From strict to permissive, so that of several patterns the strictest counts. */
 const strictestFirst = [...accessPolicies].reverse();
 
-function accessOf(skill: Named, access: ServeConfig["access"]): AccessPolicy {
-  return strictestFirst.find((policy) => isNamedIn(access[policy], skill)) ?? access.default;
+function toPublished(
+  skill: Skill,
+  { provider, access, capabilityTypes: types }: Pick<ServeConfig, "provider" | "access" | "capabilityTypes">,
+): PublishedSkill {
+  const major = /^\d+/.exec(skill.version)?.[0] ?? "0";
+  const type = capabilityTypes.find((one) => isNamedIn(types[one] ?? [], skill));
+  const policy = strictestFirst.find((one) => isNamedIn(access[one], skill));
+  return Object.freeze({
+    skill,
+    id: `${provider.domain}.${skill.slug}-v${major}`,
+    type: type ?? (skill.kind === "instruction" ? "knowledge" : "api"),
+    access: policy ?? access.default,
+  });
 }
 
 /** Checking for changed policies reads the disk, which a request must not wait for; runs are authorized by the policy of that moment. */
@@ -91,8 +70,11 @@ export function createPublications(
     if (publication !== undefined && of?.snapshot === snapshot && of.policy === policy) return publication;
     of = { snapshot, policy };
     const isVisible = visibleTo("http", snapshot, { visible: undefined, policy });
-    const skills = snapshot.skills.filter(({ skill }) => isVisible?.(skill) !== false);
-    return (publication = toPublication({ skills }, config));
+    const skills = snapshot.skills
+      .flatMap(({ skill }) => (isVisible?.(skill) === false ? [] : [toPublished(skill, config)]))
+      .sort((one, other) => byCodePoint(one.skill.slug, other.skill.slug));
+    const bySlug = new Map(skills.map((published) => [published.skill.slug, published]));
+    return (publication = Object.freeze({ skills, bySlug }));
   };
 }
 

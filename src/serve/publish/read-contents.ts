@@ -24,10 +24,8 @@ export interface SkillContents {
 
 /** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
 export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | NotPublished> {
-  return yield* orLeftOut(function* () {
-    const walked = yield* walkPublished(source, skill);
-    return isNotPublished(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
-  });
+  const walked = yield* walkPublished(source, skill);
+  return isNotPublished(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
 }
 
 /** Bytes of a file that are read before its size is known: a file that is too large for a skill is not read in vain. */
@@ -37,21 +35,29 @@ const maxReadings = 3;
 
 /** Reads a skill for others: never part of one version with part of another. */
 export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | NotPublished> {
-  return yield* orLeftOut(function* () {
-    for (let left = maxReadings; left > 0; left--) {
-      const walk = yield* walkPublished(source, skill);
-      if (isNotPublished(walk)) return walk;
-      const { files: walked, hasHidden } = walk;
-      const stamps = new Map<string, FileStamp>();
-      const files = yield* readFiles(source, skill, walked, stamps);
-      if (files === undefined) continue;
-      if (isNotPublished(files)) return files;
-      const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
-      const stamp = yield* stampFiles(walked, source.bytes);
-      if (before === stamp) return { files, stamp, hasHidden };
-    }
-    return { why: "is being changed" };
-  });
+  for (let left = maxReadings; left > 0; left--) {
+    const walk = yield* walkPublished(source, skill);
+    if (isNotPublished(walk)) return walk;
+    const { files: walked, hasHidden } = walk;
+    const stamps = new Map<string, FileStamp>();
+    const files = yield* readFiles(source, skill, walked, stamps);
+    if (files === undefined) continue;
+    if (isNotPublished(files)) return files;
+    const before = yield* stampFiles(walked, { stamp: (real) => stamps.get(real) });
+    const stamp = yield* stampFiles(walked, source.bytes);
+    if (before === stamp) return { files, stamp, hasHidden };
+  }
+  return { why: "is being changed" };
+}
+
+/** The result of such steps; a skill that cannot be read is left out. */
+export function* orLeftOut<Value>(steps: Steps<Value | NotPublished>): Steps<Value | NotPublished> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "UNREADABLE") return { why: `cannot be read: ${error.message}` };
+    throw error;
+  }
 }
 
 export function isNotPublished(value: unknown): value is NotPublished {
@@ -115,13 +121,4 @@ const skillFileName = "SKILL.md";
 /** Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere. */
 function isProgram(bytes: Uint8Array): boolean {
   return bytes[0] === 0x23 && bytes[1] === 0x21;
-}
-
-function* orLeftOut<Value>(read: () => Steps<Value | NotPublished>): Steps<Value | NotPublished> {
-  try {
-    return yield* read();
-  } catch (error) {
-    if (isSkillsError(error) && error.code === "UNREADABLE") return { why: `cannot be read: ${error.message}` };
-    throw error;
-  }
 }

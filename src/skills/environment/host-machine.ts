@@ -34,7 +34,9 @@ export function hostMachine({
   home = homedir(),
   signal,
 }: HostMachineOptions = {}): Machine {
-  const directories = pathOf(env, platform);
+  const isPath = platform === "win32" ? /^path$/i : /^PATH$/;
+  const [, searched = ""] = Object.entries(env).find(([name]) => isPath.test(name)) ?? [];
+  const directories = [...new Set(searchPath(searched))];
   const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const projects = (): readonly string[] =>
     [...whereWeAre(), ...given()].flatMap((place) => projectsAround(place, home));
@@ -109,14 +111,6 @@ export function projectsAround(directory: string, home: string): readonly string
   const around = upwards(real).filter((above) => !isWithin(realOf(home), above));
   const repository = around.find((above) => existsSync(path.join(above, ".git")));
   return around.slice(0, 1).concat(repository === undefined ? [] : [repository]);
-}
-
-/** The absolute directories of PATH. */
-function pathOf(env: HostMachineOptions["env"], platform: NodeJS.Platform): readonly string[] {
-  const value = Object.entries(env ?? {}).find(
-    ([name]) => name === "PATH" || (platform === "win32" && /^path$/i.test(name)),
-  );
-  return [...new Set(searchPath(value?.[1] ?? ""))];
 }
 
 const appleTools = [

@@ -42,7 +42,8 @@ export function readText(text: string, { file, field, isExplicit = false }: Requ
     const found = readSentence(sentence, isList);
     // `Only for releases` is about the sentence before.
     if (found === undefined && remark.test(sentence))
-      for (const [index, one] of requirements.entries()) if (index >= before) requirements[index] = toLikely(one);
+      for (const [index, one] of requirements.entries())
+        if (index >= before && one.certainty === "stated") requirements[index] = { ...one, certainty: "likely" };
     before = requirements.length;
     for (const { demand, certainty, optional, quote = sentence } of found ?? [unclear(sentence)]) {
       const where = { file, field, text: cutCodePoints(quote, longestQuote) };
@@ -57,10 +58,6 @@ const heading = /^(?:requires|requirements?|prerequisites?|dependencies|needs):$
 const remark =
   /^(?:only|unless|except|not|optional|if|when|or|alternatively|otherwise|but|though|however|instead|without|needed|required|this|that|these|it|they|both|for)\b/i;
 
-function toLikely(requirement: Requirement): Requirement {
-  return requirement.certainty === "stated" ? { ...requirement, certainty: "likely" } : requirement;
-}
-
 function unclear(quote: string): Found {
   return { demand: { kind: "text" }, certainty: "unclear", quote };
 }
@@ -69,12 +66,7 @@ function unclear(quote: string): Found {
 function sentencesOf(text: string): string[] {
   return text
     .split(/[\r\n]+|(?<!\b(?:e\.g|i\.e|etc|vs|approx|incl|ca))[.!](?=\s)/i)
-    .map((sentence) =>
-      sentence
-        .replace(/\s+/g, " ")
-        .replace(/[.!; ]+$/, "")
-        .replace(/^ ?(?:[-*•] )?/, ""),
-    )
+    .map((sentence) => sentence.replace(/\s+/g, " ").replace(/^ ?(?:[-*•] )?|[.!; ]+$/g, ""))
     .filter((sentence) => sentence !== "");
 }
 
@@ -129,22 +121,11 @@ function readOnlySystems(sentence: string): readonly System[] | undefined {
   return systems?.every((system) => system !== undefined) === true ? systems : undefined;
 }
 
-const systems: Readonly<Record<string, System>> = {
-  linux: "linux",
-  macos: "macos",
-  "mac os": "macos",
-  "os x": "macos",
-  osx: "macos",
-  mac: "macos",
-  darwin: "macos",
-  windows: "windows",
-  win32: "windows",
-};
-
 /** The system of that name. */
 export function readSystem(name: string): System | undefined {
-  const key = name.toLowerCase();
-  return Object.hasOwn(systems, key) ? systems[key] : undefined;
+  if (/^linux$/i.test(name)) return "linux";
+  if (/^(?:mac ?os|os ?x|mac|darwin)$/i.test(name)) return "macos";
+  return /^(?:windows|win32)$/i.test(name) ? "windows" : undefined;
 }
 
 /** One item of a list. `isNamed`: it is a requirement even without a verb. `isLikely`: its name may not be that of the program. */

@@ -99,40 +99,33 @@ const scriptNeeds = new Map([
  */
 export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
   const walked = await runInSlices(walkSkill(source.files, skill.directory, (path) => !isSearched(path)));
-  const found = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
-  const requirements: Requirement[] = [];
+  /** The scripts that a program runs, by its name. */
+  const scripts = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
   const needs = new Map<string, string>();
+  const requirements: Requirement[] = [];
+  const at = (file: string, text = file): Requirement["where"] => ({ file, field: "", text: withoutControls(text) });
   for (const { path, real } of walked.files) {
     const read = (limit: number): string =>
       Buffer.from(orNothing(() => source.bytes.head(real, limit))?.bytes ?? []).toString("utf8");
-    if (path === requirementsFile) {
-      const packages = readPackages(read(longestFile));
-      const where = { file: path, field: "", text: packages.join(", ") };
-      if (packages.length > 0) requirements.push({ kind: "packages", packages, certainty: "declared", where });
-    }
+    const packages = path === requirementsFile ? readPackages(read(longestFile)) : [];
+    if (packages.length > 0)
+      requirements.push({ kind: "packages", packages, certainty: "declared", where: at(path, packages.join(", ")) });
     if (!path.startsWith("scripts/")) continue;
     const need = scriptNeeds.get(endOf(path));
     if (need !== undefined && !needs.has(need)) needs.set(need, path);
     const anyOf = interpreterOf(path, read(longestFirstLine));
     if (anyOf === undefined) continue;
     const key = anyOf.map(({ name }) => name).join(" ");
-    const same = found.get(key);
-    if (same === undefined) found.set(key, { anyOf, files: [path] });
-    else same.files.push(path);
+    const same = scripts.get(key) ?? { anyOf, files: [] };
+    scripts.set(key, same);
+    same.files.push(path);
   }
-  const programs = Array.from(found.values(), ({ anyOf, files: [first = "", ...more] }): Requirement => {
-    const text = more.length === 0 ? first : `${first} and ${more.length} more`;
-    return {
-      kind: "program",
-      anyOf,
-      certainty: "derived",
-      where: { file: first, field: "", text: withoutControls(text) },
-    };
+  const programs = Array.from(scripts.values(), ({ anyOf, files: [first = "", ...more] }): Requirement => {
+    const where = at(first, more.length === 0 ? first : `${first} and ${more.length} more`);
+    return { kind: "program", anyOf, certainty: "derived", where };
   });
-  for (const [need, file] of needs) {
-    const where = { file, field: "", text: withoutControls(file) };
-    requirements.push({ kind: "sandbox", needs: [need], certainty: "likely", where });
-  }
+  for (const [need, file] of needs)
+    requirements.push({ kind: "sandbox", needs: [need], certainty: "likely", where: at(file) });
   return [...programs, ...requirements];
 }
 

@@ -46,16 +46,14 @@ export function fileIdentityOf(target: string): string | undefined {
 }
 
 export function isSameWay(a: Way, b: Way): boolean {
-  return isSameEnd(a, b) && a.steps.length === b.steps.length && a.steps.every((step, at) => isSameStep(step, b, at));
+  const isSameStep = ({ directory, name }: PathStep, at: number): boolean =>
+    directory === b.steps[at]?.directory && name === b.steps[at].name;
+  return isSameEnd(a, b) && a.steps.length === b.steps.length && a.steps.every(isSameStep);
 }
 
 /** Whether two paths resolve to the same file or directory. */
 export function isSameEnd(a: Way, b: Way): boolean {
   return a.identity === b.identity && a.real === b.real;
-}
-
-function isSameStep({ directory, name }: PathStep, { steps }: Way, at: number): boolean {
-  return directory === steps[at]?.directory && name === steps[at].name;
 }
 
 /** Starts at a real directory; the last name of `rest` is next. */

@@ -15,7 +15,7 @@ import {
 import { type Manifest, manifestKeys, manifestSchema } from "./manifest-schema.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { explainNetworkEntry, withoutSandbox } from "../permissions.ts";
-import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
+import { type Finding, type RuleCode, fitFaults, isRule } from "../rules.ts";
 import { createTomlPositions } from "./toml-positions.ts";
 import { isChoice, isOfType } from "../manifest.ts";
 
@@ -160,10 +160,6 @@ function reportDefaults({ inputs = {} }: Manifest, add: Add): void {
 
 function isTable(value: unknown): value is Record<string | number, unknown> {
   return typeof value === "object" && value !== null;
-}
-
-function isRule(code: unknown): code is RuleCode {
-  return typeof code === "string" && Object.hasOwn(rules, code);
 }
 
 /** Whether the file belongs to another program that keeps its keys in a table `[skill]`. */

@@ -1,7 +1,8 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
 import { mostKeys, readPlainYaml } from "./yaml/plain-yaml.ts";
-import { isMapping, recoverYaml } from "./yaml/recover-yaml.ts";
+import { recoverYaml } from "./yaml/recover-yaml.ts";
 import { splitYamlBlocks } from "./yaml/yaml-keys.ts";
+import { isObject } from "../../base/json/json-value.ts";
 import type { RuleCode } from "../rules.ts";
 
 export { splitYamlBlocks } from "./yaml/yaml-keys.ts";
@@ -57,8 +58,8 @@ export function readYaml(text: string): YamlReading {
   }
   const whole = text.length > parsedLength ? tooMuch : loadYaml(text);
   if ("values" in whole) {
-    const values = isMapping(whole.values) ? whole.values : {};
-    const found = isMapping(whole.values)
+    const values = isObject(whole.values) ? whole.values : {};
+    const found = isObject(whole.values)
       ? [...findCommentFaults(text, values), ...strictFaults(text)]
       : [notAMapping(whole.values)];
     return { values, faults: found.length === 0 ? noFaults : found, isClean: false, mends: noMends };

@@ -56,7 +56,15 @@ export function openNativeWatcher(
   { watchDirectory = watch, openFallback = openPollingWatcher }: NativeWatcherOptions = {},
 ): SkillWatcher {
   const wanted = new Map<string, Wanted>();
-  const open = handlesOf(watchDirectory);
+  const open: OpenHandle = (directory, listener) => {
+    try {
+      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => listener(name));
+      handle.on("error", () => listener(null));
+      return handle;
+    } catch (error) {
+      return ["ENOSPC", "EMFILE", "ENFILE"].includes(systemCode(error)) ? "used-up" : undefined;
+    }
+  };
   const guards = openPathGuards(open, verify);
   let fallback: SkillWatcher | undefined;
   let isClosed = false;
@@ -172,17 +180,5 @@ export function openNativeWatcher(
       guards.close();
       await fallback?.close();
     },
-  };
-}
-
-function handlesOf(watchDirectory: WatchDirectory): OpenHandle {
-  return (directory, listener) => {
-    try {
-      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => listener(name));
-      handle.on("error", () => listener(null));
-      return handle;
-    } catch (error) {
-      return ["ENOSPC", "EMFILE", "ENFILE"].includes(systemCode(error)) ? "used-up" : undefined;
-    }
   };
 }

@@ -153,7 +153,9 @@ export class Scan {
         record = this.#read(visit, root, known);
       }
       if (record === undefined) continue;
-      collect(record, root, level, found);
+      for (const finding of [...record.unread, ...(record.isSkill ? [] : record.findings)]) found.addFinding(finding);
+      if (record.isSkill) found.addSkill(record, root);
+      else level.allowance.left--;
       if (record.needsWalk) doubt(record);
       if (record.dangling.length > 0 && !level.allowance.insideSkill && !record.isSkill) {
         withLinks.push({ record, isRoot: level.depth === 0 });
@@ -270,16 +272,6 @@ function* isIgnored({ level, place, path: real }: Visit, unread: UnreadPlace[]):
     unread.push({ path: place, parent: level.record, reason: "ignored" });
   }
   return rule !== undefined;
-}
-
-function collect(record: DirectoryRecord, root: Root, level: Level, found: FoundSoFar): void {
-  for (const finding of record.unread) found.addFinding(finding);
-  if (record.isSkill) {
-    found.addSkill(record, root);
-    return;
-  }
-  level.allowance.left--;
-  for (const finding of record.findings) found.addFinding(finding);
 }
 
 function toAllowance(owner: string, insideSkill: boolean, limit: number): Allowance {

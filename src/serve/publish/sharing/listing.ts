@@ -36,17 +36,14 @@ export function createListings(publication: () => Publication, publisher: () => 
   const entries = new Map<PublishedSkill, string>();
 
   function entryOf(published: PublishedSkill): string {
-    let entry = entries.get(published);
-    if (entry === undefined) entries.set(published, (entry = JSON.stringify(toIndexEntry(published, publisher()))));
+    const entry = entries.get(published) ?? JSON.stringify(toIndexEntry(published, publisher()));
+    entries.set(published, entry);
     return entry;
   }
 
   function write(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse {
     const { skills, next } = selectPage(publication().skills, query, viewer.discovers);
-    const head =
-      form === "index"
-        ? { protocol: sharingProtocol, provider: providerOf(publisher()) }
-        : { protocol: sharingProtocol };
+    const head = { protocol: sharingProtocol, ...(form === "index" && { provider: providerOf(publisher()) }) };
     const tail = next === undefined ? "" : `,"next_cursor":${JSON.stringify(next)}`;
     return toCachedResponse(`${JSON.stringify(head).slice(0, -1)},"skills":[${skills.map(entryOf).join(",")}]${tail}}`);
   }
@@ -62,8 +59,8 @@ export function createListings(publication: () => Publication, publisher: () => 
       const { type = "", cursor, limit } = query;
       if (cursor !== undefined || limit !== undefined) return write(form, query, viewer);
       const key = `${form} ${query.type === undefined ? "all" : isType(type) ? type : "unknown"} ${viewer.view}`;
-      let page = pages.get(key);
-      if (page === undefined) pages.set(key, (page = write(form, query, viewer)));
+      const page = pages.get(key) ?? write(form, query, viewer);
+      pages.set(key, page);
       return page;
     },
   };

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../../base/json/json-value.ts";
 import { inDigits } from "../../../base/text/code-points.ts";
 import { mostKeys } from "./plain-yaml.ts";
 import { type YamlBlock, fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
@@ -41,7 +42,7 @@ export function recoverYaml(text: string, whole: YamlFailure, load: Load): Omit<
     }
     const place = { start, end: valueEnd(text, block) };
     const read = readBlock(text, { ...block, key, end: place.end }, load, isBomb);
-    const value = isMapping(read.values) && Object.hasOwn(read.values, key) ? read.values[key] : undefined;
+    const value = isObject(read.values) && Object.hasOwn(read.values, key) ? read.values[key] : undefined;
     if (Object.hasOwn(values, key)) {
       const message = `duplicate key \`${key}\`; the first one is used`;
       const fault = syntax(start + indent, key.length, message, "Remove one of the two.");
@@ -243,8 +244,4 @@ function tabIndent(offset: number): YamlFault {
 function syntax(offset: number, length: number, message: string, fix: string): YamlFault {
   const range = length === 0 ? { offset } : { offset, end: offset + length };
   return { code: "yaml-syntax", ...range, message, fix };
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

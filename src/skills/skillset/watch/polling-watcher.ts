@@ -29,7 +29,7 @@ export function openPolling(
     for (const [target, way] of wanted) poll(target, way);
   }
   function poll(target: string, way: Way): void {
-    if (watch === undefined || !isRealDirectory(target, way)) return;
+    if (watch === undefined || !way.isDirectory || way.real !== target) return;
     const chokidar = watch(target, {
       usePolling: true,
       interval,
@@ -90,10 +90,6 @@ export function openPolling(
       await Promise.all(Array.from(polled.values(), (chokidar) => chokidar.close()));
     },
   };
-}
-
-function isRealDirectory(target: string, { isDirectory, real }: Way): boolean {
-  return isDirectory && real === target;
 }
 
 /** One stat if there are no links: there may be thousands of directories. */
