@@ -1,6 +1,5 @@
-import type { Problem } from "../skills/rules.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
-import { availableCommandsUpdate, metaKey, notice, problemsNotification, sessionUpdate } from "../wire/methods.ts";
+import { availableCommandsUpdate, metaKey, sessionUpdate } from "../wire/methods.ts";
 import type { Amendment, Path } from "./messages/amend.ts";
 import type { SkillsForm } from "./negotiation.ts";
 import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
@@ -103,30 +102,6 @@ function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amen
       ? Object.entries(value).map(([key, item]) => ({ path: [...path, field, key], value: item }))
       : [{ path: [...path, field], value }],
   );
-}
-
-/** How many problems the skills of a session have. */
-export interface ProblemCounts {
-  readonly errors: number;
-  readonly warnings: number;
-}
-
-export function countProblems(problems: readonly Problem[]): ProblemCounts {
-  const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
-  return { errors: count("error"), warnings: count("warning") };
-}
-
-/** How many problems the skills of a session have; for clients that opted in only. */
-export function problemsMessage(sessionId: string, { errors, warnings }: ProblemCounts): Notification {
-  return notify(problemsNotification, { sessionId, errors, warnings });
-}
-
-/** A notice that the editor shows to the user. */
-export function noticeMessage(sessionId: string, title: string, description: string): Notification {
-  return notify(sessionUpdate, {
-    sessionId,
-    update: { sessionUpdate: notice, severity: "warning", title, description },
-  });
 }
 
 function notify(method: string, params: JsonRecord): Notification {

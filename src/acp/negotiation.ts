@@ -76,7 +76,7 @@ export interface Forms {
 export function negotiate(params: unknown, result: unknown): Negotiation {
   const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
   const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
-  const ofAgent = agentCapabilities(result);
+  const ofAgent = recordAt(result, "agentCapabilities") ?? recordAt(result, "capabilities");
   const name = nameIn(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
   const facts = factsOf(name);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
@@ -118,10 +118,8 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
 export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
   const problems = optIn !== undefined;
   const deltas = optIn?.deltas ?? false;
-  const rfd: SkillsForm =
-    optIn?.notification === true
-      ? { method: skillsNotification, kind: availableSkillsUpdate, deltas }
-      : { method: sessionUpdate, kind: availableSkillsUpdate, deltas };
+  const method = optIn?.notification === true ? skillsNotification : sessionUpdate;
+  const rfd: SkillsForm = { method, kind: availableSkillsUpdate, deltas };
   switch (emit) {
     case "none":
       return { skills: undefined, commands: false, problems: false };
@@ -174,27 +172,22 @@ export function advertise(
   const result = recordAt(response, "result");
   if (result === undefined) return [];
   const update = [
-    ...(forms.skills === undefined ? [] : [toAdvertised(forms.skills)]),
+    ...(forms.skills === undefined ? [] : [nameOfForm(forms.skills)]),
     ...(forms.commands ? [availableCommandsUpdate] : []),
   ];
   const value = { version, tools, update };
-  const key = capabilitiesKey(protocol);
+  const key = protocol === 2 ? "capabilities" : "agentCapabilities";
   const capabilities = result[key];
   if (capabilities === undefined || capabilities === null)
     return [{ path: ["result", key], value: { _meta: { [metaKey]: value } } }];
   if (!isRecord(capabilities)) return [];
-  if (!isRecord(capabilities["_meta"])) return [{ path: ["result", key, "_meta"], value: { [metaKey]: value } }];
-  return [{ path: ["result", key, "_meta", metaKey], value }];
+  const path = ["result", key, "_meta"];
+  return isRecord(capabilities["_meta"])
+    ? [{ path: [...path, metaKey], value }]
+    : [{ path, value: { [metaKey]: value } }];
 }
 
-function toAdvertised({ method, kind }: SkillsForm): string {
+/** The name of a form, as it is advertised and recorded. */
+export function nameOfForm({ method, kind }: SkillsForm): string {
   return method === sessionUpdate ? kind : method;
-}
-
-function capabilitiesKey(protocol: 1 | 2): string {
-  return protocol === 2 ? "capabilities" : "agentCapabilities";
-}
-
-function agentCapabilities(result: unknown): unknown {
-  return recordAt(result, "agentCapabilities") ?? recordAt(result, "capabilities");
 }

@@ -146,26 +146,14 @@ class ServiceThread {
 
   #receive(message: FromService): void {
     const outlet = this.#outlets.get(message.connection);
-    switch (message.kind) {
-      case "line": {
-        const written = (): void => this.#client.post(...giveBack(message));
-        if (outlet === undefined) written();
-        else outlet.send(message.bytes, written);
-        break;
-      }
-      case "request":
-        outlet?.request(message.id, message.bytes);
-        break;
-      case "withdraw":
-        outlet?.withdraw(message.id);
-        break;
-      case "answered":
-        outlet?.answered(message.id);
-        break;
-      case "index":
-        outlet?.index(message.key, message.index);
-        break;
+    if (message.kind === "outlet") {
+      const call = outlet?.[message.method] as ((...args: readonly unknown[]) => void) | undefined;
+      call?.(...message.args);
+      return;
     }
+    const written = (): void => this.#client.post(...giveBack(message));
+    if (outlet === undefined) written();
+    else outlet.send(message.bytes, written);
   }
 }
 

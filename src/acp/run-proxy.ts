@@ -3,7 +3,7 @@ import { type InjectedOptions, type SkillsOptions, readOptions } from "../runtim
 import { createDeferred } from "../base/promises.ts";
 import { loadInterceptor } from "./relay/load-interceptor.ts";
 import { Routing, relayChain } from "./relay/relay-chain.ts";
-import { flush } from "./relay/relay-lines.ts";
+import { flush, lineWriter } from "./relay/relay-lines.ts";
 
 export interface RunProxyOptions {
   /** From the conductor. */
@@ -26,10 +26,7 @@ export async function runProxy(
   const settings = readOptions(options, injected);
   const intercept = await loadInterceptor(settings);
   const routing = new Routing(settings.log);
-  const send = (line: Uint8Array, written: () => void): void => {
-    if (output.destroyed) written();
-    else output.write(line, () => written());
-  };
+  const send = lineWriter(output);
   const { interceptor, close } = intercept({
     // Both go to the conductor, which knows what a response is for by its id; all else of ours is for the editor.
     toEditor: send,

@@ -188,13 +188,19 @@ export type ToService =
   | { readonly kind: "close" };
 
 /** From the service's thread, besides answers. */
-export type FromService = { readonly connection: number } & (
-  | { readonly kind: "line"; readonly line: number; readonly bytes: Uint8Array }
-  | { readonly kind: "request"; readonly id: string; readonly bytes: Uint8Array }
-  | { readonly kind: "withdraw"; readonly id: string }
-  | { readonly kind: "answered"; readonly id: string | number }
-  | { readonly kind: "index"; readonly key: SessionKey; readonly index: SkillIndex | undefined }
-);
+export type FromService =
+  | { readonly kind: "line"; readonly connection: number; readonly line: number; readonly bytes: Uint8Array }
+  | OutletCalls["request" | "withdraw" | "answered" | "index"];
+
+/** Calls of an outlet's methods. */
+type OutletCalls = {
+  readonly [Method in keyof ServiceOutlet]: {
+    readonly kind: "outlet";
+    readonly connection: number;
+    readonly method: Method;
+    readonly args: Parameters<ServiceOutlet[Method]>;
+  };
+};
 
 /** A skill's text, read when it is used. */
 export interface Instructions {

@@ -10,7 +10,7 @@ import {
   refuseUnknown,
 } from "../runtime/options.ts";
 import { loadInterceptor } from "./relay/load-interceptor.ts";
-import { type Relay, flush, relayLines } from "./relay/relay-lines.ts";
+import { type Relay, flush, lineWriter, relayLines } from "./relay/relay-lines.ts";
 import { followInitialization } from "./relay/initialization.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./relay/start-agent.ts";
 
@@ -114,10 +114,7 @@ async function connect(
     agent.stdout.on("readable", retainOutput);
     const intercept = await loading;
     const { interceptor, close } = intercept({
-      toEditor(line, written) {
-        if (output.destroyed) written();
-        else output.write(line, () => written());
-      },
+      toEditor: lineWriter(output),
       toAgent: (line) => agent.stdin.write(line),
       waitedInLines: () => fromEditor.waitedInLines(),
     });

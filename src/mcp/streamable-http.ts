@@ -69,25 +69,9 @@ export function openHttpMcp(
       // The handler refuses other types, whatever the body.
       const isJson = isJsonContentType(request.headers["content-type"] ?? null);
       const bytes = isJson ? await readJsonBody(request, { maxBytes, maxValues }) : Buffer.alloc(0);
-      if (isClosed) {
-        refuse(response, nothingHere);
-        return;
-      }
-      if (isRefusal(bytes)) {
-        refuse(response, bytes);
-        return;
-      }
-      const parsed = parseIfJson(bytes.toString("utf8"));
-      if (parsed === undefined && bytes.length > 0) {
-        refuse(response, { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." });
-        return;
-      }
-      if (Array.isArray(parsed) && parsed.length > maxBatch) {
-        const message = `The batch has ${parsed.length} messages; the limit is ${maxBatch}. Send several batches.`;
-        refuse(response, { status: 400, code: "INVALID_REQUEST", message });
-        return;
-      }
-      const refused = Array.isArray(parsed) ? take?.(Math.max(0, parsed.length - 1)) : undefined;
+      const parsed = isRefusal(bytes) ? undefined : parseIfJson(bytes.toString("utf8"));
+      const refusal = isClosed ? nothingHere : isRefusal(bytes) ? bytes : bodyFault(bytes, parsed, maxBatch);
+      const refused = refusal ?? (Array.isArray(parsed) ? take?.(Math.max(0, parsed.length - 1)) : undefined);
       if (refused !== undefined) {
         refuse(response, refused);
         return;
@@ -111,6 +95,15 @@ export function openHttpMcp(
       await handler.close();
     },
   };
+}
+
+/** Why a body is refused; undefined if it is not. */
+function bodyFault(bytes: Buffer, parsed: unknown, maxBatch: number): HttpRefusal | undefined {
+  if (parsed === undefined && bytes.length > 0)
+    return { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." };
+  if (!Array.isArray(parsed) || parsed.length <= maxBatch) return undefined;
+  const message = `The batch has ${parsed.length} messages; the limit is ${maxBatch}. Send several batches.`;
+  return { status: 400, code: "INVALID_REQUEST", message };
 }
 
 /** Without the body, which is passed on parsed. */

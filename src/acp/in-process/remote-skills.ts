@@ -4,16 +4,7 @@ import { type Settings, toSettingsData } from "../../runtime/options.ts";
 import type { Problem } from "../../skills/rules.ts";
 import type { Answer, Question, Reply } from "../../runtime/question.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type {
-  CallFacts,
-  CallResult,
-  FromSkills,
-  Opening,
-  PlainError,
-  SkillNumber,
-  SkillsChange,
-  ToSkills,
-} from "./serve-skills.ts";
+import type { CallFacts, CallResult, FromSkills, Opening, PlainError, SkillsChange, ToSkills } from "./serve-skills.ts";
 
 interface RemoteCall extends CallFacts {
   readonly name: string;
@@ -46,8 +37,8 @@ export class RemoteSkills {
   readonly #visible: RemoteSkillsOptions["visible"];
   readonly #thread: ThreadClient<ToSkills, FromSkills>;
   readonly #onPrint = new Map<number, RemoteCall["onPrint"]>();
-  /** The skills that the thread has sent so far. */
-  readonly #seen = new Map<SkillNumber, Skill>();
+  /** Every version of the skills, by number, if `visible` decides about them. */
+  #numbered: readonly (readonly [number, Skill])[] = [];
   /** The questions that are open. */
   readonly #questions = new Map<number, AbortController>();
   readonly #ask: RemoteSkillsOptions["ask"];
@@ -97,6 +88,8 @@ export class RemoteSkills {
   /** Rejects with a SkillsError, or with the reason of the signal. */
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
     signal?.throwIfAborted();
+    const isVisible = this.#visible;
+    const visible = isVisible && this.#numbered.filter(([, skill]) => isVisible(skill)).map(([number]) => number);
     let number = 0;
     const abort = (): void => this.#thread.post({ kind: "abort", call: number });
     signal?.addEventListener("abort", abort);
@@ -104,7 +97,7 @@ export class RemoteSkills {
       const answer = await this.#thread.call((call) => {
         number = call;
         this.#onPrint.set(call, onPrint);
-        return { kind: "call", call, ...facts };
+        return { kind: "call", call, visible, ...facts };
       });
       const result = answer as CallResult;
       if ("error" in result) throw toSkillsError(result.error);
@@ -128,10 +121,11 @@ export class RemoteSkills {
     switch (message.kind) {
       case "skills":
         this.#problems = message.problems;
+        this.#numbered = message.numbered;
         if (message.change !== undefined) this.#notifyOfChange(message.change);
         break;
       case "print":
-        this.#callBack(message.call, () => this.#onPrint.get(message.call)?.(message.text));
+        this.#print(message.call, message.text);
         break;
       case "ask":
         void this.#askPerson(message.question, message.asked);
@@ -139,14 +133,6 @@ export class RemoteSkills {
       case "withdrawn":
         this.#questions.get(message.question)?.abort();
         break;
-      case "see": {
-        const { call } = message;
-        for (const number of message.gone) this.#seen.delete(number);
-        for (const [number, skill] of message.skills) this.#seen.set(number, skill);
-        const numbers = this.#callBack(call, () => this.#hiddenNow()) ?? [...this.#seen.keys()];
-        this.#thread.post({ kind: "hidden", call, numbers });
-        break;
-      }
     }
   }
 
@@ -175,19 +161,14 @@ export class RemoteSkills {
     }
   }
 
-  /** Runs a callback of the caller's; an exception rejects the call that it belongs to. */
-  #callBack<Value>(call: number, ask: () => Value): Value | undefined {
+  /** An exception of the caller's callback rejects the call that it belongs to. */
+  #print(call: number, text: string): void {
     try {
-      return ask();
+      this.#onPrint.get(call)?.(text);
     } catch (error) {
       this.#thread.post({ kind: "abort", call });
       this.#thread.reject(call, error);
-      return undefined;
     }
-  }
-
-  #hiddenNow(): SkillNumber[] {
-    return [...this.#seen].filter(([, skill]) => this.#visible?.(skill) === false).map(([number]) => number);
   }
 }
 

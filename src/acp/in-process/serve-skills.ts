@@ -16,22 +16,20 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   const session = app.openSession({ cwd, additionalDirectories });
   const { catalog } = session;
   const running = new Map<number, AbortController>();
-  const shown = openShown();
-  const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
+  const numbers = new WeakMap<Skill, number>();
+  let lastNumber = 0;
   const questions = new Map<number, (reply: Reply) => void>();
   let lastQuestion = 0;
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
-  const ready = Promise.all([catalog.ready, app.load()]).then(() =>
-    post({ kind: "skills", problems: catalog.snapshot.problems }),
-  );
-  catalog.onChange(({ problems }, { added, changed, removed }) => {
+  const ready = Promise.all([catalog.ready, app.load()]).then(() => postSkills(catalog.snapshot));
+  catalog.onChange((snapshot, { added, changed, removed }) => {
     const change: SkillsChange = {
       added: added.map(({ skill }) => skill.name),
       changed: changed.map(({ after }) => after.skill.name),
       removed: removed.map(({ skill }) => skill.name),
     };
-    post({ kind: "skills", problems, change });
+    postSkills(snapshot, change);
   });
 
   function post(message: FromSkills | ThreadReply): void {
@@ -42,16 +40,16 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
     post({ kind: "answer", call, value });
   }
 
-  /** Asks the other end which skills are visible now. */
-  async function askVisible(call: number): Promise<(skill: Skill) => boolean> {
-    const answered = new Promise<readonly SkillNumber[]>((resolve) => asked.set(call, resolve));
-    post({ kind: "see", call, ...shown.update(catalog.snapshot) });
-    const hidden = new Set(await answered);
-    return (skill) => {
-      const number = shown.numberOf(skill);
-      // A skill that was added meanwhile was not asked about: the next call sees it.
-      return number !== undefined && !hidden.has(number);
-    };
+  function postSkills({ problems, skills }: Snapshot, change?: SkillsChange): void {
+    const versions = asksVisible ? skills.flatMap((offered) => offered.versions) : [];
+    const numbered = versions.map((skill) => [numberOf(skill), skill] as const);
+    post({ kind: "skills", problems, numbered, ...(change && { change }) });
+  }
+
+  function numberOf(skill: Skill): number {
+    const number = numbers.get(skill) ?? ++lastNumber;
+    numbers.set(skill, number);
+    return number;
   }
 
   /** Asks the person at the other end. */
@@ -72,10 +70,11 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
     }
   };
 
-  async function call({ call, name, args, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
+  async function call({ call, name, args, visible, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
     const controller = new AbortController();
     running.set(call, controller);
     const { sessionId, owner, project = cwd } = facts;
+    const seen = visible && new Set(visible);
     try {
       const place = project === cwd ? session : { catalog, directory: project, identity: undefined };
       const caller = createCaller(place, {
@@ -86,7 +85,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
           if (event.type === "printed") post({ kind: "print", call, text: event.text });
         },
         ...(hasPerson && { ask }),
-        ...(asksVisible && { visible: await askVisible(call) }),
+        ...(seen && { visible: (skill) => seen.has(numbers.get(skill) ?? 0) }),
       });
       answer(call, { value: await app.toolbox.call(name, args, caller, controller.signal) });
     } catch (error) {
@@ -107,10 +106,6 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
       case "abort":
         running.get(message.call)?.abort();
         break;
-      case "hidden":
-        asked.get(message.call)?.(message.numbers);
-        asked.delete(message.call);
-        break;
       case "answered":
         questions.get(message.question)?.(message.reply);
         break;
@@ -130,37 +125,6 @@ function toPlainError(error: unknown): PlainError {
   return { code, message, facts, cause: cause instanceof Error ? cause.message : undefined };
 }
 
-interface Shown {
-  /** What was added and removed since the last update. */
-  update(snapshot: Snapshot): {
-    readonly skills: readonly (readonly [SkillNumber, Skill])[];
-    readonly gone: readonly SkillNumber[];
-  };
-  numberOf(skill: Skill): SkillNumber | undefined;
-}
-
-/** Numbers the skills that were sent to the other end. */
-function openShown(): Shown {
-  let numbers = new Map<Skill, SkillNumber>();
-  let last = 0;
-  return {
-    update({ skills }) {
-      const now = new Map<Skill, SkillNumber>();
-      const added: (readonly [SkillNumber, Skill])[] = [];
-      for (const skill of skills.flatMap(({ versions }) => versions)) {
-        const known = numbers.get(skill);
-        const number = known ?? ++last;
-        now.set(skill, number);
-        if (known === undefined) added.push([number, skill]);
-      }
-      const gone = [...numbers].filter(([skill]) => !now.has(skill)).map(([, number]) => number);
-      numbers = now;
-      return { skills: added, gone };
-    },
-    numberOf: (skill) => numbers.get(skill),
-  };
-}
-
 /** The data with which a worker is started. */
 export interface SkillsData {
   readonly settings: SettingsData;
@@ -171,7 +135,7 @@ export interface Opening {
   /** Absolute. */
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
-  /** Whether the other end decides which skills are visible; it is asked at each call. */
+  /** Whether the other end decides which skills are visible; it says so with each call. */
   readonly asksVisible: boolean;
   /** There is a person who can be asked. */
   readonly hasPerson: boolean;
@@ -184,16 +148,18 @@ export interface CallFacts {
   readonly project: string | undefined;
 }
 
-/** Identifies a version of a skill that was sent to the caller. */
-export type SkillNumber = number;
-
 export type ToSkills =
   /** Answered when the skills have been read. */
   | { readonly kind: "open"; readonly call: number }
-  | ({ readonly kind: "call"; readonly call: number; readonly name: string; readonly args: unknown } & CallFacts)
+  | ({
+      readonly kind: "call";
+      readonly call: number;
+      readonly name: string;
+      readonly args: unknown;
+      /** The numbers of the skills that are visible; undefined for all. Skills that were not sent before are not. */
+      readonly visible: readonly number[] | undefined;
+    } & CallFacts)
   | { readonly kind: "abort"; readonly call: number }
-  /** Which of the skills sent so far are not visible now. */
-  | { readonly kind: "hidden"; readonly call: number; readonly numbers: readonly SkillNumber[] }
   | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
   | { readonly kind: "close" };
 
@@ -206,18 +172,16 @@ export interface SkillsChange {
 
 /** What the thread sends besides answers. */
 export type FromSkills =
-  /** When the skills have been read, and after every change. */
-  | { readonly kind: "skills"; readonly problems: readonly Problem[]; readonly change?: SkillsChange }
+  /** When the skills have been read, and after every change. `numbered`: every version, if the other end decides which are visible. */
+  | {
+      readonly kind: "skills";
+      readonly problems: readonly Problem[];
+      readonly numbered: readonly (readonly [number, Skill])[];
+      readonly change?: SkillsChange;
+    }
   | { readonly kind: "print"; readonly call: number; readonly text: string }
   | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
-  | { readonly kind: "withdrawn"; readonly question: number }
-  /** Skills that were not sent before, and removed ones; asks which of all are hidden. */
-  | {
-      readonly kind: "see";
-      readonly call: number;
-      readonly skills: readonly (readonly [SkillNumber, Skill])[];
-      readonly gone: readonly SkillNumber[];
-    };
+  | { readonly kind: "withdrawn"; readonly question: number };
 
 /** The answer to a call. */
 export type CallResult = { readonly value: unknown } | { readonly error: PlainError };

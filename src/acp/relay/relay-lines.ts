@@ -179,6 +179,14 @@ export function relayBlocks(
   };
 }
 
+/** Writes lines; `written` is called when a line was written, or never will be. */
+export function lineWriter(output: Writable): (line: Uint8Array, written: () => void) => void {
+  return (line, written) => {
+    if (output.destroyed) written();
+    else output.write(line, () => written());
+  };
+}
+
 /** Waits until all written data has been flushed, or the output is closed. */
 export async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;

@@ -53,11 +53,11 @@ export function servePort(port: MessagePort, settings: Settings): void {
       },
       request(id, line) {
         const bytes = new Uint8Array(line);
-        post({ kind: "request", connection, id, bytes }, [bytes.buffer]);
+        post({ kind: "outlet", connection, method: "request", args: [id, bytes] }, [bytes.buffer]);
       },
-      withdraw: (id) => post({ kind: "withdraw", connection, id }),
-      answered: (id) => post({ kind: "answered", connection, id }),
-      index: (key, index) => post({ kind: "index", connection, key, index }),
+      withdraw: (id) => post({ kind: "outlet", connection, method: "withdraw", args: [id] }),
+      answered: (id) => post({ kind: "outlet", connection, method: "answered", args: [id] }),
+      index: (key, index) => post({ kind: "outlet", connection, method: "index", args: [key, index] }),
       // The other end notices when this one ends.
       ended: () => undefined,
       log,

@@ -8,11 +8,12 @@ import type { Ask } from "../../runtime/question.ts";
 import type { Trust } from "../../runtime/trust.ts";
 import type { EditorQuestions } from "./ask/editor-questions.ts";
 import { isInvocable } from "./announce/command-list.ts";
-import { availableCommandsUpdate, sessionUpdate } from "../../wire/methods.ts";
+import { availableCommandsUpdate } from "../../wire/methods.ts";
 import { reportFault } from "../messages/amend.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
 import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../negotiation/agents.ts";
+import { nameOfForm } from "../negotiation.ts";
 import { Session, type SessionContext } from "./session/session.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 import { ClaimedCalls, type SessionTools, equipSession } from "./tools/session-tools.ts";
@@ -129,10 +130,7 @@ export class ServedSession {
       editor: negotiation.editor,
       directory: this.#skills.directory,
       openedAt: now(),
-      forms: [
-        ...(list === undefined ? [] : [list.method === sessionUpdate ? list.kind : list.method]),
-        ...(forms.commands ? [availableCommandsUpdate] : []),
-      ],
+      forms: [...(list === undefined ? [] : [nameOfForm(list)]), ...(forms.commands ? [availableCommandsUpdate] : [])],
       tools: false,
     };
     this.#record({});

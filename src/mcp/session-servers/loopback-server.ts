@@ -24,7 +24,7 @@ export interface LoopbackServer {
 }
 
 /** The MCP server of one caller, behind a path and a token. */
-type LoopbackSession = HttpMcp & Guarded;
+type LoopbackSession = HttpMcp & { readonly tokenDigest: Buffer };
 
 /** Far more than one agent opens; further connections are closed immediately, so that file descriptors are left for other work. */
 const mostConnections = 512;
@@ -123,14 +123,7 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
   };
 }
 
-/** A session, identified by a path and a token. */
-interface Guarded {
-  readonly tokenDigest: Buffer;
-}
-
-/** By digest of the path, so that the time of a lookup reveals nothing about other paths. */
-type GuardedPaths<Session extends Guarded> = ReadonlyMap<string, Session>;
-
+/** The key of a path is its digest, so that the time of a lookup reveals nothing about other paths. */
 function toPathKey(path: string): string {
   return toTokenDigest(path).toString("base64");
 }
@@ -139,11 +132,11 @@ function toPathKey(path: string): string {
  * The session that a request is for, or why it is refused. Host, and Origin if present, must be ours, against DNS rebinding. The path of a
  * closed session is refused like an unknown one.
  */
-function admitRequest<Session extends Guarded>(
+function admitRequest(
   request: IncomingMessage,
   port: number,
-  paths: GuardedPaths<Session>,
-): Session | HttpRefusal {
+  paths: ReadonlyMap<string, LoopbackSession>,
+): LoopbackSession | HttpRefusal {
   const { method, url, headers } = request;
   const refusal = checkHostAndOrigin(request, { hosts: [`127.0.0.1:${port}`, `localhost:${port}`] });
   if (refusal !== undefined) return refusal;

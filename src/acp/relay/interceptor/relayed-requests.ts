@@ -8,7 +8,6 @@ import { restoreTitles } from "./replays.ts";
 import type { ServiceConnection } from "../../skill-service.ts";
 import { type Negotiation, advertise, chooseForms, negotiate } from "../../negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
-import { PendingRequests } from "./requests.ts";
 import type { Agreed, Sessions } from "./sessions.ts";
 import { servedTools } from "../../../wire/tools.ts";
 
@@ -27,12 +26,14 @@ type Pending =
   | { readonly kind: "end"; readonly sessionId: string }
   | { readonly kind: "list" };
 
+/** Beyond that, the oldest request is dropped. */
 const pendingLimit = 256;
 
 /** The editor's requests whose responses matter to us: they begin the connection, and open, list and end sessions. */
 export class RelayedRequests {
   readonly #options: RelayedRequestsOptions;
-  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => this.#release(request));
+  /** Oldest first; a string and a number are different ids. */
+  readonly #pending: { readonly id: string | number; readonly request: Pending }[] = [];
   /** Resolves when `initialize` was answered, or will not be. */
   readonly #answered = createDeferred();
   #isInitializing = false;
@@ -43,7 +44,7 @@ export class RelayedRequests {
   }
 
   get isEmpty(): boolean {
-    return this.#pending.isEmpty;
+    return this.#pending.length === 0;
   }
 
   /** The result of `initialize`; undefined until it was answered. */
@@ -63,7 +64,7 @@ export class RelayedRequests {
     switch (method) {
       case methods.initialize:
         this.#isInitializing = true;
-        this.#pending.add(id, { kind: "initialize", params });
+        this.#add(id, { kind: "initialize", params });
         return untouched;
       case methods.sessionNew:
       case methods.sessionFork:
@@ -72,11 +73,11 @@ export class RelayedRequests {
       case methods.sessionResume:
         return this.#sessionAsked(id, sessionId, params);
       case methods.sessionList:
-        this.#pending.add(id, { kind: "list" });
+        this.#add(id, { kind: "list" });
         return untouched;
       case methods.sessionClose:
       case methods.sessionDelete:
-        if (sessionId !== undefined) this.#pending.add(id, { kind: "end", sessionId });
+        if (sessionId !== undefined) this.#add(id, { kind: "end", sessionId });
         return untouched;
       default:
         return untouched;
@@ -85,7 +86,9 @@ export class RelayedRequests {
 
   /** The agent responded; undefined for the response to another request. */
   answered({ id, failed, result }: Extract<MessageKind, { kind: "response" }>, message: unknown): Verdict | undefined {
-    const request = this.#pending.take(id);
+    // The oldest with this id: an editor may reuse an id.
+    const index = this.#pending.findIndex((entry) => entry.id === id);
+    const request = index === -1 ? undefined : this.#pending.splice(index, 1)[0]?.request;
     if (request === undefined) return undefined;
     if (!failed) return this.#process(request, message, result);
     this.#release(request);
@@ -99,13 +102,19 @@ export class RelayedRequests {
 
   close(): void {
     this.#answered.resolve();
-    this.#pending.dropAll();
+    for (const { request } of this.#pending.splice(0)) this.#release(request);
+  }
+
+  #add(id: string | number, request: Pending): void {
+    this.#pending.push({ id, request });
+    const oldest = this.#pending.length > pendingLimit ? this.#pending.shift() : undefined;
+    if (oldest !== undefined) this.#release(oldest.request);
   }
 
   #sessionAsked(id: string | number, sessionId: string | undefined, params: JsonRecord): Verdict | Promise<Verdict> {
     const { sessions, settings } = this.#options;
     const session = sessions.open(params, sessionId);
-    this.#pending.add(id, session);
+    this.#add(id, session);
     return settings.tools === "none" ? untouched : session.equip(params).then(toVerdict);
   }
 

@@ -4,39 +4,6 @@ import type { ServiceConnection } from "../../skill-service.ts";
 
 type Id = string | number;
 
-/** Requests that wait for a response, by id; a string and a number are different ids. */
-export class PendingRequests<Request> {
-  readonly #limit: number;
-  readonly #dropped: (request: Request) => void;
-  #waiting: { readonly id: Id; readonly request: Request }[] = [];
-
-  /** Holds at most `limit` requests: beyond that, the oldest is dropped. */
-  constructor(limit: number, dropped: (request: Request) => void) {
-    this.#limit = limit;
-    this.#dropped = dropped;
-  }
-
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0;
-  }
-
-  add(id: Id, request: Request): void {
-    this.#waiting.push({ id, request });
-    const oldest = this.#waiting.length > this.#limit ? this.#waiting.shift() : undefined;
-    if (oldest !== undefined) this.#dropped(oldest.request);
-  }
-
-  /** Takes the oldest request with this id: an editor may reuse an id. */
-  take(id: Id): Request | undefined {
-    const index = this.#waiting.findIndex((entry) => entry.id === id);
-    return index === -1 ? undefined : this.#waiting.splice(index, 1)[0]?.request;
-  }
-
-  dropAll(): void {
-    for (const { request } of this.#waiting.splice(0)) this.#dropped(request);
-  }
-}
-
 /** The error for requests that were running when the thread of the service ended. */
 const serviceEnded = {
   code: -32000,

@@ -5,16 +5,8 @@ import { isSameOnWire } from "../../../wire/command-facts.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest } from "../../skill-service.ts";
 import { clientDeclaresSkills } from "../../negotiation.ts";
-import {
-  commandsNotification,
-  countProblems,
-  noticeMessage,
-  type Notification,
-  type ProblemCounts,
-  problemsMessage,
-  skillsDelta,
-  skillsMessage,
-} from "../../emission.ts";
+import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../emission.ts";
+import { notice, problemsNotification, sessionUpdate } from "../../../wire/methods.ts";
 
 /** After a list of more bytes the next one waits for a while, because each change of one skill sends the whole list again. */
 const largeList = 100_000;
@@ -38,7 +30,7 @@ export class EditorUpdates {
   #skills: readonly AvailableSkill[] | undefined;
   /** Compared separately: commands say more than skills do, such as the input hint. */
   #commands: readonly JsonRecord[] = [];
-  #problems: ProblemCounts = { errors: 0, warnings: 0 };
+  #problems = { errors: 0, warnings: 0 };
   /** How many messages the editor has not read; until it has, nothing more is sent. */
   #unread = 0;
   #isResting = false;
@@ -110,17 +102,22 @@ export class EditorUpdates {
     this.#commands = [];
   }
 
+  /** For editors that opted in. */
   problems(problems: readonly Problem[]): void {
-    if (!this.#session.forms.problems) return;
-    const counts = countProblems(problems);
-    if (counts.errors === this.#problems.errors && counts.warnings === this.#problems.warnings) return;
-    this.#problems = counts;
-    this.#post(problemsMessage(this.#session.sessionId, counts));
+    const { sessionId, forms } = this.#session;
+    if (!forms.problems) return;
+    const errors = problems.filter(({ severity }) => severity === "error").length;
+    const warnings = problems.filter(({ severity }) => severity === "warning").length;
+    if (errors === this.#problems.errors && warnings === this.#problems.warnings) return;
+    this.#problems = { errors, warnings };
+    this.#post({ jsonrpc: "2.0", method: problemsNotification, params: { sessionId, errors, warnings } });
   }
 
   /** Sent each time, to editors that show notices. */
   notice(title: string, description: string): void {
-    if (this.#session.negotiation.notices) this.#post(noticeMessage(this.#session.sessionId, title, description));
+    const { sessionId, negotiation } = this.#session;
+    const update = { sessionUpdate: notice, severity: "warning", title, description };
+    if (negotiation.notices) this.#post({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
   #post(message: Notification): void {

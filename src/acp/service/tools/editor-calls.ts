@@ -1,5 +1,5 @@
 import type { Log } from "../../../base/log.ts";
-import { invalidInput } from "../../../base/failures/invalid-input.ts";
+import { invalidInput, shown } from "../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { unlessAborted } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -155,11 +155,11 @@ export class EditorCalls {
 function toToolName(method: string): string {
   const name = method.slice(toolMethodPrefix.length);
   if (servedTools.has(name)) return name;
-  const available = nearest(name, [...servedTools.keys(), listProblems], asAvailable).map(
-    (near) => `${toolMethodPrefix}${near}`,
-  );
+  const available = nearest(name, [...servedTools.keys(), listProblems], asAvailable);
   const message = `Unknown method ${JSON.stringify(method.slice(0, 128))}.`;
-  throw new SkillsError("METHOD_NOT_FOUND", message, { facts: { available } });
+  throw new SkillsError("METHOD_NOT_FOUND", message, {
+    facts: { available: available.map((near) => `${toolMethodPrefix}${near}`) },
+  });
 }
 
 function tooManyCalls(): SkillsError {
@@ -167,18 +167,10 @@ function tooManyCalls(): SkillsError {
   return new SkillsError("RUNTIME_BUSY", message, { facts: { hint: "Read the responses, then retry." } });
 }
 
-const longestShown = 80;
-
 function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]): SkillsError {
-  const actual =
-    typeof sessionId === "string"
-      ? sessionId.slice(0, longestShown)
-      : sessionId === undefined
-        ? null
-        : typeof sessionId;
   const expected = ids.length === 0 ? "none, because no session is open" : "the id of an open session";
-  const available = nearest(actual ?? "", ids, asAvailable);
-  return invalidInput(tool, [{ field: "/sessionId", expected, actual }], { available });
+  const available = nearest(typeof sessionId === "string" ? sessionId.slice(0, 80) : "", ids, asAvailable);
+  return invalidInput(tool, [{ field: "/sessionId", expected, actual: shown(sessionId) }], { available });
 }
 
 /** The answer to `_acp-skills/list_problems`. */
@@ -214,8 +206,5 @@ function isWhole(value: unknown, least: number): value is number {
 }
 
 function invalid(name: string, expected: string, value: unknown): SkillsError {
-  const actual = typeof value === "number" && Number.isFinite(value) ? value : typeof value;
-  return new SkillsError("VALIDATION_ERROR", `Invalid parameters of list_problems. ${name}: expected ${expected}.`, {
-    facts: { violations: [{ field: `/${name}`, expected, actual }] },
-  });
+  return invalidInput(listProblems, [{ field: `/${name}`, expected, actual: shown(value) }]);
 }

@@ -27,7 +27,6 @@ interface EquipOptions {
   readonly calls: Pick<ClaimedCalls, "claim">;
   /** Called when the agent lists the tools. */
   readonly toolsListed: () => void;
-  /** Called when the model has called a tool, successfully. */
   /** How the person at the editor is asked. */
   readonly askIn: AgentToolSession["askIn"];
   readonly clock: Clock;
@@ -76,10 +75,8 @@ export async function equipSession(
 async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promise<SessionServer> {
   const server = await withinTime(opening, clock, openingTime);
   if (server !== undefined) return server;
-  opening.then(
-    (late) => late.close(),
-    () => undefined, // Abandoned.
-  );
+  // Abandoned.
+  opening.then((late) => late.close()).catch(() => undefined);
   throw new Error(`it was not ready within ${openingTime} ms`);
 }
 

@@ -151,7 +151,7 @@ test("requires the id of an open session if there are several", async () => {
   const refusals = answers()
     .slice(0, 3)
     .map(({ error }) => error);
-  expect(refusals).toMatchObject([refused(null), refused("u"), refused("number")]);
+  expect(refusals).toMatchObject([refused(null), refused("u"), refused(7)]);
   expect(answers()[3]).toMatchObject({ id: 4, result: {} });
   expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["t"]);
 });
