@@ -141,15 +141,13 @@ function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): (
   };
 }
 
-/** Notices that nobody uses the page any more. */
-interface Idle {
-  /** Something was asked, or a page went. */
-  readonly touch: () => void;
-  readonly stop: () => void;
-}
-
-/** Calls `ended` once, when for `ms` nothing was asked and `isUsed` says that no page is connected. */
-function watchIdle(clock: Clock, ms: number, isUsed: () => boolean, ended: () => void): Idle {
+/** Calls `ended` once, when for `ms` nothing was asked (`touch`) and `isUsed` says that no page is connected. */
+function watchIdle(
+  clock: Clock,
+  ms: number,
+  isUsed: () => boolean,
+  ended: () => void,
+): Record<"touch" | "stop", () => void> {
   let lastUse = clock.now();
   let cancel = (): void => undefined;
   function check(): void {

@@ -36,7 +36,7 @@ export function readBody(request: IncomingMessage, maxBytes: number = maxBodyByt
 }
 
 /** Whether a `Content-Type` is `application/json`, with or without parameters. */
-export function isJsonContentType(contentType: string | undefined): boolean {
+function isJsonContentType(contentType: string | undefined): boolean {
   if (contentType === "application/json") return true;
   return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
 }
