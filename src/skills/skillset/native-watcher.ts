@@ -56,15 +56,7 @@ export function openNativeWatcher(
   { watchDirectory = watch, openFallback = openPollingWatcher }: NativeWatcherOptions = {},
 ): SkillWatcher {
   const wanted = new Map<string, Wanted>();
-  const open: OpenHandle = (directory, listener) => {
-    try {
-      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => listener(name));
-      handle.on("error", () => listener(null));
-      return handle;
-    } catch (error) {
-      return ["ENOSPC", "EMFILE", "ENFILE"].includes(systemCode(error)) ? "used-up" : undefined;
-    }
-  };
+  const open = handlesOf(watchDirectory);
   const guards = openPathGuards(open, verify);
   let fallback: SkillWatcher | undefined;
   let isClosed = false;
@@ -180,5 +172,17 @@ export function openNativeWatcher(
       guards.close();
       await fallback?.close();
     },
+  };
+}
+
+function handlesOf(watchDirectory: WatchDirectory): OpenHandle {
+  return (directory, listener) => {
+    try {
+      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => listener(name));
+      handle.on("error", () => listener(null));
+      return handle;
+    } catch (error) {
+      return ["ENOSPC", "EMFILE", "ENFILE"].includes(systemCode(error)) ? "used-up" : undefined;
+    }
   };
 }
