@@ -1,7 +1,7 @@
 import { type ChildProcess, type ExecFileOptions, type SpawnOptions, execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { systemCode } from "../failures/system-error.ts";
-import { SkillsError } from "../errors.ts";
+import { SkillsError, isSkillsError } from "../errors.ts";
 
 /**
  * Spawns a program synchronously, and listens for `error` first, because an unhandled one ends this process. Rejects with RUNTIME_BUSY
@@ -30,6 +30,20 @@ export async function runProgram(
     return stdout;
   } catch (error) {
     throw toSpawnError(file, error);
+  }
+}
+
+/** What a program prints; undefined if it fails. Throws only if this machine cannot start more processes. */
+export async function askProgram(
+  file: string,
+  args: readonly string[],
+  options: ExecFileOptions = {},
+): Promise<string | undefined> {
+  try {
+    return await runProgram(file, args, options);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    return undefined;
   }
 }
 

@@ -4,9 +4,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isWithin, packageUrl } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
-import { runProgram } from "../../base/processes/spawn-process.ts";
+import { askProgram } from "../../base/processes/spawn-process.ts";
 import { shellWord } from "../../base/text/quoted.ts";
-import { isSkillsError } from "../../base/errors.ts";
 
 /** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
 export function findCommand(name: string, first: readonly string[] = []): string | undefined {
@@ -44,15 +43,10 @@ export async function findPython(wanted?: string): Promise<Python | { readonly r
 }
 
 async function ask(command: string): Promise<Python | { readonly reason: string }> {
-  let answer: string;
-  try {
-    // Without the user's site-packages and environment, as it will run in the sandbox.
-    const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs };
-    answer = await runProgram(command, ["-I", "-S", "-c", question], options);
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    return { reason: `${command} does not run, or its standard library is missing.` };
-  }
+  // Without the user's site-packages and environment, as it will run in the sandbox.
+  const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs };
+  const answer = await askProgram(command, ["-I", "-S", "-c", question], options);
+  if (answer === undefined) return { reason: `${command} does not run, or its standard library is missing.` };
   return readInterpreterReport(command, answer);
 }
 

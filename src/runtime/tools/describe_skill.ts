@@ -110,7 +110,7 @@ function filesOf(
 
 /** A skill's manifest as new JSON: from `skill.toml`, or composed from the frontmatter. */
 function toManifest(skill: Skill): Record<string, unknown> {
-  const { manifest, name, version, description, kind, namespace, tags, license, compatibility } = skill;
+  const { manifest, name, version, description, kind, namespace, tags, license, compatibility, allowedTools } = skill;
   if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
   const { network, secrets, project, isolation } = permissionsOf(skill);
   // What `metadata` requests.
@@ -120,18 +120,9 @@ function toManifest(skill: Skill): Record<string, unknown> {
     ...(project !== "none" && { project }),
     ...(isolation !== undefined && { isolation }),
   };
-  return toJsonObject({
-    name,
-    version,
-    description,
-    kind,
-    namespace,
-    tags,
-    license,
-    compatibility,
-    allowed_tools: skill.allowedTools,
-    ...(Object.keys(permissions).length > 0 && { permissions }),
-  });
+  const stated = { name, version, description, kind, namespace, tags, license, compatibility };
+  const requested = Object.keys(permissions).length > 0 && { permissions };
+  return toJsonObject({ ...stated, allowed_tools: allowedTools, ...requested });
 }
 
 /** As in the catalog's reader: few aliases and little depth, so that the expanded document stays small. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setImmediate } from "node:timers";
 import { createHash, randomUUID } from "node:crypto";
-import { runProgram } from "../../../base/processes/spawn-process.ts";
-import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import { askProgram } from "../../../base/processes/spawn-process.ts";
+import { SkillsError } from "../../../base/errors.ts";
 import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import { chooseUser, removeTree } from "../directory/private-directory.ts";
@@ -141,12 +141,9 @@ async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
 }
 
 async function versionOf(deno: string): Promise<string> {
-  try {
-    return (await runProgram(deno, ["--version"], { env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" } })).trim();
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`, { cause: error });
-  }
+  const version = await askProgram(deno, ["--version"], { env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" } });
+  if (version === undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`);
+  return version.trim();
 }
 
 /** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */

@@ -1,7 +1,6 @@
 import { devNull } from "node:os";
 import path from "node:path";
-import { isSkillsError } from "../../../base/errors.ts";
-import { runProgram } from "../../../base/processes/spawn-process.ts";
+import { askProgram } from "../../../base/processes/spawn-process.ts";
 import { findCommand } from "../find.ts";
 import { ownFiles } from "../directory/own-files.ts";
 
@@ -37,12 +36,14 @@ export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName
   return python === undefined ? undefined : toPipCommand(python, plan);
 }
 
+const patience = { timeout: 120_000 };
+
 /** Earlier versions let a wheel write files anywhere (GHSA-4gg8-gxpx-9rph). */
 const oldestUv = [0, 11, 15];
 
 async function findUv({ signal }: InstallPlan): Promise<string | undefined> {
   const uv = findCommand("uv");
-  const output = uv === undefined ? "" : ((await ask(uv, ["--version"], signal)) ?? "");
+  const output = uv === undefined ? "" : ((await askProgram(uv, ["--version"], { ...patience, signal })) ?? "");
   const version = /^uv (\d+)\.(\d+)\.(\d+)/.exec(output)?.slice(1).map(Number) ?? [];
   const differs = oldestUv.findIndex((part, at) => version[at] !== part);
   return differs < 0 || (version[differs] ?? -1) > (oldestUv[differs] ?? 0) ? uv : undefined;
@@ -95,24 +96,13 @@ function toPipCommand(python: string, { requirementsFile, target, scratch, wheel
 
 /** An interpreter of the same build with pip: the interpreter itself, or that of a temporary venv. */
 async function findPip({ python, scratch, signal }: InstallPlan): Promise<string | undefined> {
-  if ((await ask(python, ["-I", "-c", "import pip"], signal)) !== undefined) return python;
+  if ((await askProgram(python, ["-I", "-c", "import pip"], { ...patience, signal })) !== undefined) return python;
   const environment = path.join(scratch, "environment");
-  if ((await ask(python, ["-I", "-m", "venv", environment], signal)) === undefined) return undefined;
+  if ((await askProgram(python, ["-I", "-m", "venv", environment], { ...patience, signal })) === undefined)
+    return undefined;
   return process.platform === "win32"
     ? path.join(environment, "Scripts", "python.exe")
     : path.join(environment, "bin", "python");
-}
-
-const patienceMs = 120_000;
-
-/** The output of a command; undefined if it fails. */
-async function ask(file: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return await runProgram(file, args, { timeout: patienceMs, signal });
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    return undefined;
-  }
 }
 
 /** Runs an installer until it ends or is aborted. */

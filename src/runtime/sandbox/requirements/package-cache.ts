@@ -5,7 +5,7 @@ import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { makeOwnDirectories, ownershipFault } from "../../../base/paths/directories.ts";
 import { pidExists } from "../../../base/processes/live-process.ts";
-import { runProgram } from "../../../base/processes/spawn-process.ts";
+import { askProgram } from "../../../base/processes/spawn-process.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { removeTree } from "../directory/private-directory.ts";
 
@@ -121,17 +121,13 @@ const patienceMs = 10_000;
 
 /** Queries an interpreter. Throws SANDBOX_UNAVAILABLE if it does not run. */
 export async function readPythonBuild(python: string): Promise<PythonBuild> {
-  try {
-    const stdout = await runProgram(python, ["-I", "-S", "-c", question], { timeout: patienceMs });
-    const [version = "", abi = "", platform = ""] = JSON.parse(stdout) as string[];
-    return { version, abi, platform };
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    throw new SkillsError("SANDBOX_UNAVAILABLE", `The Python interpreter ${JSON.stringify(python)} does not run.`, {
-      cause: error,
-      facts: { python },
-    });
+  const stdout = await askProgram(python, ["-I", "-S", "-c", question], { timeout: patienceMs });
+  if (stdout === undefined) {
+    const message = `The Python interpreter ${JSON.stringify(python)} does not run.`;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", message, { facts: { python } });
   }
+  const [version = "", abi = "", platform = ""] = JSON.parse(stdout) as string[];
+  return { version, abi, platform };
 }
 
 const stagingPrefix = ".staging-";

@@ -109,12 +109,8 @@ async function exceeded(
 }
 
 async function residentBytes(pid: number): Promise<number> {
-  try {
-    const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
-    return Number(stdout.trim()) * 1024;
-  } catch {
-    return 0; // It has exited.
-  }
+  const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} }).catch(() => ""); // It has exited.
+  return Number(stdout.trim()) * 1024;
 }
 
 /** Infinite for more than a maximum number of entries. */

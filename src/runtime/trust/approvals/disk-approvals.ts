@@ -18,7 +18,7 @@ import {
 } from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
 import { syncDirectory } from "../../../base/paths/replace-file.ts";
-import { type Approvals, changeApprovals, nothingApproved } from "./scope-approvals.ts";
+import { type Approvals, changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";
 
 export interface DiskApprovalOptions {
   /** Reports each file that is not used, once. */
@@ -175,6 +175,5 @@ class DiskApprovals implements ApprovalStore {
 
 function tooMuch(file: string): SkillsError {
   const message = `The approvals in ${file} would exceed ${maxApprovalFileBytes / 1024 / 1024} MiB.`;
-  const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
-  return new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint } });
+  return new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint: howToRemove } });
 }

@@ -89,6 +89,9 @@ export function parseApprovals(value: unknown): Approvals {
   return freeze(approvalsSchema.parse(value));
 }
 
+export const howToRemove =
+  "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
+
 /** The approvals of a scope after a change. Throws QUOTA_EXCEEDED where they become too many. */
 export function changeApprovals(
   scope: ApprovalScope,
@@ -104,8 +107,7 @@ export function changeApprovals(
     if (length <= limit) continue;
     const place = scope === "everywhere" ? "for everywhere" : `for the project ${scope.project}`;
     const message = `The ${kind} ${place} would be ${length.toLocaleString("en")}; the limit is ${limit.toLocaleString("en")}.`;
-    const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
-    throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, hint } });
+    throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, hint: howToRemove } });
   }
   const { format, repository, trusted, grants, blocks } = changed;
   const project =
