@@ -59,7 +59,9 @@ export async function openSandbox(
   let sandbox: Sandbox | undefined;
   for (const tier of wanted) {
     if (sandbox !== undefined && !everyTier) break;
-    const found = await openOne(tier, options);
+    const found = await openOne(tier, options).catch((error: unknown) => {
+      return { reason: error instanceof Error ? error.message : String(error), fix: [] };
+    });
     if ("run" in found) {
       tiers.push({ tier, usable: true, lacks: Object.keys(found.lacks) });
       if (sandbox === undefined) sandbox = found;
@@ -81,14 +83,5 @@ export async function openSandbox(
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
   if (open === undefined) return { reason: `Unknown sandbox tier: ${tier}.`, fix: [] };
-  try {
-    return await open({
-      pool: { size: 2, idleMs: 60_000 },
-      clock: systemClock,
-      log: silentLog,
-      ...options,
-    });
-  } catch (error) {
-    return { reason: error instanceof Error ? error.message : String(error), fix: [] };
-  }
+  return await open({ pool: { size: 2, idleMs: 60_000 }, clock: systemClock, log: silentLog, ...options });
 }

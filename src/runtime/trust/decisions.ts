@@ -105,15 +105,12 @@ export class Decisions {
 
   /** Whether it could be stored; what cannot be stored counts for the session only. */
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, notify?: () => void): Promise<boolean> {
-    const { log } = this.#options;
     try {
       await this.store(scope, change, notify);
       return true;
     } catch (error) {
-      log(
-        "warning",
-        `An answer was not stored, and counts for this session only: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      const why = error instanceof Error ? error.message : String(error);
+      this.#options.log("warning", `An answer was not stored, and counts for this session only: ${why}`);
       return false;
     }
   }

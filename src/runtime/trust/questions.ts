@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
 import { unlessAborted } from "../../base/promises.ts";
 import type { Asker, Authorization, TrustEvent } from "../trust.ts";
 import { type Question, type Reply, answerWords } from "../question.ts";
-import { type Decisions, onlyOnce } from "./decisions.ts";
+import { onlyOnce } from "./decisions.ts";
+import type { TrustContext } from "./run-approval.ts";
 
 /** Receives what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;
@@ -20,12 +20,7 @@ export interface ApprovalRequest extends Pick<TrustEvent, "about" | "subject"> {
   answer(reply: Reply, notify: OutcomeListener): Promise<Authorization>;
 }
 
-interface QuestionsOptions {
-  /** Must not throw. */
-  readonly record: (event: TrustEvent) => void;
-  readonly decisions: Decisions;
-  readonly clock: Clock;
-}
+type QuestionsOptions = Pick<TrustContext, "record" | "decisions" | "clock">;
 
 /** How often an open question is compared with what was decided elsewhere: in another window, or on the command line. */
 const checkInterval = 1_000;

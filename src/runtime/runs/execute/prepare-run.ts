@@ -208,17 +208,15 @@ export function mountedProjectOf(
   { refuseProject }: Pick<RunEnvironment, "refuseProject">,
 ): SandboxProject | undefined {
   if (skill === undefined || needs.project === "none") return undefined;
+  const { name } = skill;
   if (directory === undefined)
     throw denied(
-      `The skill ${skill.name} needs a project, and this call has none.`,
+      `The skill ${name} needs a project, and this call has none.`,
       "Call it in a session with a directory.",
     );
   const refusal = refuseProject(directory);
-  if (refusal !== undefined)
-    throw denied(
-      refusal,
-      "The user can open the session in a subdirectory, or set ACP_SKILLS_HOME to another directory.",
-    );
+  const other = "The user can open the session in a subdirectory, or set ACP_SKILLS_HOME to another directory.";
+  if (refusal !== undefined) throw denied(refusal, other);
   const root = realPathOf(directory);
   const identity = directoryIdentityOf(root);
   if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw directoryReplaced(directory);
@@ -229,7 +227,7 @@ export function mountedProjectOf(
   const around = places.find((place) => isWithin(root, place));
   if (around !== undefined)
     throw denied(
-      `The skill ${skill.name} may write to the project, and the project is inside ${around}, which holds the user's own skills.`,
+      `The skill ${name} may write to the project, and the project is inside ${around}, which holds the user's own skills.`,
       "The user can open the session in another directory, or name directories inside of it with --skills.",
     );
   const inside = (place: string): string[] =>

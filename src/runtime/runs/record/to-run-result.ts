@@ -108,10 +108,9 @@ function filesIn({ files }: RunRecord): string {
 
 /** Short, without control sequences. */
 function toSummary(text: string): string {
-  const characters = Array.from(toPlainText(text).trim());
-  return characters.length > longestSummary
-    ? `${characters.slice(0, longestSummary - 1).join("")}…`
-    : characters.join("");
+  const plain = toPlainText(text).trim();
+  const characters = Array.from(plain);
+  return characters.length > longestSummary ? `${characters.slice(0, longestSummary - 1).join("")}…` : plain;
 }
 
 /** A small value as it is; a larger one as a reference to its blob. */
