@@ -143,10 +143,8 @@ async function readOutsideSkills(file: string): Promise<string> {
     const real = await realpath(file);
     const skill = findSkillAround(real);
     if (skill !== undefined) {
-      throw unreadable(
-        file,
-        `it lies inside the skill ${skill}; keep it outside of every directory that holds a SKILL.md`,
-      );
+      const remedy = "keep it outside of every directory that holds a SKILL.md";
+      throw unreadable(file, `it lies inside the skill ${skill}; ${remedy}`);
     }
     return await readSmallFile(real);
   } catch (error) {

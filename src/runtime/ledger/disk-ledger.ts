@@ -153,10 +153,8 @@ function numberIn(name: string, log: Log): number | undefined {
   const text = process.env[name] ?? "";
   if (text === "") return undefined;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  log(
-    "warning",
-    `$${name} needs a whole number from 1 to 99999, not ${JSON.stringify(text.slice(0, 64))}; the default counts.`,
-  );
+  const shown = JSON.stringify(text.slice(0, 64));
+  log("warning", `$${name} needs a whole number from 1 to 99999, not ${shown}; the default counts.`);
   return undefined;
 }
 

@@ -256,11 +256,8 @@ class DiskRunStore implements RunStore {
     } catch (error) {
       // Removed meanwhile by another process.
       if (systemCode(error) === "ENOENT") return undefined;
-      const why = error instanceof Error ? error.message : String(error);
-      this.#options.log(
-        "warning",
-        `The run record ${file} was skipped: it is damaged or cannot be read (${why.slice(0, 200)}).`,
-      );
+      const why = (error instanceof Error ? error.message : String(error)).slice(0, 200);
+      this.#options.log("warning", `The run record ${file} was skipped: it is damaged or cannot be read (${why}).`);
     }
     return undefined;
   }

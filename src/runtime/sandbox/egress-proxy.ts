@@ -229,17 +229,12 @@ export function parseNetworkRule(entry: string): NetworkRule | undefined {
 
 /** Throws INVALID_OPTIONS with all invalid entries: a run must not start with fewer than it was granted. */
 export function parseNetworkRules(entries: readonly string[]): NetworkRule[] {
-  const rules = entries.map((entry) => ({ entry, rule: parseNetworkRule(entry) }));
-  const faulty = rules.filter(({ rule }) => rule === undefined).map(({ entry }) => entry);
-  if (faulty.length > 0) {
-    const shown = faulty.map((entry) => JSON.stringify(entry)).join(", ");
-    throw new SkillsError(
-      "INVALID_OPTIONS",
-      `Not an entry of permissions.network: ${shown}. Write https://host, https://*.host or http://127.0.0.1:8080.`,
-      { facts: { entries: faulty } },
-    );
-  }
-  return rules.flatMap(({ rule }) => rule ?? []);
+  const rules = entries.flatMap((entry) => parseNetworkRule(entry) ?? []);
+  if (rules.length === entries.length) return rules;
+  const faulty = entries.filter((entry) => parseNetworkRule(entry) === undefined);
+  const shown = faulty.map((entry) => JSON.stringify(entry)).join(", ");
+  const message = `Not an entry of permissions.network: ${shown}. Write https://host, https://*.host or http://127.0.0.1:8080.`;
+  throw new SkillsError("INVALID_OPTIONS", message, { facts: { entries: faulty } });
 }
 
 export type Judgement = { readonly allowed: true } | { readonly allowed: false; readonly why: string };

@@ -34,11 +34,8 @@ const shortestValue = 4;
 export function maskSecrets(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): SecretMask {
   const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
   if (short.length > 0) {
-    throw new SkillsError(
-      "INVALID_OPTIONS",
-      `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`,
-      { facts: { names: short } },
-    );
+    const message = `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`;
+    throw new SkillsError("INVALID_OPTIONS", message, { facts: { names: short } });
   }
   const needles = prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms));
   const now = (): number => performance.now();

@@ -146,11 +146,8 @@ export async function readSecrets(
   if (missing.length === 0) return Object.fromEntries(secrets);
   const hint =
     "The user can set it in the environment, in the file given by --secrets-file, or in the system keychain.";
-  throw new SkillsError(
-    "SECRET_MISSING",
-    `The skill ${skill.name} needs ${listed(missing)}, which ${missing.length === 1 ? "is" : "are"} not configured.`,
-    { facts: { hint } },
-  );
+  const message = `The skill ${skill.name} needs ${listed(missing)}, which ${missing.length === 1 ? "is" : "are"} not configured.`;
+  throw new SkillsError("SECRET_MISSING", message, { facts: { hint } });
 }
 
 /** A skill's files as the sandbox copies them: each is hashed while it is read, and must be the file that was planned. */

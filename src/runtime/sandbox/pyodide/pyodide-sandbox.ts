@@ -86,10 +86,8 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
       });
       return await show(cached);
     } catch (error) {
-      log(
-        "warning",
-        `The Python standard library could not be precompiled; each start takes seconds: ${String(error)}`,
-      );
+      const message = "The Python standard library could not be precompiled; each start takes seconds";
+      log("warning", `${message}: ${String(error)}`);
       return undefined;
     }
   }
