@@ -53,43 +53,45 @@ export const command = defineCommand({
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
     const timeout = toMilliseconds(options.timeout);
-    const print = printReport(terminal, format, createOutputWriter("--report", options.report));
-    if (replay) return await checkFiles(positionals, profiles, print);
-    const record = createOutputWriter("--record", options.record);
-    if (client) {
-      return await checkClient({ timeout, record, profiles, print, hasReport: options.report !== undefined, terminal });
+    const output = createOutputWriter("--report", options.report);
+    const print = async (report: ConformanceReport): Promise<number> => {
+      if (output === undefined) await terminal.print(piecesOf(report, format));
+      else output([...piecesOf(report, format)].join(""));
+      return report.conformant === true ? 0 : 1;
+    };
+    if (replay) {
+      if (positionals.length === 0) throw usageError("missing FILE");
+      return await print(makeReport("both", positionals.flatMap(readTranscriptFile), profiles));
     }
+    const checking = { timeout, profiles, print, terminal, record: createOutputWriter("--record", options.record) };
+    if (client) return await checkClient(checking, output !== undefined);
     const directory = cwd === undefined ? undefined : existingDirectory("--cwd", cwd);
     const [agent, ...args] = rest ?? [];
     if (agent === undefined || agent === "")
       throw usageError("missing agent; write: acp-skills conformance -- AGENT [ARG…]");
     return await checkAgent(
-      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout, profiles },
-      terminal,
-      record,
-      print,
+      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout },
+      checking,
     );
   },
 });
 
-/** Absent: the usual ones. */
-type Profiles = readonly RuleOrigin[] | undefined;
-type Print = ReturnType<typeof printReport>;
-type Output = ReturnType<typeof createOutputWriter>;
+interface Checking {
+  readonly timeout: number;
+  /** Absent: the usual ones. */
+  readonly profiles: readonly RuleOrigin[] | undefined;
+  /** Returns the exit code. */
+  readonly print: (report: ConformanceReport) => Promise<number>;
+  readonly terminal: Terminal;
+  readonly record: ((text: string) => void) | undefined;
+}
 
 /** How long updates are waited for: a list of skills comes with the session, or not at all. */
 const patience = 5_000;
 
 async function checkAgent(
-  {
-    profiles,
-    ...options
-  }: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout"> & {
-    readonly profiles: Profiles;
-  },
-  terminal: Terminal,
-  record: Output,
-  print: Print,
+  options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout">,
+  { profiles, print, terminal, record }: Checking,
 ): Promise<number> {
   const [{ driveAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/drive-agent.ts"),
@@ -98,11 +100,9 @@ async function checkAgent(
   const { signal, stop } = onInterruption();
   try {
     const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
-    if (record !== undefined) record(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
-    const report = makeReport("agent", driven.connections, profiles);
-    await print(report);
-    if (signal.aborted) return 130;
-    return report.conformant === true ? 0 : 1;
+    record?.(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
+    const code = await print(makeReport("agent", driven.connections, profiles));
+    return signal.aborted ? 130 : code;
   } catch (error) {
     if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
     terminal.note(error.message);
@@ -110,19 +110,6 @@ async function checkAgent(
   } finally {
     stop();
   }
-}
-
-async function checkFiles(files: readonly string[], profiles: Profiles, print: Print): Promise<number> {
-  if (files.length === 0) throw usageError("missing FILE");
-  const connections = files.flatMap((file) =>
-    [...byConnection(readTranscriptFile(file))].map(([connection, entries]) => ({
-      name: connection === "" ? file : `${file}, ${connection}`,
-      entries,
-    })),
-  );
-  const report = makeReport("both", connections, profiles);
-  await print(report);
-  return report.conformant === true ? 0 : 1;
 }
 
 function toMilliseconds(seconds: string | undefined): number {
@@ -147,9 +134,12 @@ function createOutputWriter(option: string, file: string | undefined): ((text: s
   };
 }
 
-/** Throws INVALID_OPTIONS if there is no such transcript, or it is too large. */
-function readTranscriptFile(file: string): readonly TranscriptEntry[] {
-  return readTranscript(readText(file), file);
+/** The connections of a transcript. Throws INVALID_OPTIONS if there is none, or it is too large. */
+function readTranscriptFile(file: string): { readonly name: string; readonly entries: readonly TranscriptEntry[] }[] {
+  return Array.from(byConnection(readTranscript(readText(file), file)), ([connection, entries]) => ({
+    name: connection === "" ? file : `${file}, ${connection}`,
+    entries,
+  }));
 }
 
 function readText(file: string): string {
@@ -171,18 +161,6 @@ function readText(file: string): string {
 
 type Format = (typeof formats)[number];
 
-/** A function that writes a report to a file, or prints it on stdout. */
-function printReport(
-  terminal: Terminal,
-  format: Format,
-  output: ((text: string) => void) | undefined,
-): (report: ConformanceReport) => Promise<void> {
-  return async (report) => {
-    if (output === undefined) await terminal.print(piecesOf(report, format));
-    else output([...piecesOf(report, format)].join(""));
-  };
-}
-
 function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> {
   switch (format) {
     case "text":
@@ -201,25 +179,14 @@ export function* safeTextReport(report: ConformanceReport): Iterable<string> {
   for (const line of textReport(report)) yield `${safeText(line)}\n`;
 }
 
-interface CheckClientOptions {
-  readonly timeout: number;
-  readonly record: ((text: string) => void) | undefined;
-  readonly profiles: readonly RuleOrigin[] | undefined;
-  readonly print: (report: ConformanceReport) => Promise<void>;
-  /** Without a report file, the report is printed on stderr; stdout belongs to the protocol. */
-  readonly hasReport: boolean;
-  readonly terminal: Terminal;
-}
-
-/** Plays an agent on stdio until the client leaves. The report file is complete after each step: clients may kill their agents. */
-async function checkClient({
-  timeout,
-  record,
-  profiles,
-  print,
-  hasReport,
-  terminal,
-}: CheckClientOptions): Promise<number> {
+/**
+ * Plays an agent on stdio until the client leaves. The report file is complete after each step: clients may kill their agents. Without a
+ * report file, the report is printed on stderr; stdout belongs to the protocol.
+ */
+async function checkClient(
+  { timeout, record, profiles, print, terminal }: Checking,
+  hasReport: boolean,
+): Promise<number> {
   const [{ playAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/play-agent.ts"),
     import("../../conformance/normalise.ts"),

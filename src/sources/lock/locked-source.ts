@@ -18,37 +18,31 @@ export function lockedSource(
 ): Pick<LockEntry, "source" | "sourceType"> & Partial<LockEntry> {
   const { content } = skill;
   const sourceUrl = lockedUrl(source.url);
+  const { hostname, host } = new URL(source.url);
+  const at = {
+    ...(source.ref !== undefined && { ref: source.ref }),
+    ...(content.type === "git" ? { commit: content.commit } : commit !== undefined && { commit }),
+  };
   // A marketplace in a repository may list skills of other repositories: those are found through it only.
-  const isGit = source.kind === "git" && content.type === "git" && isSameRepository(content.repository, source.url);
-  const ref = source.ref === undefined ? {} : { ref: source.ref };
-  const at = content.type === "git" ? { commit: content.commit } : commit === undefined ? {} : { commit };
-  if (isGit) {
-    const skillPath =
-      content.directory === "" || content.directory === "." ? "SKILL.md" : `${content.directory}/SKILL.md`;
+  if (source.kind === "git" && content.type === "git" && isSameRepository(content.repository, source.url)) {
+    const skillPath = /^\.?$/.test(content.directory) ? "SKILL.md" : `${content.directory}/SKILL.md`;
     const github = /^https:\/\/github\.com\/([^/]+\/[^/]+?)(?:\.git)?\/?$/.exec(source.url)?.[1];
-    if (github !== undefined)
-      return {
-        source: github,
-        sourceType: "github",
-        ...(lockForm === "global" && { sourceUrl }),
-        ...ref,
-        skillPath,
-        ...at,
-      };
-    const sourceType = new URL(source.url).hostname === "gitlab.com" ? "gitlab" : "git";
-    return { source: sourceUrl, sourceUrl, sourceType, ...ref, skillPath, ...at };
+    const url = github === undefined || lockForm === "global" ? { sourceUrl } : {};
+    const sourceType = github !== undefined ? "github" : hostname === "gitlab.com" ? "gitlab" : "git";
+    return { source: github ?? sourceUrl, sourceType, ...url, skillPath, ...at };
   }
-  const host = new URL(source.url).host.replace(/^www\./, "").replace(/:\d+$/, "");
+  const place = host.replace(/^www\./, "").replace(/:\d+$/, "");
   const sourceType = typeOf({ source, form }, skill);
-  if (sourceType !== "well-known") return { source: host, sourceUrl, sourceType, ...ref, ...at };
+  if (sourceType !== "well-known") return { source: place, sourceUrl, sourceType, ...at };
   const wellKnownDigest = wellKnownDigestOf(skill, files);
-  if (lockForm === "project") return { source: host, sourceUrl, sourceType, wellKnownDigest };
+  if (lockForm === "project") return { source: place, sourceUrl, sourceType, wellKnownDigest };
   const artifact = content.type === "archive" || content.type === "skill-md" ? lockedUrl(content.url) : sourceUrl;
-  return { source: host, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
+  return { source: place, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
 }
 
-function isSameRepository(one: string, other: string): boolean {
-  const plain = (url: string): string => url.replace(/\/$/, "").replace(/\.git$/, "");
+/** Whether two URLs name one repository, with or without what may follow its name. */
+export function isSameRepository(one: string, other: string): boolean {
+  const plain = (url: string): string => url.replace(/\/+$/, "").replace(/\.git$/, "");
   return plain(one) === plain(other);
 }
 
@@ -96,36 +90,31 @@ export function sourceOfEntry(
     };
   }
   const ref = entry.ref === undefined ? "" : `#${entry.ref}`;
-  switch (entry.sourceType) {
+  const { source, sourceType } = entry;
+  switch (sourceType) {
     case "github":
-      return parse(
-        /^[^/:]+\/[^/:]+$/.test(entry.source)
-          ? `git:https://github.com/${entry.source}.git${ref}`
-          : `git:${entry.source}${ref}`,
-      );
+      return parse(`git:${/^[^/:]+\/[^/:]+$/.test(source) ? `https://github.com/${source}.git` : source}${ref}`);
     case "gitlab":
     case "git":
-      if (url === undefined && !entry.source.includes(":"))
-        return { why: "The lock does not say where its repository is." };
-      return parse(`git:${url ?? entry.source}${ref}`);
+      if (url === undefined && !source.includes(":")) return { why: "The lock does not say where its repository is." };
+      return parse(`git:${url ?? source}${ref}`);
     case "well-known":
     case "skill-sharing":
-      return url === undefined ? { why: "The lock does not have its URL; add it again." } : parse(url);
     case "descriptor":
     case "registry":
     case "marketplace": {
-      const source =
-        url === undefined
-          ? { why: "The lock does not have its URL; add it again." }
-          : parse(`${url}${/\.git\/?$/.test(url) ? ref : ""}`);
-      return "why" in source || source.kind === "git" ? source : { ...source, kind: entry.sourceType };
+      if (url === undefined) return { why: "The lock does not have its URL; add it again." };
+      const isOfMarket = sourceType === "marketplace" && /\.git\/?$/.test(url);
+      const found = parse(isOfMarket ? `${url}${ref}` : url);
+      if ("why" in found || found.kind === "git") return found;
+      return sourceType === "well-known" || sourceType === "skill-sharing" ? found : { ...found, kind: sourceType };
     }
     case "local":
       return { why: "It is from a directory of this machine; the skills package updates it." };
     case "node_modules":
       return { why: "It is from an npm package; it is updated with that." };
     default:
-      return { why: `Sources of the type ${JSON.stringify(entry.sourceType)} cannot be read.` };
+      return { why: `Sources of the type ${JSON.stringify(sourceType)} cannot be read.` };
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inParallel } from "../../base/promises.ts";
 import { SkillsError } from "../../base/errors.ts";
+import { digestForm } from "../../base/text/content.ts";
 import { badArchive } from "../archive/archive-content.ts";
 import { checkCollisions, checkPath } from "../archive/check-path.ts";
 import { readArchive } from "../archive/read-archive.ts";
@@ -41,7 +42,10 @@ export async function fetchSkillFiles(
   );
   if (!files.some(({ path }) => path === manifestName))
     throw new SkillsError("SOURCE_INVALID", `The skill has no ${manifestName} at its root.`);
-  checkSize(files.length, sizeOf(files));
+  checkSize(
+    files.length,
+    files.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  );
   return files;
 }
 
@@ -56,15 +60,19 @@ async function download(content: RemoteContent, options: FetchSkillFilesOptions)
     case "files":
       return await downloadFiles(content.files, options);
     case "git": {
-      const { repository, commit, directory } = content;
-      return await (await options.git()).readGit(repository, commit, directory, options.signal);
+      const git = await options.git();
+      return await git.readGit(content.repository, content.commit, content.directory, options.signal);
     }
     case "api":
-      throw notDownloaded("it is invoked over HTTP instead");
     case "descriptor":
-      throw notDownloaded("its descriptor was not read");
-    case "unusable":
-      throw notDownloaded(content.why);
+    case "unusable": {
+      const why = {
+        api: "it is invoked over HTTP instead",
+        descriptor: "its descriptor was not read",
+        unusable: "why" in content ? content.why : "",
+      }[content.type];
+      throw new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
+    }
   }
 }
 
@@ -80,8 +88,7 @@ async function downloadArchive(
     return atRoot(files);
   }
   const prefix = `${checkPath(wanted, "index")}/`;
-  const keep = (path: string): boolean => path.startsWith(prefix);
-  const { files } = await readArchive(packed, { keep }, options.signal);
+  const { files } = await readArchive(packed, { keep: (path) => path.startsWith(prefix) }, options.signal);
   if (files.length === 0) throw badArchive(`has no directory ${JSON.stringify(wanted)}`);
   return without(files, prefix);
 }
@@ -141,34 +148,22 @@ function checkSize(count: number, bytes: number): void {
     throw new SkillsError("SOURCE_INVALID", `The skill has more than ${skillLimits.bytes} bytes, the limit.`);
 }
 
-function sizeOf(files: readonly SkillFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-}
-
-function notDownloaded(why: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
-}
-
 const pieceBytes = 1024 * 1024;
 
 /** Throws SOURCE_INVALID unless the bytes have the digest `sha256:…`. Does not block for long. `what` starts a sentence. */
 async function checkDigest(bytes: Uint8Array, digest: string, what: string): Promise<void> {
-  if (!/^sha256:[0-9a-f]{64}$/i.test(digest))
+  if (!digestForm.test(digest.toLowerCase()))
     throw new SkillsError(
       "SOURCE_INVALID",
       `${what} has an invalid digest; it must be sha256: and 64 hexadecimal digits.`,
     );
-  const received = await sha256Of(bytes);
-  if (received === digest.toLowerCase()) return;
-  const message = `${what} is not what its index says: its digest is ${received} instead of ${digest.toLowerCase()}.`;
-  throw new SkillsError("SOURCE_INVALID", message);
-}
-
-async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     if (at > 0) await nextTurn();
     hash.update(bytes.subarray(at, at + pieceBytes));
   }
-  return `sha256:${hash.digest("hex")}`;
+  const received = `sha256:${hash.digest("hex")}`;
+  if (received === digest.toLowerCase()) return;
+  const message = `${what} is not what its index says: its digest is ${received} instead of ${digest.toLowerCase()}.`;
+  throw new SkillsError("SOURCE_INVALID", message);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { inParallel } from "../../base/promises.ts";
-import { isSkillsError } from "../../base/errors.ts";
+import { isSameRepository } from "../lock/locked-source.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { CopiedSkill, SourceState } from "./store-places.ts";
@@ -123,14 +123,15 @@ class Round {
       signal.throwIfAborted();
       // It may be better next time, without a change of the index.
       this.isComplete = false;
-      return reasonOf(error);
+      return error instanceof Error ? error.message : String(error);
     }
   }
 
   #keep(skill: RemoteSkill, outcome: CopiedSkill | string): void {
     const old = this.#before.get(skill.name);
     const isNew = typeof outcome !== "string";
-    if (!isNew) this.problems.push(sayFailure(skill, outcome, old));
+    const note = old === undefined ? "" : "; the copy of before stays in use";
+    if (!isNew) this.problems.push(`${shown(skill.name)}: ${outcome.replace(/\.$/, "")}${note}`);
     const copied = isNew ? outcome : old;
     if (copied === undefined) return;
     const first = this.#slugs.get(copied.slug);
@@ -181,29 +182,11 @@ function seenBefore({ etags, commit, skills }: SourceState): SeenBefore | undefi
 
 /** Equal while the bytes are; undefined where only the bytes can be compared. */
 function pinOf(content: RemoteContent): string | undefined {
-  if (!isPinned(content)) return undefined;
-  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
-}
-
-function isPinned(content: RemoteContent): boolean {
-  switch (content.type) {
-    case "skill-md":
-    case "archive":
-      return content.digest !== undefined;
-    case "files":
-      return content.files.every(({ digest }) => digest !== undefined);
-    case "git":
-    case "api":
-      return true;
-    case "descriptor":
-    case "unusable":
-      return false;
-  }
-}
-
-function isSameRepository(one: string, other: string): boolean {
-  const plain = (url: string): string => url.replace(/\/+$/, "").replace(/\.git$/, "");
-  return plain(one) === plain(other);
+  const isPinned =
+    content.type === "files"
+      ? content.files.every(({ digest }) => digest !== undefined)
+      : content.type === "git" || content.type === "api" || "digest" in content;
+  return isPinned ? createHash("sha256").update(JSON.stringify(content)).digest("hex") : undefined;
 }
 
 function succeeded(state: SourceState, times: Pick<SourceState, "lastLook" | "lastGood">): SourceState {
@@ -216,16 +199,6 @@ function withoutEtags(state: SourceState): SourceState {
 
 function without(state: SourceState, key: "commit" | "etags" | "failure"): SourceState {
   return Object.fromEntries(Object.entries(state).filter(([name]) => name !== key)) as unknown as SourceState;
-}
-
-function sayFailure({ name }: RemoteSkill, why: string, old: CopiedSkill | undefined): string {
-  const note = old === undefined ? "" : "; the copy of before stays in use";
-  return `${shown(name)}: ${why.replace(/\.$/, "")}${note}`;
-}
-
-function reasonOf(error: unknown): string {
-  if (isSkillsError(error)) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }
 
 function shown(name: string): string {

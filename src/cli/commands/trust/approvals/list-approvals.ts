@@ -28,7 +28,7 @@ function toRow(approval: Approval): readonly string[] {
   return [...texts, whatOf(approval)].map((text) => safeText(text ?? ""));
 }
 
-function whatOf({ type, capabilities, called_by: by, from, expires }: Approval): string {
+function whatOf({ type, capabilities, called_by: by, from, expires }: Omit<Approval, "who" | "when" | "via">): string {
   if (type === "trusted-project") return "models may read its skills";
   if (type === "block")
     return `blocked (${from === "own" ? "your own" : from === "remote" ? "from a source" : "of the project"})`;
@@ -66,28 +66,18 @@ export async function showApproval(given: Approving): Promise<number> {
   if (options.json === true) await terminal.printJson({ approvals: shown });
   else {
     const fact = labelled(terminal.paint, 11);
-    await terminal.print(
-      shown.flatMap((approval) => [...toFacts(approval).map(([label, value]) => fact(label, value)), "\n"]),
-    );
+    for (const { who, when, via, installed, changed, ...approval } of shown)
+      await terminal.print([
+        ...(["skill", "version", "digest", "id"] as const).map((label) => fact(label, approval[label] ?? "")),
+        fact("what", whatOf(approval)),
+        fact("where", approval.project ?? "everywhere"),
+        fact("by", `${who}, ${when}, ${via}`),
+        fact("installed", installed === null ? "" : installed ? "yes" : "another version, or none"),
+        fact("changed", changed.join(", ")),
+        "\n",
+      ]);
   }
   return 0;
-}
-
-function toFacts(
-  approval: Approval & { readonly installed: boolean | null; readonly changed: readonly string[] },
-): readonly (readonly [string, string])[] {
-  const { id, skill, version, digest, project, who, when, via, installed, changed } = approval;
-  return [
-    ["skill", skill ?? ""],
-    ["version", version ?? ""],
-    ["digest", digest ?? ""],
-    ["id", id ?? ""],
-    ["what", whatOf(approval)],
-    ["where", project ?? "everywhere"],
-    ["by", `${who}, ${when}, ${via}`],
-    ["installed", installed === null ? "" : installed ? "yes" : "another version, or none"],
-    ["changed", changed.join(", ")],
-  ];
 }
 
 function nothingNamed(target: string, all: readonly Approval[]): string {
@@ -123,30 +113,21 @@ export async function readApprovals(store: ApprovalStore): Promise<readonly Appr
 }
 
 function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly Approval[] {
-  const where = { scope: project === undefined ? "everywhere" : "project", project: project ?? null } as const;
+  const scope: Approval["scope"] = project === undefined ? "everywhere" : "project";
   const nothing = {
-    id: null,
-    version: null,
-    digest: null,
-    capabilities: null,
-    called_by: null,
-    expires: null,
+    ...{ id: null, skill: null, version: null, digest: null, capabilities: null, called_by: null, from: null },
+    ...{ expires: null, scope, project: project ?? null },
   } as const;
   return [
-    ...(trusted === undefined
-      ? []
-      : [{ type: "trusted-project" as const, ...nothing, ...where, skill: null, from: null, ...trusted }]),
-    ...grants.map(({ skill, calledBy, expires, from, ...grant }) => ({
+    ...(trusted === undefined ? [] : [{ ...nothing, type: "trusted-project" as const, ...trusted }]),
+    ...grants.map(({ calledBy, ...grant }) => ({
+      ...nothing,
       type: "grant" as const,
-      ...where,
       ...grant,
-      skill,
       capabilities: { ...noCapabilities, ...grant.capabilities },
       called_by: calledBy ?? null,
-      expires: expires ?? null,
-      from: from ?? null,
     })),
-    ...blocks.map((block) => ({ type: "block" as const, ...nothing, ...where, ...block })),
+    ...blocks.map((block) => ({ ...nothing, type: "block" as const, ...block })),
   ];
 }
 
