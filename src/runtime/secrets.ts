@@ -21,7 +21,7 @@ interface SecretContext {
 const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** Whether a string is a valid name of a secret. Must be checked before it reaches a command. */
-export function isSecretName(text: string): boolean {
+function isSecretName(text: string): boolean {
   return secretName.test(text);
 }
 
