@@ -1,12 +1,6 @@
 import { type SkillsErrorCode, isSkillsError } from "../base/errors.ts";
+import type { Violation } from "../base/failures/invalid-input.ts";
 import { type InternalErrorOptions, toInternalError } from "../base/failures/internal-error.ts";
-
-/** One invalid input: a JSON pointer into the parameters, the expected value, and the actual value. */
-interface Violation {
-  readonly field: string;
-  readonly expected: string;
-  readonly actual: unknown;
-}
 
 /** The error object of a JSON-RPC response, the same over every protocol. */
 export interface WireError {
@@ -26,13 +20,8 @@ export interface WireError {
   };
 }
 
-interface Row {
-  readonly number: number;
-  readonly retryable?: true;
-}
-
 /** A code that is not listed is an internal error: the caller gets only its id. */
-const table: Partial<Record<SkillsErrorCode, Row>> = {
+const table: Partial<Record<SkillsErrorCode, { readonly number: number; readonly retryable?: true }>> = {
   PARSE_ERROR: { number: -32700 },
   INVALID_REQUEST: { number: -32600 },
   METHOD_NOT_FOUND: { number: -32601 },

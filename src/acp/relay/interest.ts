@@ -13,10 +13,7 @@ const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownR
 export function editorInterest({
   servesTools,
   hasRequested,
-}: {
-  readonly servesTools: boolean;
-  readonly hasRequested: boolean;
-}): Interest {
+}: Readonly<Record<"servesTools" | "hasRequested", boolean>>): Interest {
   if (!servesTools) return sessions;
   return hasRequested ? sessionsCallsAndReplies : sessionsAndCalls;
 }
@@ -44,11 +41,7 @@ export function agentInterest({
   servesTools,
   awaits,
   streamsInput,
-}: {
-  readonly servesTools: boolean;
-  readonly awaits: boolean;
-  readonly streamsInput: boolean;
-}): Interest {
+}: Readonly<Record<"servesTools" | "awaits" | "streamsInput", boolean>>): Interest {
   if (servesTools && streamsInput) return awaits ? everyKindAndInputs : updatesCallsAndInputs;
   if (servesTools) return awaits ? everyKind : updatesAndCalls;
   return awaits ? updatesAndResponses : updates;

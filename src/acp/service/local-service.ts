@@ -107,7 +107,7 @@ function openConnection(
     else written();
     return bytes.length;
   }
-  const questions = new EditorQuestions({ outlet, clock: settings.clock });
+  const questions = new EditorQuestions(outlet, settings.clock);
   const context: ServedSessionContext = {
     ...options,
     send,

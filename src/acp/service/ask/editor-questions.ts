@@ -10,11 +10,6 @@ import type { ServiceOutlet } from "../../skill-service.ts";
 import { type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
 import { toPermissionRequest } from "./permission-request.ts";
 
-interface EditorQuestionsOptions {
-  readonly outlet: Pick<ServiceOutlet, "send" | "request" | "withdraw" | "log">;
-  readonly clock: Clock;
-}
-
 /** How long a person has to answer. */
 const answerTime = 5 * 60_000;
 /** How many questions may be open. */
@@ -44,15 +39,17 @@ const decided: Readonly<Record<Answer, string>> = {
 
 /** Questions to the person at the editor of one connection, as permission requests. */
 export class EditorQuestions {
-  readonly #options: EditorQuestionsOptions;
+  readonly #outlet: ServiceOutlet;
+  readonly #clock: Clock;
   /** By the ids of the requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
   readonly #logOnce: OnceLog["logOnce"];
 
-  constructor(options: EditorQuestionsOptions) {
-    this.#options = options;
-    this.#logOnce = createOnceLog(options.outlet.log).logOnce;
+  constructor(outlet: ServiceOutlet, clock: Clock) {
+    this.#outlet = outlet;
+    this.#clock = clock;
+    this.#logOnce = createOnceLog(outlet.log).logOnce;
   }
 
   askIn(session: AskedSession): Ask {
@@ -93,13 +90,13 @@ export class EditorQuestions {
     if (!this.#isOpen) return { missing: "nobody" };
     if (this.#open.size >= maxOpen)
       return { missing: "failed", detail: `${maxOpen} other questions are open in this editor` };
-    const { outlet, clock } = this.#options;
+    const outlet = this.#outlet;
     const id = `${ownRequestPrefix}${randomUUID()}`;
     const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
     const { protocol, id: sessionId } = session;
     const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
     const { promise: answered, resolve } = createDeferred<Reply>();
-    const stopTimer = clock.after(answerTime, () => resolve({ missing: "timeout" }));
+    const stopTimer = this.#clock.after(answerTime, () => resolve({ missing: "timeout" }));
     const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
     this.#open.set(id, { sessionId, answers, shown, resolve });
@@ -129,6 +126,6 @@ export class EditorQuestions {
 
   #report({ id }: AskedSession, update: JsonRecord): void {
     const message = { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId: id, update } };
-    this.#options.outlet.send(encodeMessage(message), () => undefined);
+    this.#outlet.send(encodeMessage(message), () => undefined);
   }
 }
