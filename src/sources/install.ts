@@ -98,7 +98,7 @@ export interface InstallContext {
 }
 
 /** Decides it; changes nothing. */
-export async function planInstall(
+async function planInstall(
   downloaded: Downloaded,
   { index, lock, skills, discardsChanges, replacesOthers, isAsked }: InstallContext,
 ): Promise<InstallPlan> {

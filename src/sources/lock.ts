@@ -50,7 +50,7 @@ export interface Lock {
 }
 
 /** The keys that we know, in the order in which the `skills` package writes them; then ours. */
-export const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
+const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   project: [
     ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
     ...(["version", "commit", "digest", "name", "files"] as const),
@@ -62,7 +62,7 @@ export const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> 
 };
 
 /** Of a skill with more, no digests of files are locked. */
-export const maxLockedFiles = 200;
+const maxLockedFiles = 200;
 
 export function emptyLock(form: LockForm): Lock {
   return { form, entries: new Map(), others: {} };

@@ -17,7 +17,7 @@ export interface FoundListing {
 }
 
 /** A marketplace that was found; `url` answered. */
-export interface FoundMarketplace {
+interface FoundMarketplace {
   readonly form: "marketplace";
   readonly json: unknown;
   readonly url: string;

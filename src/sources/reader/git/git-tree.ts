@@ -103,7 +103,7 @@ function parseContents(printed: Buffer, count: number, label: string): ReadonlyM
 }
 
 /** The name of the bare repository in its home. */
-export const repositoryName = "r";
+const repositoryName = "r";
 /** git keeps a pack in a few files; more mean that something else happens. */
 const mostFiles = 2_000;
 const pin = "refs/acp-skills/pin";

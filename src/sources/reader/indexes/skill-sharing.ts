@@ -46,7 +46,7 @@ export function* parseSharingPage(page: unknown, url: string): Steps<SharingPage
 }
 
 /** What is wrong with a protocol version: readers accept every version with the same MAJOR. */
-export function versionFault(version: unknown): string | undefined {
+function versionFault(version: unknown): string | undefined {
   const [own] = sharingVersion.split(".");
   if (typeof version === "string" && new RegExp(`^${own}(?:\\.|$)`).test(version)) return undefined;
   const shown = typeof version === "string" ? cleanText(version, indexLimits.versionLength) : "no version";
@@ -72,7 +72,7 @@ function toSkill(entry: unknown, base: string): RemoteSkill | SkippedEntry {
 }
 
 /** What an entry of an index and a descriptor say alike. */
-export function toFacts({
+function toFacts({
   id,
   name,
   description,

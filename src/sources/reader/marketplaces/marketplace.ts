@@ -170,7 +170,7 @@ export interface PlaceOptions {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The place that the `source` of an entry names. Nothing is looked up. */
-export function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
+function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
   if (source === undefined) return toDirectory("./", options);
   if (typeof source === "string") return toDirectory(source, options);
   if (typeof source !== "object" || source === null) return unusable("its source is neither a path nor an object");

@@ -70,7 +70,7 @@ export function nameOf(path: string): string {
 }
 
 /** Whether a path is in a directory, however deep; everything is in the root. */
-export function isBelow(path: string, directory: string): boolean {
+function isBelow(path: string, directory: string): boolean {
   return directory === "" || path.startsWith(`${directory}/`);
 }
 
