@@ -32,15 +32,19 @@ export function hasTooManyValues(bytes: Uint8Array, most: number = maxJsonValues
   return bytes.length > most && countJsonValues(bytes) > most;
 }
 
-const [quote, backslash] = [0x22, 0x5c];
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** How deep JSON that runs read or write may be nested. */
 export const maxJsonDepth = 200;
 
-/** Parses JSON of a limited depth, so that what walks the value may recurse. Throws a SyntaxError. */
+/** How many keys and values JSON that runs read or write may have: parsing more in one go would block everything else. */
+export const maxRunValues = 1_000_000;
+
+/** Parses JSON of a limited depth, so that what walks the value may recurse, and of a limited number of values. Throws a SyntaxError. */
 export function parseUntrustedJson(bytes: Buffer, deepest = maxJsonDepth): unknown {
   let depth = 0;
+  let values = 1;
   let isInString = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -48,7 +52,9 @@ export function parseUntrustedJson(bytes: Buffer, deepest = maxJsonDepth): unkno
     else if (isInString) at += byte === backslash ? 1 : 0;
     else if (byte === openList || byte === openObject) depth += 1;
     else if (byte === closeList || byte === closeObject) depth -= 1;
+    else if (byte === comma || byte === colon) values += 1;
     if (depth > deepest) throw new SyntaxError(`The value is nested deeper than ${deepest} levels.`);
+    if (values > maxRunValues) throw new SyntaxError(`The value has more than ${maxRunValues} keys and values.`);
   }
   const text = bytes.toString();
   const value: unknown = JSON.parse(text);

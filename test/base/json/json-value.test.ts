@@ -5,6 +5,7 @@ import {
   hasTooManyValues,
   maxJsonDepth,
   maxJsonValues,
+  maxRunValues,
   parseUntrustedJson,
 } from "../../../src/base/json/json-value.ts";
 
@@ -51,6 +52,15 @@ test("untrusted JSON is parsed like JSON.parse, whatever brackets its strings ha
   );
   for (const text of ['["[[\\"[{"]', '"\\\\"', '{"__proto__":{"x":1}}'])
     expect(parseUntrustedJson(Buffer.from(text), 2)).toStrictEqual(JSON.parse(text));
+});
+
+test("untrusted JSON with too many keys and values is a SyntaxError; those in strings do not count", () => {
+  const listOf = (length: number): Buffer => Buffer.from(`[${"0,".repeat(length - 1)}0]`);
+  expect(parseUntrustedJson(listOf(maxRunValues))).toHaveLength(maxRunValues);
+  expect(() => parseUntrustedJson(listOf(maxRunValues + 1))).toThrow(
+    /^The value has more than 1000000 keys and values/,
+  );
+  expect(parseUntrustedJson(Buffer.from(JSON.stringify(",:".repeat(maxRunValues))))).toHaveLength(2 * maxRunValues);
 });
 
 test("untrusted JSON that is nested too deeply, or invalid, is a SyntaxError", () => {

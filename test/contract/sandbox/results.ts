@@ -103,6 +103,12 @@ export function describeResults(trial: Trial): void {
       "OutputLimitError|OutputNotSerializableError|ValueError",
       /./,
     );
+    raises(
+      "refuse more than a million values",
+      "def main(): return [0] * 1_000_001",
+      "OutputLimitError",
+      /more than 1000000/,
+    );
     raises("refuse what is too large", "def main(): return 'x' * 5_000_000", "OutputLimitError", /./);
     raises(
       "handle an exception that cannot be printed",

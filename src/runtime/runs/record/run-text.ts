@@ -1,5 +1,6 @@
 /** What a program says, made fit to leave the run: without control sequences, with secrets masked, and bounded. */
 
+import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Json, RunError } from "../../sandbox.ts";
 import { type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
@@ -19,6 +20,32 @@ export function toPlainText(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 
+/** Works as `toPlainText`, in slices, for bytes of any length. From a sequence longer than any terminal needs, only the beginning is removed. */
+export async function toLongPlainText(bytes: Buffer): Promise<string> {
+  return await runInSlices(plainInSteps(bytes.toString("utf8")));
+}
+
+const pieceLength = 32 * 1024;
+const longestSequence = 256;
+
+function* plainInSteps(text: string): Steps<string> {
+  const pieces: string[] = [];
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = at + pieceLength >= text.length ? text.length : beforeSequence(text, at + pieceLength);
+    pieces.push(toPlainText(text.slice(at, end)));
+    yield;
+  }
+  return pieces.join("");
+}
+
+/** Where to cut without splitting a control sequence or a line break. */
+function beforeSequence(text: string, end: number): number {
+  const last = text
+    .slice(end - longestSequence, end)
+    .search(/[\u001b\u0090\u0098\u009b\u009d-\u009f][^\u001b\u0090\u0098\u009b\u009d-\u009f]*$|\r$/);
+  return last < 0 ? end : end - longestSequence + last;
+}
+
 /** The beginning and the end of a text that is longer than `limit` bytes, with its size between them. */
 export function toPreview(text: string, limit: number): string {
   const bytes = Buffer.from(text);
@@ -35,7 +62,7 @@ export interface Mask {
   readonly text: (text: string) => string;
   /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
   readonly plain: (text: string) => string;
-  /** Works as `plain`, masking in slices, for bytes of any length. */
+  /** Works as `plain`, in slices, for bytes of any length. */
   readonly longPlain: (bytes: Buffer) => Promise<string>;
   readonly json: (value: Json) => Promise<Json>;
   readonly error: (error: RunError) => Promise<RunError>;
@@ -52,7 +79,7 @@ export function createMask(secrets: Readonly<Record<string, string>>, others: re
   return {
     text,
     plain,
-    longPlain: (bytes) => longText(toPlainText(bytes.toString("utf8"))),
+    longPlain: async (bytes) => await longText(await toLongPlainText(bytes)),
     json,
     error: async ({ type, message, details }) => ({
       type: plain(type),

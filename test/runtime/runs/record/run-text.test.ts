@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   createBoundedBytes,
   createLineBatcher,
+  toLongPlainText,
   toPlainText,
   toPreview,
 } from "../../../../src/runtime/runs/record/run-text.ts";
@@ -128,6 +129,17 @@ test("a preview has head and tail in whole characters, within the limit", () => 
       }
     }),
   );
+});
+
+test("processing in slices gives the same as processing at once", async () => {
+  for (const unit of ["\u001b[31mred\u001b[0m ", "a\r\n", "\u009b2J😀", "\u001b]0;title\u0007x", "\u001b(B"]) {
+    for (const before of ["", "1", "12", "123", "1234567"]) {
+      const text = before + unit.repeat(20_000);
+      expect((await toLongPlainText(Buffer.from(text))) === toPlainText(text), JSON.stringify(before + unit)).toBe(
+        true,
+      );
+    }
+  }
 });
 
 test("matching takes linear time", () => {

@@ -100,11 +100,16 @@ class Plain(unittest.TestCase):
         self.assertRaises(OutputLimitError, plain, "\0\0", 10)
         self.assertRaises(OutputLimitError, plain, [1, 2, 3, 4, 5], 10)
 
+    def test_counts_keys_and_values(self):
+        self.assertEqual(plain([0] * 999_999), [0] * 999_999)
+        self.assertRaisesRegex(OutputLimitError, "more than 1000000", plain, [0] * 1_000_000)
+        self.assertRaisesRegex(OutputLimitError, "more than 1000000", plain, {str(n): 0 for n in range(500_000)})
+
     def test_shared_references_count_toward_the_size_limit(self):
         value = ["x"]
         for _ in range(60):
             value = [value, value]
-        self.assertRaisesRegex(OutputLimitError, "larger than", plain, value)
+        self.assertRaisesRegex(OutputLimitError, "more than", plain, value)
 
     def test_large_integers_are_kept_up_to_the_digit_limit(self):
         self.assertEqual(plain(10**600), 10**600)

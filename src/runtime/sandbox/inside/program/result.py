@@ -11,6 +11,8 @@ from frames import encode, well_formed
 __builtins__ = dict(vars(builtins))
 
 DEPTH_LIMIT = 200
+#: Of keys and values: the host refuses more, because parsing them in one go would block it.
+VALUES_LIMIT = 1_000_000
 #: The size of a frame besides the result.
 _FRAME_ROOM = 1024
 #: The fewest digits that `sys.set_int_max_str_digits` can be set to are 640, which takes more bits than this.
@@ -92,8 +94,10 @@ class _Copy:
     def __init__(self, limit: int):
         self._limit = limit
         self._left = limit
+        self._values = VALUES_LIMIT
 
     def of(self, value, depth: int):
+        self._count(1)
         kind = type(value)
         if kind is str:
             self._spend(len(value) + 2)
@@ -137,6 +141,7 @@ class _Copy:
         self._descend(depth)
         items = list(dict.items(value))
         self._spend(len(items) * 2 + 1)
+        self._count(len(items))
         copy = {}
         key = None
         try:
@@ -176,6 +181,12 @@ class _Copy:
         self._left -= size
         if self._left < 0:
             raise _Refusal(OutputLimitError, _too_large("The value that holds {where}", self._limit))
+
+    def _count(self, values: int) -> None:
+        self._values -= values
+        if self._values < 0:
+            sentence = f"The output has more than {VALUES_LIMIT} keys and values. Keep them in a blob: runtime.blobs.create(content, kind)."
+            raise _Refusal(OutputLimitError, sentence)
 
     @staticmethod
     def _descend(depth: int) -> None:
