@@ -400,7 +400,7 @@ test("fields that agents document are no problem unless the level is spec, and a
   const { code, problems } = await problemsOf("skills");
   expect(code).toBe(0);
   expect(problems).toMatchObject([{ code: "field-unexpected", severity: "warning", line: 8 }]);
-  expect(problems[0]?.message).toMatch(/^`origin` and `tags` are fields/);
+  expect(problems[0]?.message).toMatch(/: `origin` and `tags`$/);
   expect(await problemsOf("skills", "--level", "spec")).toMatchObject({ code: 1 });
 });
 
