@@ -39,7 +39,10 @@ test("the gate and the configuration of tests name only tests that exist", () =>
   const root = path.join(source, "..");
   for (const file of [".ci/run", ".config/vitest.config.ts", ".config/vitest.agents.config.ts", ".config/knip.json"]) {
     const named = readFileSync(path.join(root, file), "utf8").match(/\btest\/[\w./-]+/g) ?? [];
-    expect(named.filter((place) => !existsSync(path.join(root, place.replace(/[/.]+$/, "")))), file).toEqual([]);
+    expect(
+      named.filter((place) => !existsSync(path.join(root, place.replace(/[/.]+$/, "")))),
+      file,
+    ).toEqual([]);
   }
 });
 
