@@ -57,7 +57,7 @@ function linesOf(
   }
   const isFile = (name: string): number => Number(!name.endsWith("/"));
   const sorted = [...inside].sort(([a], [b]) => isFile(a) - isFile(b) || (a < b ? -1 : 1));
-  return sorted.flatMap(([key, own], index) => {
+  return sorted.flatMap(([key, own], index): readonly FileLine[] => {
     const path = above + key;
     const line = { path, name: key.replace("/", ""), level, position: index + 1, siblings: sorted.length };
     if (isFile(key) === 1) return own.map(({ sizeBytes }) => ({ ...line, sizeBytes }));
