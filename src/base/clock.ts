@@ -1,3 +1,5 @@
+import type * as perf_hooks from "node:perf_hooks";
+
 /** Injected wherever code waits, so that tests control time. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
@@ -8,6 +10,8 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+let perfHooks: typeof perf_hooks | undefined;
+
 /** The real clock. */
 export const systemClock: Clock = {
   // Importing perf_hooks would load ten modules of Node at each start.
@@ -15,7 +19,10 @@ export const systemClock: Clock = {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1_000 + nanoseconds / 1_000_000;
   },
-  idle: () => process.getBuiltinModule("node:perf_hooks").performance.eventLoopUtilization().idle,
+  idle() {
+    perfHooks ??= process.getBuiltinModule("node:perf_hooks");
+    return perfHooks.performance.eventLoopUtilization().idle;
+  },
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref();
