@@ -28,6 +28,12 @@ export function fileStamp(file: string): string | undefined {
   }
 }
 
+/** When a file with this stamp was changed last, in milliseconds since 1970; Infinity if it cannot be read. */
+export function changedAt(stamp: string): number {
+  const [, , , modified, changed] = stamp.split(":").map(Number);
+  return Math.max(modified ?? Infinity, changed ?? Infinity) / 1_000_000;
+}
+
 export interface GuardedFileOptions {
   readonly maxBytes: number;
   /** Whose word it is: the user's, also through links; our own; or the project's, of those who may write in its directory. */
@@ -68,7 +74,7 @@ export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptio
 
 /** At most one byte more than the limit: the file may have grown. */
 function readAll(descriptor: number, maxBytes: number): Uint8Array {
-  const buffer = Buffer.alloc(maxBytes + 1);
+  const buffer = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   for (let count = 1; count > 0 && length < buffer.length; length += count)
     count = readSync(descriptor, buffer, length, buffer.length - length, null);

@@ -43,7 +43,9 @@ async function reportMissing(directory: string, terminal: Terminal): Promise<voi
   const { missingSkills } = await import("../../../sources/installed.ts");
   const missing = missingSkills(directory, terminal.home, process.env);
   if (missing.length > 0)
-    terminal.note(`skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${shortList(missing, 10)}): acp-skills add installs exactly what it names`); // prettier-ignore
+    terminal.note(
+      `skills-lock.json names ${missing.length === 1 ? "a skill that is" : "skills that are"} not here (${shortList(missing, 10)}): acp-skills add installs exactly what it names`,
+    );
 }
 
 /** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */

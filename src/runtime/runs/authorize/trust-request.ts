@@ -18,7 +18,10 @@ import type { Standing } from "../../trust/personal-trust.ts";
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(
   skill: Skill,
-  { skills, sourceOf }: Pick<RunCaller, "sourceOf"> & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> }, // prettier-ignore
+  {
+    skills,
+    sourceOf,
+  }: Pick<RunCaller, "sourceOf"> & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> },
 ): Omit<Subject, "digest"> {
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];

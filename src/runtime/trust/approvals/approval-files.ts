@@ -1,13 +1,12 @@
 import path from "node:path";
 import * as z from "zod";
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { isObject } from "../../../base/json/json-value.ts";
 import { namesIn, ownershipFault } from "../../../base/paths/directories.ts";
-import { fileStamp, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
+import { changedAt, fileStamp, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import type { ApprovalScope } from "../approvals.ts";
 import { type CopiedFile, toCopy, toHex } from "../../../skills/copied-files.ts";
 import { type Approvals, maxBlocks, maxGrants, parseApprovals } from "./scope-approvals.ts";
@@ -97,8 +96,7 @@ export class ApprovalFiles {
     const { project } = approvals;
     if (this.fileOf(project === undefined ? "everywhere" : { project }) !== file)
       throw damaged(`it is for ${project === undefined ? "everywhere" : `the project ${JSON.stringify(project)}`}`);
-    const { mtimeMs, ctimeMs } = statSync(file);
-    if (this.#now() - Math.max(mtimeMs, ctimeMs) >= youngMs) this.#cached.set(file, { stamp, approvals });
+    if (this.#now() - changedAt(stamp) >= youngMs) this.#cached.set(file, { stamp, approvals });
     return approvals;
   }
 
@@ -205,8 +203,8 @@ function toApprovals(value: unknown): Approvals {
     ["grants", grants, maxGrants],
     ["blocks", blocks, maxBlocks],
   ] as const)
-    // prettier-ignore
-    if (Array.isArray(list) && list.length > most) throw damaged(`it has more than ${most.toLocaleString("en")} ${what}`);
+    if (Array.isArray(list) && list.length > most)
+      throw damaged(`it has more than ${most.toLocaleString("en")} ${what}`);
   return parseApprovals(value);
 }
 
