@@ -105,6 +105,8 @@ await build({
         // It finds the other files of the package from its own place.
         chunkFileNames: ({ name }) => (name === "location" ? "base/paths/location.js" : "chunks/[name].js"),
         codeSplitting: { groups: chunks },
+        // Reading and compiling text is a part of each start. Names stay, for stack traces.
+        minify: { compress: false, mangle: false, codegen: true },
       },
     },
   },

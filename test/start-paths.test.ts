@@ -55,7 +55,7 @@ function importedBy(
     if (files.has(file.href)) return;
     files.add(file.href);
     const text = readFileSync(file, "utf8");
-    for (const [, name = ""] of text.matchAll(/^(?:import|export)(?:\s[^"';]*?\sfrom)?\s"([^"]+)";$/gm)) {
+    for (const [, name = ""] of text.matchAll(/(?<=^|;)(?:import|export)(?:[\s{*][^"';]*?\bfrom)?\s*"([^"]+)"/gm)) {
       if (name.startsWith(".")) follow(new URL(name, file));
       else if (!name.startsWith("node:")) packages.add(name);
     }

@@ -155,10 +155,13 @@ test("every command reports an old Node in one line, before anything else is loa
   }
 });
 
+/** Not `import(…)`, which loads something later. */
+const importing = /\bimport\b(?!\()[^"]*"([^"]*)"/g;
+
 test("the entry file imports only the check of the Node version, which has no imports itself", () => {
   const main = readFileSync(new URL("../../dist/cli/main.js", import.meta.url), "utf8");
-  const imported = Array.from(main.matchAll(/^import .* from "(.*)";$/gm), ([, name]) => name);
+  const imported = Array.from(main.matchAll(importing), ([, name]) => name);
   expect(imported.toSorted()).toEqual(["../chunks/version.js", "node:v8"]);
   const question = readFileSync(new URL("../../dist/chunks/version.js", import.meta.url), "utf8");
-  expect(question).not.toMatch(/^import /m);
+  expect(question).not.toMatch(importing);
 });

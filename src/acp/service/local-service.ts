@@ -16,6 +16,9 @@ import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { Directories, Instructions, ServiceConnection, SessionKey, SkillService } from "../skill-service.ts";
 import type { Trust } from "../../runtime/trust.ts";
 
+/** How long after a session was equipped the tools are loaded, unless somebody calls one before: the skills of its first prompt come first. */
+const toolsTime = 1_000;
+
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
   /** Undefined if no tools are served. */
@@ -97,6 +100,7 @@ function openConnection(
   openSkills: (directories: Directories) => SessionSkills,
 ): ServiceConnection {
   const { tools, outlet, settings } = options;
+  const { clock } = settings;
   const { log } = outlet;
   const sessions = new Map<SessionKey, ServedSession>();
   let isOpen = true;
@@ -107,7 +111,7 @@ function openConnection(
     else written();
     return bytes.length;
   }
-  const questions = new EditorQuestions(outlet, settings.clock);
+  const questions = new EditorQuestions(outlet, clock);
   const context: ServedSessionContext = {
     ...options,
     send,
@@ -140,7 +144,9 @@ function openConnection(
     prepare: () => tools?.prepare(),
     async equip(key, request) {
       const entry = await sessions.get(key)?.equip(request);
-      tools?.prepare();
+      clock.after(toolsTime, () => {
+        if (isOpen) tools?.prepare();
+      });
       return entry;
     },
     begin: (key, request) => sessions.get(key)?.begin(request),

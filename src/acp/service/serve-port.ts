@@ -131,7 +131,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
     else if (message.kind === "close") void close();
     else if (message.kind === "written") return;
     else if (message.method === "open") held.push(message);
-    else if (message.method === "prepare") clock.after(quietTime, () => void take(message));
+    else if (message.method === "prepare") clock.after(quietTime, () => void (loading ?? take(message)));
     else if (message.method === "close") void ask(message);
     else void take(message);
   });

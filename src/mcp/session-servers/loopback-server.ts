@@ -94,16 +94,7 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
       const path = `/mcp/${newToken()}`;
       const token = newToken();
       const key = toPathKey(path);
-      // Much code, which is loaded while the agent gets the address.
-      const mcp = Promise.all([caller, import("../streamable-http.ts")]).then(([known, { openHttpMcp }]) =>
-        openHttpMcp(app, known),
-      );
-      mcp.catch(() => undefined);
-      sessions.set(key, {
-        answer: async (...exchange) => await (await mcp).answer(...exchange),
-        close: async () => await (await mcp.catch(() => undefined))?.close(),
-        tokenDigest: toTokenDigest(token),
-      });
+      sessions.set(key, { ...openWhenCalled(app, caller), tokenDigest: toTokenDigest(token) });
       return {
         url: `http://127.0.0.1:${port}${path}`,
         headers: { Authorization: `Bearer ${token}` },
@@ -120,6 +111,19 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServ
         server.closeAllConnections();
       });
     },
+  };
+}
+
+/** An MCP server is much code, which is loaded with its first request: until then, what the person sees comes first. */
+function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): HttpMcp {
+  let opening: Promise<HttpMcp> | undefined;
+  async function open(): Promise<HttpMcp> {
+    const [known, { openHttpMcp }] = await Promise.all([caller, import("../streamable-http.ts")]);
+    return openHttpMcp(app, known);
+  }
+  return {
+    answer: async (...exchange) => await (await (opening ??= open())).answer(...exchange),
+    close: async () => await (await opening?.catch(() => undefined))?.close(),
   };
 }
 

@@ -87,8 +87,6 @@ export function openSocketServer(app: McpApp, platform: NodeJS.Platform = proces
     async open(caller) {
       const address = isClosed ? undefined : await listen(caller);
       if (address !== undefined) sessions.add(address);
-      // Much code, which is loaded while the agent gets the path; a failure is reported to the first that connects.
-      import("../serve-mcp.ts").catch(() => undefined);
       if (!isClosed && address !== undefined) return address;
       await address?.close();
       throw new SkillsError("CLOSED", "The MCP server was closed.");

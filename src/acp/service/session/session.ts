@@ -113,7 +113,7 @@ export class Session {
     });
     const stopChanges = skills.catalog.onChange(() => {
       update();
-      this.#states.inspect(this.catalog.snapshot.skills);
+      if (this.#wantsFacts) this.#states.inspect(this.catalog.snapshot.skills);
     });
     const stopKnown = context.environments.onKnown((isMissing) => {
       if (this.#areFactsAwaited || isMissing) update();
@@ -129,8 +129,11 @@ export class Session {
       ({ skills: found }) => {
         this.#isReady = true;
         if (!this.#isOpen) return;
-        context.environments.prepare(found);
-        this.#states.inspect(found);
+        // Nothing is looked up, and no trust is loaded, for editors that are not sent facts.
+        if (this.#wantsFacts) {
+          context.environments.prepare(found);
+          this.#states.inspect(found);
+        }
         stopWaiting = settings.clock.after(factsTime, () => {
           this.#areFactsAwaited = false;
           this.#update();
