@@ -13,6 +13,8 @@ import { openRawEditor } from "./raw-editor.js";
 const agent = [process.execPath, fileURLToPath(new URL("processes/raw-agent.js", import.meta.url))];
 const skills = 8_000;
 const edits = 20;
+/** Between two edits of a person: the half second in which no other list follows a long one is over. */
+const betweenEdits = 700;
 
 /**
  * Measures one edit among many skills: bytes sent to the editor, and the time until they arrive.
@@ -68,7 +70,7 @@ export async function measureLargeList({ folder, samples, bin }) {
       const { bytes: sent, arrived } = await seen;
       bytes.push(sent);
       times.push(arrived - started);
-      await pause(100);
+      await pause(betweenEdits);
     }
     await editor.close();
     return { list, least, bytes, times };
