@@ -81,7 +81,7 @@ const chunks = [
   })),
 ].map((chunk, at) => ({ ...chunk, priority: 100 - at }));
 
-const entries = ["index", "cli/main", "acp/service/worker", "acp/in-process/worker"];
+const entries = ["index", "cli/main", "acp/service/worker"];
 await build({
   configFile: false,
   root: source,

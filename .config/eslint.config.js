@@ -49,7 +49,6 @@ const mayImport = {
     ...["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
     ...["emission", "messages", "negotiation", "skill-service"].map((file) => `acp/${file}`),
   ],
-  "acp/in-process": ["base", "skills", "acp", "runtime/options", ...forDoors],
   client: ["wire"],
   serve: [
     ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
@@ -72,7 +71,7 @@ const mayImport = {
  * Rooms that no other room of their wing may import, but these: they use the rest of it.
  * @type {Record<string, string[]>}
  */
-const lastOfWing = { "sources/install": ["update"], "sources/update": [], "acp/in-process": [] };
+const lastOfWing = { "sources/install": ["update"], "sources/update": [] };
 
 /**
  * The packages that each wing may import, besides Node's modules.

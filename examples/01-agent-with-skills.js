@@ -12,8 +12,9 @@ const myAgent = agent({ name: "my-agent" })
 
 // An agent on stdio hands its ndJsonStream to `connect` instead.
 const [editorSide, agentSide] = streamPair();
-const skills = fileURLToPath(new URL("skills", import.meta.url));
-withSkills(myAgent, { skills: [skills], defaultRoots: false }).connect(agentSide);
+const directory = fileURLToPath(new URL("skills", import.meta.url));
+const mine = withSkills(myAgent, { skills: [directory], defaultRoots: false });
+mine.connect(agentSide);
 
 /** @type {Promise<string[]>} */
 const offered = new Promise((resolve) => {
@@ -31,4 +32,8 @@ const offered = new Promise((resolve) => {
 const commands = await soon(offered);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
 console.log(`commands in the editor: ${commands.join(", ")}`);
-process.exit(0);
+
+// The same skills for the agent itself. In TypeScript: `await using skills = withSkills(…)`.
+const [first] = await mine.list();
+console.log(`first of all: ${first?.name ?? "none"}`);
+await mine.close();

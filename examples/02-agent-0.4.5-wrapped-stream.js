@@ -10,6 +10,7 @@ import { streamPair } from "./stream-pair.js";
 /** @type {[Stream, Stream]} */
 const [editorSide, agentSide] = streamPair();
 const skills = fileURLToPath(new URL("skills", import.meta.url));
+const wrapped = wrapStream(agentSide, { skills: [skills], defaultRoots: false });
 
 new AgentSideConnection(
   () => ({
@@ -19,7 +20,7 @@ new AgentSideConnection(
     prompt: () => Promise.resolve({ stopReason: "end_turn" }),
     cancel: () => Promise.resolve(),
   }),
-  wrapStream(agentSide, { skills: [skills], defaultRoots: false }),
+  wrapped,
 );
 
 /** @type {Promise<string[]>} */
@@ -43,4 +44,4 @@ const offered = new Promise((resolve) => {
 const commands = await soon(offered);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
 console.log(`commands in the editor: ${commands.join(", ")}`);
-process.exit(0);
+await wrapped.close();

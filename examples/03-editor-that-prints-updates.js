@@ -18,7 +18,8 @@ const [editorSide, agentSide] = streamPair();
 const someAgent = agent({ name: "some-agent" })
   .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
-withSkills(someAgent, { skills: [skills], defaultRoots: false, emit: "rfd" }).connect(agentSide);
+const wrapped = withSkills(someAgent, { skills: [skills], defaultRoots: false, emit: "rfd" });
+wrapped.connect(agentSide);
 
 /** @type {string[]} */
 const seen = [];
@@ -47,5 +48,5 @@ const twoUpdates = new Promise((resolve) => {
 
 await soon(twoUpdates);
 assert.deepEqual(seen, ["commit-message", "commit-message notes"]);
+await wrapped.close();
 await rm(skills, { recursive: true });
-process.exit(0);

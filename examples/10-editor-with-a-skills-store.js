@@ -12,7 +12,8 @@ const skills = fileURLToPath(new URL("skills", import.meta.url));
 const someAgent = agent({ name: "some-agent" })
   .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
-withSkills(someAgent, { skills: [skills], defaultRoots: false }).connect(agentSide);
+const wrapped = withSkills(someAgent, { skills: [skills], defaultRoots: false });
+wrapped.connect(agentSide);
 
 // The store reads along; the editor does nothing else for it.
 const store = createSkillsStore();
@@ -39,4 +40,4 @@ console.log(`recommended: ${best.skill.name}, because of ${best.words.join(", ")
 console.log("kinds:", facetsOf(store.skills).kind);
 assert.deepEqual(compareAgents([{ agent: "some agent", skills: store.skills }])[0]?.agents, ["some agent"]);
 assert.deepEqual(store.problems, []);
-process.exit(0);
+await wrapped.close();

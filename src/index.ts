@@ -18,7 +18,7 @@ export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { SkillsErrorCode } from "./base/errors.ts";
 export type { Log } from "./base/log.ts";
 export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./acp/in-process.ts";
-export type { SkillsChange } from "./acp/in-process.ts";
+export type { SkillsChange, SkillsHandle } from "./acp/in-process.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./runtime/options.ts";
 export type { CheckOptions, CheckReport } from "./skills/check.ts";
 export type { Problem } from "./skills/rules.ts";

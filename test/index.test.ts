@@ -22,7 +22,7 @@ test("exports exactly this list", () => {
 
 test("accepts the types of both major versions of the SDK", () => {
   expectTypeOf(acpSkills.withSkills).parameter(0).toEqualTypeOf<AgentConnector>();
-  expectTypeOf(acpSkills.withSkills).returns.toEqualTypeOf<AgentConnector>();
+  expectTypeOf(acpSkills.withSkills).returns.toExtend<AgentConnector>();
   const wrapNew = (stream: Stream): Stream => acpSkills.wrapStream(stream);
   const observeNew = (stream: Stream): Stream => acpSkills.observeSkills(stream, () => undefined);
   const wrapOld = (stream: ReturnType<typeof ndJsonStream>): ConstructorParameters<typeof AgentSideConnection>[1] =>

@@ -70,7 +70,6 @@ test.each([
   { entry: "cli/commands/serve/proxy.js", expected: [] },
   { entry: "acp/wrap-command.js", expected: [] },
   { entry: "acp/service/worker.js", expected: [] },
-  { entry: "acp/in-process/worker.js", expected: ["js-yaml"] },
   { entry: "client/index.js", expected: ["@leeoniya/ufuzzy"] },
 ])("$entry imports the packages $expected before it runs", ({ entry, expected }) => {
   const { files, packages } = importedBy(entry);

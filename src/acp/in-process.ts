@@ -1,14 +1,12 @@
 import { resolve } from "node:path";
-import { SkillsError } from "../base/errors.ts";
 import { type OptionRule, type SkillsOptions, readOptions } from "../runtime/options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
-import type { Problem } from "../skills/rules.ts";
+import { type AskPerson, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
 import type { ReportOptions } from "./messages/report-tool-call.ts";
-import type { AskPerson } from "./in-process/remote-skills.ts";
-import type { SkillsChange } from "./in-process/serve-skills.ts";
 
-export type { SkillsChange } from "./in-process/serve-skills.ts";
+export type { SkillsHandle } from "./in-process/remote-skills.ts";
+export type { SkillsChange } from "./skill-service.ts";
 
 export interface OpenSkillsOptions extends SkillsOptions {
   /** The project's directory. Default: the working directory. */
@@ -50,7 +48,7 @@ type Arguments<Name extends ServedToolName> =
     : [args: ToolInput<Name>, options?: SkillsCallOptions];
 
 /** The tools in this process, with skills that are watched for changes. */
-export interface Skills {
+export interface Skills extends SkillsHandle {
   /**
    * Calls a tool; the result is the same plain JSON as over MCP, ACP and HTTP. Rejects only with a SkillsError or the reason of
    * `signal`. A name that is not known at compile time, such as a model's, accepts any arguments and returns `unknown`.
@@ -63,12 +61,6 @@ export interface Skills {
   ): Promise<unknown>;
   /** The tools in the format of a model's API. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
-  /** The problems of all skills, whether `visible` or not; current until the next change. */
-  readonly problems: readonly Problem[];
-  /** Calls `listener` after skills were added, changed or removed on disk; the returned function unsubscribes. */
-  onChange(listener: (change: SkillsChange) => void): () => void;
-  /** Stops watching, and releases everything. Idempotent. Later calls reject with CLOSED. */
-  close(): Promise<void>;
 }
 
 /**
@@ -78,20 +70,21 @@ export interface Skills {
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });
   const { additionalDirectories = [], visible, ask } = options;
-  const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
+  const [{ openService }, { RemoteSkills }, { toolDefinitions }] = await Promise.all([
+    import("./remote-service.ts"),
     import("./in-process/remote-skills.ts"),
     import("../runtime/tools.ts"),
   ]);
-  const remote = await openRemoteSkills(settings, {
+  const service = openService(settings);
+  const remote = new RemoteSkills((port, opening) => service.serveSkills(port, opening), settings, {
     cwd: resolve(options.cwd ?? process.cwd()),
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
     visible,
     ask,
   });
-  let isClosed = false;
+  await remote.opened();
 
   async function call(name: string, args?: unknown, callOptions: SkillsCallOptions = {}): Promise<unknown> {
-    if (isClosed) throw new SkillsError("CLOSED", "The skills were closed.");
     const { sessionId, owner, project, signal, onPrint, report } = callOptions;
     const directory = project === undefined ? undefined : resolve(project);
     const facts = { name, args, sessionId, owner, project: directory, signal };
@@ -106,19 +99,9 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
     });
   }
 
-  return {
-    // The toolbox validates every result against the tool's own schema.
-    call,
-    tools: (format) => toolDefinitions(format),
-    get problems() {
-      return remote.problems;
-    },
-    onChange: (listener) => remote.onChange(listener),
-    close() {
-      isClosed = true;
-      return remote.close();
-    },
-  };
+  // The toolbox validates every result against the tool's own schema.
+  const tools: Pick<Skills, "call" | "tools"> = { call, tools: (format) => toolDefinitions(format) };
+  return withHandle(tools, { open: () => remote, close: () => service.close() });
 }
 
 /** Options that only `openSkills` has. */

@@ -1,57 +1,118 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
 import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../runtime/options.ts";
+import { createDeferred } from "../base/promises.ts";
 import type { MessageStream } from "../wire/methods.ts";
 import { interceptStream } from "./relay/intercept-stream.ts";
 import type { ExitStatus } from "./relay/start-agent.ts";
 import type { WrapCommandOptions } from "./wrap-command.ts";
 import type { SkillService } from "./skill-service.ts";
+import { RemoteSkills, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
 
 /**
  * For agent authors on SDK 2.x: adds the skills of each session's directories to an app, router or server. All connections share one
  * service thread. Throws SkillsError INVALID_OPTIONS.
  */
-export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector {
-  const addSkills = openStreamMount(readOptions(options));
-  return {
-    connect: (stream, connectOptions?: AgentConnectOptions) => agent.connect(addSkills(stream), connectOptions),
-  };
+export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector & SkillsHandle {
+  const mount = new StreamMount(readOptions(options));
+  return withHandle<AgentConnector>(
+    { connect: (stream, connectOptions?: AgentConnectOptions) => agent.connect(mount.add(stream), connectOptions) },
+    mount,
+  );
 }
 
 /**
  * For agent authors: pass the returned stream to the agent instead of `stream`, and its editor gets the skills of each session's
  * directories. Works with every SDK version. Throws SkillsError INVALID_OPTIONS.
  */
-export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
-  return openStreamMount(readOptions(options))(stream);
+export function wrapStream<Message>(
+  stream: MessageStream<Message>,
+  options?: SkillsOptions,
+): MessageStream<Message> & SkillsHandle {
+  const mount = new StreamMount(readOptions(options));
+  return withHandle({ ...mount.add(stream) }, mount);
 }
 
 /**
  * Runs an agent command between `input` and `output`, with skills; resolves when the agent has exited. Messages that do not concern
- * skills are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126. Its code is loaded by the
- * call. Rejects with SkillsError INVALID_OPTIONS.
+ * skills are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126. `close` ends the agent as an
+ * editor that leaves. Its code is loaded by the call. Rejects with SkillsError INVALID_OPTIONS.
  */
-export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> {
-  const { wrapAgentCommand: wrap } = await import("./wrap-command.ts");
-  return await wrap(options);
+export function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> & SkillsHandle {
+  const closing = new AbortController();
+  const { promise: service, resolve: opened } = createDeferred<SkillService | undefined>();
+  async function run(): Promise<ExitStatus> {
+    try {
+      const { wrapAgentCommand } = await import("./wrap-command.ts");
+      return await wrapAgentCommand(options, { closing: closing.signal, opened });
+    } finally {
+      opened(undefined);
+    }
+  }
+  const exited = run();
+  return withHandle(exited, {
+    open: () => remoteSkills(service, readOptions(options.options)),
+    async close() {
+      closing.abort();
+      await exited.catch(() => undefined);
+    },
+  });
+}
+
+interface SharedService {
+  readonly service: Promise<SkillService>;
+  users: number;
 }
 
 /** Adds skills to streams. They share one service: loaded and opened for the first, closed after the last, reopened for the next. */
-function openStreamMount(settings: Settings): <Message>(stream: MessageStream<Message>) => MessageStream<Message> {
-  let current: { readonly service: Promise<SkillService>; streams: number } | undefined;
-  return (stream) => {
-    if (hasNothingToDo(settings)) return stream;
-    const shared = (current ??= { service: openService(settings), streams: 0 });
-    shared.streams++;
-    return interceptStream(stream, shared.service, settings, () => {
-      if (--shared.streams > 0) return;
-      if (current === shared) current = undefined;
-      // A failure to open was reported to the streams.
-      shared.service.then(
-        (service) => service.close(),
-        () => undefined,
-      );
+class StreamMount {
+  readonly #settings: Settings;
+  #current: SharedService | undefined;
+  #isClosed = false;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  add<Message>(stream: MessageStream<Message>): MessageStream<Message> {
+    if (this.#isClosed || hasNothingToDo(this.#settings)) return stream;
+    const used = this.#use();
+    return interceptStream(stream, used.service, this.#settings, () => {
+      if (--used.users > 0) return;
+      if (this.#current === used) this.#current = undefined;
+      void closeOpened(used.service);
     });
+  }
+
+  /** Counts as one more stream until the end. */
+  readonly open = (): RemoteSkills =>
+    remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings);
+
+  /** Messages of open streams pass unchanged from now on. */
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    await closeOpened(this.#current?.service);
   };
+
+  #use(): SharedService {
+    this.#current ??= { service: openService(this.#settings), users: 0 };
+    this.#current.users++;
+    return this.#current;
+  }
+}
+
+/** The skills of the working directory; those of no service are closed. */
+function remoteSkills(service: Promise<SkillService | undefined>, settings: Settings): RemoteSkills {
+  const serve: ConstructorParameters<typeof RemoteSkills>[0] = (port, opening) => {
+    const close = (): void => port.close();
+    service.then((opened) => (opened === undefined ? close() : opened.serveSkills(port, opening)), close);
+  };
+  return new RemoteSkills(serve, settings, { cwd: process.cwd(), additionalDirectories: [] });
+}
+
+/** A failure to open was reported to the streams. */
+async function closeOpened(service: Promise<SkillService> | undefined): Promise<void> {
+  const opened = await service?.catch(() => undefined);
+  await opened?.close();
 }
 
 async function openService(settings: Settings): Promise<SkillService> {

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../base/processes/threads.ts";
 import { type Settings, toSettingsData } from "../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
@@ -32,6 +33,11 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
   let lastConnection = 0;
   let isClosed = false;
 
+  function running(): ServiceThread {
+    if (current?.isAlive !== true) current = new ServiceThread(settings, openChannel);
+    return current;
+  }
+
   function connect(outlet: ServiceOutlet): ServiceConnection {
     const connection = ++lastConnection;
     let thread: ServiceThread | undefined;
@@ -39,8 +45,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     /** The thread that serves this connection; replaced only when a new session or call begins. */
     function reach(begins: boolean): ServiceThread | undefined {
       if (thread?.isAlive === true || !begins || isClosed) return thread;
-      if (current?.isAlive !== true) current = new ServiceThread(settings, openChannel);
-      thread = current;
+      thread = running();
       thread.connect(connection, outlet);
       return thread;
     }
@@ -90,6 +95,10 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
 
   return {
     connect,
+    serveSkills(port, opening) {
+      if (isClosed) port.close();
+      else running().send({ kind: "skills", port, opening }, [port]);
+    },
     async close() {
       isClosed = true;
       await current?.close();
@@ -131,8 +140,8 @@ class ServiceThread {
     this.#outlets.delete(connection);
   }
 
-  send(message: ToService): void {
-    this.#client.post(message);
+  send(message: ToService, transferred?: MessagePort[]): void {
+    this.#client.post(message, transferred);
   }
 
   /** The answer; undefined if the thread ends first. */

@@ -24,10 +24,10 @@ export async function runProxy(
   injected: InjectedOptions = {},
 ): Promise<void> {
   const settings = readOptions(options, injected);
-  const intercept = await loadInterceptor(settings);
+  const { intercept, service } = await loadInterceptor(settings);
   const routing = new Routing(settings.log);
   const send = lineWriter(output);
-  const { interceptor, close } = intercept({
+  const interceptor = intercept({
     // Both go to the conductor, which knows what a response is for by its id; all else of ours is for the editor.
     toEditor: send,
     toAgent: (line) => send(line, () => undefined),
@@ -40,7 +40,8 @@ export async function runProxy(
   const relay = relayChain(input, output, routing, interceptor);
   void relay.sourceEnded.then(interceptor.editorLeft);
   await Promise.race([relay.ended, left]);
-  await close();
+  interceptor.close();
+  await service?.close();
   relay.stop();
   await Promise.race([flush(output), left]);
 }

@@ -1,4 +1,9 @@
+import type { MessagePort } from "node:worker_threads";
+import type { SkillsErrorCode } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Question, Reply } from "../runtime/question.ts";
+import type { Problem } from "../skills/rules.ts";
+import type { Skill } from "../skills/skill.ts";
 import type { EditorReply } from "./messages/editor-reply.ts";
 import type { JsonRecord } from "./messages/raw-message.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
@@ -13,6 +18,8 @@ import type { McpAddress } from "../mcp/session-servers.ts";
 export interface SkillService {
   /** Opens the skills and tools of one ACP connection. Never throws. */
   connect(outlet: ServiceOutlet): ServiceConnection;
+  /** Serves the skills and tools of these directories to the other end of a port, until that end or the service closes. */
+  serveSkills(port: MessagePort, opening: Opening): void;
   /** Releases everything. Idempotent; never rejects. */
   close(): Promise<void>;
 }
@@ -185,6 +192,7 @@ export type ToService =
     }
   /** A line was written. */
   | { readonly kind: "written"; readonly line: number; readonly spent?: Uint8Array }
+  | { readonly kind: "skills"; readonly port: MessagePort; readonly opening: Opening }
   | { readonly kind: "close" };
 
 /** From the service's thread, besides answers. */
@@ -218,3 +226,67 @@ export interface Instructions {
 
 /** Serves this caller at the address that the agent has. */
 export type Reserve = (caller: McpCaller) => McpAddress;
+
+/** Whose skills are served, to whom. */
+export interface Opening {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** Whether the other end decides which skills are visible; it says so with each call. */
+  readonly asksVisible: boolean;
+  /** There is a person who can be asked. */
+  readonly hasPerson: boolean;
+}
+
+/** The caller of a tool. */
+export interface CallFacts {
+  readonly sessionId: string | undefined;
+  readonly owner: string | undefined;
+  readonly project: string | undefined;
+}
+
+export type ToSkills =
+  /** Answered when the skills have been read. */
+  | { readonly kind: "open"; readonly call: number }
+  | ({
+      readonly kind: "call";
+      readonly call: number;
+      readonly name: string;
+      readonly args: unknown;
+      /** The numbers of the skills that are visible; undefined for all. Skills that were not sent before are not. */
+      readonly visible: readonly number[] | undefined;
+    } & CallFacts)
+  | { readonly kind: "abort"; readonly call: number }
+  | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
+  | { readonly kind: "list"; readonly call: number; readonly visible: readonly number[] | undefined };
+
+/** Which skills changed, by canonical name. */
+export interface SkillsChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What the thread sends besides answers. */
+export type FromSkills =
+  /** When the skills have been read, and after every change. `numbered`: every version, if the other end decides which are visible. */
+  | {
+      readonly kind: "skills";
+      readonly problems: readonly Problem[];
+      readonly numbered: readonly (readonly [number, Skill])[];
+      readonly change?: SkillsChange;
+    }
+  | { readonly kind: "print"; readonly call: number; readonly text: string }
+  | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
+  | { readonly kind: "withdrawn"; readonly question: number };
+
+/** The answer to a call. */
+export type CallResult = { readonly value: unknown } | { readonly error: PlainError };
+
+/** A SkillsError as data. */
+export interface PlainError {
+  readonly code: SkillsErrorCode;
+  readonly message: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly cause: string | undefined;
+}

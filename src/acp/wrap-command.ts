@@ -12,6 +12,7 @@ import {
 import { loadInterceptor } from "./relay/load-interceptor.ts";
 import { type Relay, flush, lineWriter, relayLines } from "./relay/relay-lines.ts";
 import { followInitialization } from "./relay/initialization.ts";
+import type { SkillService } from "./skill-service.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./relay/start-agent.ts";
 
 export { type AgentCommand, type AgentProcess, type ExitStatus, exitAs, startAgent } from "./relay/start-agent.ts";
@@ -37,10 +38,14 @@ export interface WrapCommandOptions extends AgentCommand {
   readonly options?: SkillsOptions;
 }
 
-/** Replaceable parts, for tests. */
+/** What only `wrapCommand` gives, and replaceable parts, for tests. */
 interface WrapDependencies extends InjectedOptions {
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
+  /** Ends the agent as an editor that leaves. */
+  readonly closing?: AbortSignal;
+  /** Called with the service once it is open; undefined if there is none. */
+  readonly opened?: (service: SkillService | undefined) => void;
 }
 
 const optionNames = Object.keys({
@@ -64,9 +69,9 @@ export async function wrapAgentCommand(
   // The agent first: our modules are loaded while it starts.
   const starting = startAgent(options, dependencies.platform);
   const loading = loadInterceptor(settings);
-  loading.catch(() => undefined);
+  loading.then(({ service }) => dependencies.opened?.(service)).catch(() => undefined);
   try {
-    return await connect(await starting, loading, settings, options, dependencies.signals ?? process);
+    return await connect(await starting, loading, settings, options, dependencies);
   } catch (error) {
     if (!isSkillsError(error)) throw error;
     settings.log("error", error.message);
@@ -75,6 +80,8 @@ export async function wrapAgentCommand(
     const { hint } = error.facts;
     const fix = typeof hint === "string" ? `not executable; fix: ${hint}` : `${what} in your editor's settings`;
     await refuseStart(options, settings.clock, `Agent ${fix}. ${error.message}`);
+    const loaded = await loading.catch(() => undefined);
+    await loaded?.service?.close();
     return { exitCode: isMissing ? 127 : 126 };
   }
 }
@@ -99,7 +106,7 @@ async function connect(
   loading: ReturnType<typeof loadInterceptor>,
   { clock, log }: Settings,
   { input, output, endOutput }: WrapCommandOptions,
-  signals: SignalSource,
+  { signals = process, closing }: WrapDependencies,
 ): Promise<ExitStatus> {
   const { promise: interrupted, resolve: interrupt } = createDeferred();
   const ended = { agent: false, output: false };
@@ -112,8 +119,8 @@ async function connect(
   try {
     // When a process exits, Node discards its unread output unless there is a listener.
     agent.stdout.on("readable", retainOutput);
-    const intercept = await loading;
-    const { interceptor, close } = intercept({
+    const { intercept, service } = await loading;
+    const interceptor = intercept({
       toEditor: lineWriter(output),
       toAgent: (line) => agent.stdin.write(line),
       waitedInLines: () => fromEditor.waitedInLines(),
@@ -127,6 +134,8 @@ async function connect(
     agent.stdout.off("readable", retainOutput).once("data", agent.updateTree);
     void fromEditor.ended.then(ending.leave);
     output.once("error", ending.leave).once("close", ending.leave);
+    if (closing?.aborted === true) ending.leave();
+    closing?.addEventListener("abort", ending.leave);
     void fromAgent.ended.then(async () => {
       // No more output: there is nothing left to serve. The agent may read on until the editor leaves.
       if (endOutput === undefined) ending.leave();
@@ -145,7 +154,8 @@ async function connect(
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: interrupted });
     const how = status.signal === undefined ? `exited with code ${status.exitCode}` : `was ended by ${status.signal}`;
     initialization.refuse(output, `Agent ${how}; run its command in a terminal. It ended before it had started.`);
-    await Promise.all([Promise.race([close(), interrupted]), agent.endRest(clock, interrupted)]);
+    interceptor.close();
+    await Promise.all([Promise.race([service?.close(), interrupted]), agent.endRest(clock, interrupted)]);
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was terminated by ${status.signal}.`);

@@ -26,5 +26,5 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     close: () => Promise.resolve(),
     ...methods,
   };
-  return { connect: () => connection, close: () => Promise.resolve() };
+  return { connect: () => connection, serveSkills: (port) => port.close(), close: () => Promise.resolve() };
 }

@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent, type AgentConnector, client, type SessionUpdate } from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { withSkills, wrapStream } from "../../src/acp/mounts.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { openSkills } from "../../src/acp/in-process.ts";
+import { withSkills, wrapCommand, wrapStream } from "../../src/acp/mounts.ts";
+import type { SkillsHandle } from "../../src/acp/in-process/remote-skills.ts";
 import { isSkillsError } from "../../src/base/errors.ts";
 import { streamPair } from "./stream-pair.ts";
 
@@ -41,6 +45,78 @@ async function firstCommands(connector: AgentConnector): Promise<unknown> {
   return first;
 }
 
+const scriptedAgent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+
+/** In an object, because one of them is a promise, too. */
+interface Mounted {
+  readonly handle: SkillsHandle;
+}
+
+/** Each way to add or open skills, with a handle of the same members. */
+const mounts: Readonly<Record<string, () => Promise<Mounted>>> = {
+  withSkills: () => Promise.resolve({ handle: withSkills(app, ours()) }),
+  wrapStream: () => Promise.resolve({ handle: wrapStream(streamPair()[1], ours()) }),
+  wrapCommand: () => Promise.resolve(runScripted()),
+  openSkills: async () => ({ handle: await openSkills(ours()) }),
+};
+
+function ours(): { skills: string[]; defaultRoots: boolean; dataDirectory: string } {
+  return { skills: [root], defaultRoots: false, dataDirectory: join(root, "data") };
+}
+
+describe.each(Object.keys(mounts))("the handle of %s", (mount) => {
+  async function open(): Promise<Mounted> {
+    const mounted = await mounts[mount]?.();
+    if (mounted === undefined) throw new Error("There is no such mount.");
+    onTestFinished(() => mounted.handle.close());
+    return mounted;
+  }
+
+  test("lists the skills as editors get them, and notifies of changes and problems", async () => {
+    await using handle = (await open()).handle;
+    await handle.ready;
+    expect(await handle.list()).toMatchObject([{ name: "pdf", description: "Reads PDF files." }]);
+    expect(handle.problems).toEqual([]);
+    const changes: unknown[] = [];
+    const stop = handle.onChange((change) => void changes.push(change));
+    mkdirSync(join(root, "xls"));
+    writeFileSync(join(root, "xls", "SKILL.md"), "---\nname: Xls\ndescription: Reads tables.\n---\n");
+    await expect.poll(() => changes, { timeout: 10_000 }).toEqual([{ added: ["xls"], changed: [], removed: [] }]);
+    expect(handle.problems).toMatchObject([{ file: join(root, "xls", "SKILL.md") }]);
+    expect((await handle.list()).map(({ name }) => name)).toEqual(["pdf", "xls"]);
+    stop();
+  });
+
+  test("is closed once, and answers CLOSED afterwards", async () => {
+    const { handle } = await open();
+    await Promise.all([handle.close(), handle.close()]);
+    await expect(handle.list()).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(handle.ready).rejects.toMatchObject({ code: "CLOSED" });
+    expect(handle.problems).toEqual([]);
+  });
+});
+
+test("a closed mount leaves the messages of its streams unchanged", async () => {
+  const [, agentSide] = streamPair();
+  let connected: unknown;
+  const connector = withSkills({ connect: (stream) => ((connected = stream), app.connect(stream)) }, ours());
+  await connector.close();
+  connector.connect(agentSide);
+  expect(connected).toBe(agentSide);
+});
+
+test("closing a wrapped command ends its agent as an editor that leaves", async () => {
+  const { handle } = runScripted();
+  await handle.close();
+  expect(await handle).toEqual({ exitCode: 0 });
+});
+
+function runScripted(): { readonly handle: ReturnType<typeof wrapCommand> } {
+  const streams = { input: new PassThrough(), output: new PassThrough() };
+  const handle = wrapCommand({ command: process.execPath, args: [scriptedAgent], ...streams, options: ours() });
+  return { handle };
+}
+
 const pdf = { sessionUpdate: "available_commands_update", availableCommands: [{ name: "pdf" }] };
 
 test("adds skills to an app of SDK 2.x", async () => {
@@ -75,7 +151,7 @@ test("throws for invalid options", () => {
 test("adds nothing to a stream with emit none and no tools", () => {
   const [, agentSide] = streamPair();
   const options = { emit: "none", tools: "none" } as const;
-  expect(wrapStream(agentSide, options)).toBe(agentSide);
+  expect({ ...wrapStream(agentSide, options) }).toEqual(agentSide);
   let connected: unknown;
   const connector = withSkills({ connect: (stream) => ((connected = stream), app.connect(stream)) }, options);
   connector.connect(agentSide);

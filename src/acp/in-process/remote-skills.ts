@@ -1,10 +1,21 @@
-import { chooseChannel, ThreadClient } from "../../base/processes/threads.ts";
+import type { MessagePort } from "node:worker_threads";
+import { ThreadClient, portChannel } from "../../base/processes/threads.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type Settings, toSettingsData } from "../../runtime/options.ts";
+import type { Log } from "../../base/log.ts";
+import type { Settings } from "../../runtime/options.ts";
 import type { Problem } from "../../skills/rules.ts";
 import type { Answer, Question, Reply } from "../../runtime/question.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { CallFacts, CallResult, FromSkills, Opening, PlainError, SkillsChange, ToSkills } from "./serve-skills.ts";
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import type {
+  CallFacts,
+  CallResult,
+  FromSkills,
+  Opening,
+  PlainError,
+  SkillsChange,
+  ToSkills,
+} from "../skill-service.ts";
 
 interface RemoteCall extends CallFacts {
   readonly name: string;
@@ -13,27 +24,17 @@ interface RemoteCall extends CallFacts {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-export interface RemoteSkillsOptions extends Omit<Opening, "asksVisible" | "hasPerson"> {
-  readonly visible: ((skill: Skill) => boolean) | undefined;
-  readonly ask: AskPerson | undefined;
+interface RemoteSkillsOptions extends Omit<Opening, "asksVisible" | "hasPerson"> {
+  readonly visible?: ((skill: Skill) => boolean) | undefined;
+  readonly ask?: AskPerson | undefined;
 }
 
 /** Asks a person; undefined where they did not answer. `signal` is aborted when the answer is no longer needed. */
 export type AskPerson = (question: Question, signal: AbortSignal) => Promise<Answer | undefined>;
 
-/** How long the thread may take to close before it is terminated. */
-const closingTime = 10_000;
-
-/** Opens the tools on a worker thread; resolves when the skills have been read. */
-export async function openRemoteSkills(settings: Settings, options: RemoteSkillsOptions): Promise<RemoteSkills> {
-  const skills = new RemoteSkills(settings, options);
-  await skills.opened();
-  return skills;
-}
-
-/** The tools on a worker thread. */
+/** The tools, and the skills of one directory, of a service that is on another thread. */
 export class RemoteSkills {
-  readonly #settings: Settings;
+  readonly #log: Log;
   readonly #visible: RemoteSkillsOptions["visible"];
   readonly #thread: ThreadClient<ToSkills, FromSkills>;
   readonly #onPrint = new Map<number, RemoteCall["onPrint"]>();
@@ -45,27 +46,22 @@ export class RemoteSkills {
   readonly #listeners = new Set<(change: SkillsChange) => void>();
   #problems: readonly Problem[] = [];
 
-  constructor(settings: Settings, { visible, ask, ...directories }: RemoteSkillsOptions) {
-    const { log, clock } = settings;
-    this.#settings = settings;
+  constructor(
+    serve: (port: MessagePort, opening: Opening) => void,
+    { log, clock }: Pick<Settings, "log" | "clock">,
+    { visible, ask, ...directories }: RemoteSkillsOptions,
+  ) {
+    this.#log = log;
     this.#visible = visible;
     this.#ask = ask;
     const opening: Opening = { ...directories, asksVisible: visible !== undefined, hasPerson: ask !== undefined };
     this.#thread = new ThreadClient<ToSkills, FromSkills>({
-      openChannel: chooseChannel({
-        place: "acp/in-process/worker.js",
-        workerData: { settings: toSettingsData(settings), opening },
-        serve: async (port) => {
-          const { serveSkills } = await import("./serve-skills.ts");
-          serveSkills(port, settings, opening);
-        },
-        log,
-      }),
+      openChannel: portChannel((port) => serve(port, opening)),
       received: (message) => this.#receive(message),
       ended: () => {
         for (const question of this.#questions.values()) question.abort();
       },
-      closingTime,
+      closingTime: 0,
       log,
       clock,
     });
@@ -74,6 +70,12 @@ export class RemoteSkills {
   /** Resolves when the skills have been read; rejects with CLOSED if the thread ends first. */
   async opened(): Promise<void> {
     await this.#thread.call((call) => ({ kind: "open", call }));
+  }
+
+  /** The skills that are visible, as editors get them. Waits until they have been read. */
+  async list(): Promise<readonly AvailableSkill[]> {
+    const answer = await this.#thread.call((call) => ({ kind: "list", call, visible: this.#visibleNumbers() }));
+    return (answer as { readonly value: readonly AvailableSkill[] }).value;
   }
 
   get problems(): readonly Problem[] {
@@ -88,8 +90,7 @@ export class RemoteSkills {
   /** Rejects with a SkillsError, or with the reason of the signal. */
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
     signal?.throwIfAborted();
-    const isVisible = this.#visible;
-    const visible = isVisible && this.#numbered.filter(([, skill]) => isVisible(skill)).map(([number]) => number);
+    const visible = this.#visibleNumbers();
     let number = 0;
     const abort = (): void => this.#thread.post({ kind: "abort", call: number });
     signal?.addEventListener("abort", abort);
@@ -112,9 +113,9 @@ export class RemoteSkills {
     }
   }
 
-  /** Releases everything. Idempotent; never rejects. */
-  close(): Promise<void> {
-    return this.#thread.close();
+  #visibleNumbers(): readonly number[] | undefined {
+    const isVisible = this.#visible;
+    return isVisible && this.#numbered.filter(([, skill]) => isVisible(skill)).map(([number]) => number);
   }
 
   #receive(message: FromSkills): void {
@@ -156,7 +157,7 @@ export class RemoteSkills {
       try {
         listener(change);
       } catch (error) {
-        this.#settings.log("error", `A listener of onChange failed: ${String(error)}`);
+        this.#log("error", `A listener of onChange failed: ${String(error)}`);
       }
     }
   }
@@ -177,4 +178,51 @@ function toSkillsError({ code, message, facts, cause }: PlainError): SkillsError
     facts: { ...facts },
     ...(cause !== undefined && { cause: new Error(cause) }),
   });
+}
+
+/**
+ * The skills that were added or opened: those that a session in the working directory has, or in the `cwd` of `openSkills`. They are read
+ * when they are first asked for.
+ */
+export interface SkillsHandle extends AsyncDisposable {
+  /** Resolves when the skills have been read. Rejects with CLOSED. */
+  readonly ready: Promise<void>;
+  /** The skills as editors get them. Waits until they have been read. Rejects with CLOSED. */
+  list(): Promise<readonly AvailableSkill[]>;
+  /** Calls `listener` after skills were added, changed or removed on disk; the returned function unsubscribes. */
+  onChange(listener: (change: SkillsChange) => void): () => void;
+  /** The problems of all skills, whether visible or not; none before they were read; current until the next change. */
+  readonly problems: readonly Problem[];
+  /** Stops watching, and releases everything. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Gives an object the members of a handle. `open` is called when they are first used; `close` releases everything, whether or not it was.
+ */
+export function withHandle<Target extends object>(
+  target: Target,
+  { open, close }: { readonly open: () => RemoteSkills; readonly close: () => Promise<void> },
+): Target & SkillsHandle {
+  let opened: RemoteSkills | undefined;
+  const remote = (): RemoteSkills => (opened ??= open());
+  const handle: SkillsHandle = {
+    get ready() {
+      return remote().opened();
+    },
+    async list() {
+      await remote().opened();
+      return await remote().list();
+    },
+    onChange: (listener) => remote().onChange(listener),
+    get problems() {
+      return remote().problems;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  // Not enumerable, because looking at them, as a copy does, would open the skills.
+  for (const key of Reflect.ownKeys(handle))
+    Object.defineProperty(target, key, { ...Object.getOwnPropertyDescriptor(handle, key), enumerable: false });
+  return target as Target & SkillsHandle;
 }

@@ -1,40 +1,29 @@
 import { hasNothingToDo, type Settings } from "../../runtime/options.ts";
 import type { ByteInterceptor, LineSinks } from "./intercept-bytes.ts";
+import type { SkillService } from "../skill-service.ts";
 
-/** An interceptor with the service that it opened. */
-interface Served {
-  readonly interceptor: ByteInterceptor;
-  /** Resolves when the service is closed. */
-  readonly close: () => Promise<void>;
+/** Intercepts, with the service that was opened for it. */
+interface LoadedInterceptor {
+  readonly intercept: (sinks: LineSinks) => ByteInterceptor;
+  /** To be closed after the interceptor; undefined if there is nothing to do. */
+  readonly service: SkillService | undefined;
 }
 
 /** Used if there is nothing to do; nothing is loaded. */
-const transparent: Served = {
-  interceptor: {
-    passFromEditor: (block) => [block],
-    passFromAgent: (block) => [block],
-    editorLeft: () => undefined,
-    close: () => undefined,
-  },
-  close: () => Promise.resolve(),
+const transparent: ByteInterceptor = {
+  passFromEditor: (block) => [block],
+  passFromAgent: (block) => [block],
+  editorLeft: () => undefined,
+  close: () => undefined,
 };
 
 /** Loads what intercepts, which is much code, and opens the service. */
-export async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => Served> {
-  if (hasNothingToDo(settings)) return () => transparent;
+export async function loadInterceptor(settings: Settings): Promise<LoadedInterceptor> {
+  if (hasNothingToDo(settings)) return { intercept: () => transparent, service: undefined };
   const [{ interceptBytes }, { openService }] = await Promise.all([
     import("./intercept-bytes.ts"),
     import("../remote-service.ts"),
   ]);
   const service = openService(settings);
-  return (sinks) => {
-    const interceptor = interceptBytes(service, settings, sinks);
-    return {
-      interceptor,
-      async close() {
-        interceptor.close();
-        await service.close();
-      },
-    };
-  };
+  return { intercept: (sinks) => interceptBytes(service, settings, sinks), service };
 }

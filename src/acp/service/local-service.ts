@@ -1,3 +1,5 @@
+import type { MessagePort } from "node:worker_threads";
+import { serveSkills } from "./serve-skills.ts";
 import { type App, openApp } from "../../runtime/app.ts";
 import { type OnceLog, createOnceLog } from "../../base/log.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
@@ -47,10 +49,13 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const { environments = new SkillEnvironments({ clock, log, openMachine, findSandbox }) } = options;
   let closing: Promise<void> | undefined;
 
+  const ports = new Set<MessagePort>();
+
   async function close(): Promise<void> {
     environments.close();
     await tools?.close();
     await app.close();
+    for (const port of ports) port.close();
   }
 
   /** Without skills if they cannot be opened: the session continues. */
@@ -73,6 +78,11 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
       return openConnection({ app, environments, tools, trust, ...more }, (directories) =>
         openSkills(directories, logOnce),
       );
+    },
+    serveSkills(port, opening) {
+      ports.add(port);
+      port.on("close", () => ports.delete(port));
+      serveSkills(port, opening, { app, settings });
     },
     close: () => (closing ??= close()),
   };

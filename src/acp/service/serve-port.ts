@@ -112,6 +112,9 @@ export function servePort(port: MessagePort, settings: Settings): void {
         unwritten.get(message.line)?.();
         unwritten.delete(message.line);
         break;
+      case "skills":
+        service.serveSkills(message.port, message.opening);
+        break;
       case "close":
         await service.close();
         await close();
@@ -130,6 +133,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
     else if (message.kind === "connect") held.push(message);
     else if (message.kind === "close") void close();
     else if (message.kind === "written") return;
+    else if (message.kind === "skills") void take(message);
     else if (message.method === "open") held.push(message);
     else if (message.method === "prepare") clock.after(quietTime, () => void (loading ?? take(message)));
     else if (message.method === "close") void ask(message);

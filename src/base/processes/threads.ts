@@ -57,19 +57,27 @@ export function workerChannel<From>(entry: URL, workerData: unknown): OpenChanne
 
 /** Opens a channel to something on this thread. */
 export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<void>): OpenChannel<From> {
+  return (received, ended) =>
+    portChannel<From>((theirs) => {
+      serve(theirs).then(
+        () => {
+          theirs.unref();
+        },
+        (error: unknown) => {
+          ended(error instanceof Error ? error.message : String(error));
+        },
+      );
+    })(received, ended);
+}
+
+/** Opens a channel to whoever gets its other end. */
+export function portChannel<From>(give: (port: MessagePort) => void): OpenChannel<From> {
   return (received, ended) => {
     const { port1: ours, port2: theirs } = new MessageChannel();
     ours.on("close", () => {
       ended("Its channel was closed.");
     });
-    serve(theirs).then(
-      () => {
-        theirs.unref();
-      },
-      (error: unknown) => {
-        ended(error instanceof Error ? error.message : String(error));
-      },
-    );
+    give(theirs);
     ours.on("message", received).unref();
     return { port: ours, end: () => ours.close() };
   };
@@ -117,7 +125,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
   }
 
   /** Does nothing after the end. Throws if the message cannot be cloned. */
-  post(message: To, transferred?: ArrayBuffer[]): void {
+  post(message: To, transferred?: (ArrayBuffer | MessagePort)[]): void {
     if (this.isAlive) this.#channel?.port.postMessage(message, transferred ?? []);
   }
 

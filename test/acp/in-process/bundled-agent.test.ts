@@ -42,7 +42,7 @@ test("names the files that an agent bundled by esbuild needs, and runs code afte
   };
   const { result, told } = await run();
   expect(told).toContainEqual(
-    expect.stringMatching(/^Skills are read on the calling thread: dist\/acp\/in-process\/worker/),
+    expect.stringMatching(/^Skills are read on the calling thread: dist\/acp\/service\/worker/),
   );
   const [, target] = /copy the contents of its dist\/runtime\/sandbox to (.+)\.$/.exec(result.message ?? "") ?? [];
   expect(target?.startsWith(directory)).toBe(true);

@@ -102,11 +102,11 @@ test("withdraws open questions when the thread that asked has ended", async () =
   const sent: unknown[] = [];
   const interceptor = new Interceptor({
     service: {
+      ...service,
       connect(given) {
         outlet = given;
         return service.connect(given);
       },
-      close: () => service.close(),
     },
     settings: readOptions({}),
     send: (bytes) => void sent.push(JSON.parse(Buffer.from(bytes).toString())),
