@@ -3,7 +3,7 @@ import { oneOf } from "./arguments/values.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
 import { version } from "../base/version.ts";
-import { type CommandName, commands, listedCommands } from "./commands/commands.ts";
+import { type CommandName, commands, listedCommands, sections } from "./commands/commands.ts";
 import { type Command, type CommandArguments, type Option, type OptionTable, usageError } from "./command.ts";
 import { type Streams, type Terminal, createTerminal } from "./report/terminal.ts";
 
@@ -138,11 +138,14 @@ function refusePositionals({ positionals }: Command, given: readonly string[]): 
 
 /** What `acp-skills --help` prints. */
 function helpForAll(): string {
+  const listed = listedCommands();
+  const lines = columns(listed.map(({ name, summary }) => [name, summary]));
+  const starts = sections.map(({ first }) => listed.findIndex(({ name }) => name === first));
   return [
     "Agent Skills for every ACP agent: list, validate and run them.\n",
     "Usage: acp-skills [options] -- AGENT [ARG…]",
     "       acp-skills COMMAND [options]\n",
-    section("Commands", columns(listedCommands().map(({ name, summary }) => [name, summary]))),
+    ...sections.map(({ title }, at) => section(title, lines.slice(starts[at], starts[at + 1]))),
     section(
       "Options",
       columns([
@@ -150,7 +153,11 @@ function helpForAll(): string {
         ["-v, --version", "Show the version."],
       ]),
     ),
-    section("Examples", ["acp-skills --skills ./skills -- claude-agent-acp", "acp-skills check", "acp-skills list"]),
+    section("Examples", [
+      "acp-skills setup zed",
+      "acp-skills --skills ./skills -- claude-agent-acp",
+      "acp-skills check",
+    ]),
     "acp-skills COMMAND --help shows the options of a command; acp-skills wrap --help those before the --.\n",
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listedCommands } from "../../src/cli/commands/commands.ts";
+import { listedCommands, sections } from "../../src/cli/commands/commands.ts";
 import { version } from "../../src/base/version.ts";
 import { binary, runCli, runProcess } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
@@ -20,6 +20,19 @@ test("prints usage, every command and the common options for --help and -h", asy
     expect(help.stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
   expect(help.stdout).not.toContain("mcp-bridge");
   expect(await run("-h")).toEqual(help);
+});
+
+test("shows five commands to begin with, and the others by what a person wants", async () => {
+  const { stdout } = await run("--help");
+  const shown = Array.from(stdout.matchAll(/^(\w[\w ]*):\n((?: {2}\S.*\n)+)/gm), ([, title, lines = ""]) => ({
+    title,
+    commands: Array.from(lines.matchAll(/^ {2}([a-z-]+) {2,}/gm), ([, name]) => name),
+  }));
+  expect(shown[0]).toEqual({ title: "Begin with", commands: ["setup", "wrap", "list", "browse", "doctor"] });
+  const groups = shown.slice(0, -2);
+  expect(groups.map(({ title }) => title)).toEqual(sections.map(({ title }) => title));
+  expect(groups.flatMap(({ commands }) => commands)).toEqual(listedCommands().map(({ name }) => name));
+  expect(groups.every(({ commands }) => commands.length > 2)).toBe(true);
 });
 
 test.each([
