@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { observeSkills, readAdvertisement, skillsOptIn, withSkills } from "acp-skills";
+import { observeSkills, optIn, readAdvertisement, withSkills } from "acp-skills";
 import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
@@ -38,7 +38,7 @@ const twoUpdates = new Promise((resolve) => {
   void editor.agent
     .request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { _meta: { ...skillsOptIn } },
+      clientCapabilities: { ...optIn() },
     })
     .then((response) => {
       console.log("the agent advertises:", readAdvertisement(response));

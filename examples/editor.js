@@ -1,7 +1,7 @@
 // A small ACP editor: starts an agent command, opts in to skills, and prints what it receives.
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { observeSkills, readAdvertisement, skillsOptIn } from "acp-skills";
+import { observeSkills, optIn, readAdvertisement } from "acp-skills";
 import { execa } from "execa";
 
 /** @import { AvailableSkill, ServedToolName, ToolOutput } from "acp-skills" */
@@ -57,7 +57,7 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
   const initialized = await connection.agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: "example-editor", version: "1.0.0" },
-    clientCapabilities: { _meta: { ...skillsOptIn } },
+    clientCapabilities: { ...optIn({ commands: true }) },
   });
   const { sessionId } = await connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
 

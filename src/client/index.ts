@@ -1,6 +1,6 @@
 export { readAdvertisement } from "./initialize.ts";
 export { observeSkills } from "./observe-skills.ts";
-export { optIn, skillsOptIn } from "./initialize.ts";
+export { optIn } from "./initialize.ts";
 export { createSkillsStore } from "./store/skills-store.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
 export { openSearch } from "./select/search-skills.ts";

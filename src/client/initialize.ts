@@ -11,14 +11,6 @@ export interface SkillsOptIn {
   readonly commands?: boolean;
 }
 
-/**
- * Spread into `clientCapabilities._meta` (ACP v1) or `capabilities._meta` (v2) to receive skills as `_acp-skills/skills_update`, which
- * the clients of every SDK deliver as an extension notification. Its params are those of `available_skills_update`.
- */
-export const skillsOptIn: Readonly<Record<typeof metaKey, SkillsOptIn>> = /* @__PURE__ */ Object.freeze({
-  [metaKey]: /* @__PURE__ */ Object.freeze({ notification: true }),
-});
-
 /** The fields of the client's capabilities that ask for skills; merge `_meta` and `session` with your own. */
 export interface OptInCapabilities {
   readonly _meta: { readonly [metaKey]: SkillsOptIn };
@@ -27,8 +19,9 @@ export interface OptInCapabilities {
 }
 
 /**
- * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills in the form that every SDK delivers:
- * after the first list only what changed, and not as commands, too.
+ * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills as `_acp-skills/skills_update`, an
+ * extension notification that every SDK delivers, with the params of `available_skills_update`: after the first list only what changed, and
+ * not as commands, too.
  */
 export function optIn(options: SkillsOptIn = {}): OptInCapabilities {
   const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...options };

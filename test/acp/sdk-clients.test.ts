@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vite
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/relay/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/runtime/options.ts";
-import { skillsOptIn } from "../../src/client/initialize.ts";
+import { optIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
 import { toAvailableSkill } from "../../src/wire/command-facts.ts";
 import type { Problem } from "../../src/skills/rules/problem.ts";
@@ -201,7 +201,7 @@ test.each(Object.keys(editors) as (keyof typeof editors)[])(
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
   "delivers skills to a client of %s that opts in as documented, without errors",
   async (name) => {
-    const received = await talk(name, skillsOptIn, "auto");
+    const received = await talk(name, optIn({ deltas: false })._meta, "auto");
     const lists = received.filter(({ update }) => update.sessionUpdate === "available_skills_update");
     expect(lists.map(({ update }) => update["availableSkills"])).toMatchObject([
       [{ name: "pdf" }],

@@ -1,6 +1,6 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
-import { skillsOptIn } from "../../src/client/initialize.ts";
+import { optIn } from "../../src/client/initialize.ts";
 import { observeSkills } from "../../src/client/observe-skills.ts";
 import type { SkillsUpdate } from "../../src/client/skills-update.ts";
 import { removeSkill, writeSkill } from "./playground.ts";
@@ -21,7 +21,7 @@ test("lets an editor that opted in observe edited and removed skills with Claude
     .connect(stream);
   await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { _meta: { ...skillsOptIn } },
+    clientCapabilities: optIn(),
   });
   await agent.request(methods.agent.session.new, { cwd: playground.project, mcpServers: [] });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { optIn, readAdvertisement, skillsOptIn } from "../../src/client/initialize.ts";
+import { optIn, readAdvertisement } from "../../src/client/initialize.ts";
 
 const advertisement = { version: "1.2.3", tools: [], update: ["available_commands_update"] };
 
@@ -25,8 +25,4 @@ test("asks for changes only, and for no commands, in both places", () => {
   const asked = { notification: true, deltas: true, commands: false };
   expect(optIn()).toEqual({ _meta: { "acp-skills": asked }, session: { skills: asked } });
   expect(optIn({ commands: true }).session.skills).toEqual({ ...asked, commands: true });
-});
-
-test("exports the opt-in for a client's _meta", () => {
-  expect({ ...skillsOptIn }).toEqual({ "acp-skills": { notification: true } });
 });
