@@ -1,6 +1,6 @@
 import { closeSync, linkSync, openSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";
@@ -128,11 +128,8 @@ export class DiskPlace {
   leave(reason: Error): void {
     this.#left ??= reason;
     this.#stopBeat();
-    try {
-      this.#removeFiles((token) => token === this.token);
-    } catch {
-      // The directory is missing or not writable, so no file of this process there can block other processes.
-    }
+    // Fails if the directory is missing or not writable; then no file of this process there can block other processes.
+    attempt(() => this.#removeFiles((token) => token === this.token), undefined);
   }
 
   #touch(): void {
@@ -151,11 +148,8 @@ export class DiskPlace {
 
   #beatLater(): void {
     this.#stopBeat = this.#options.clock.after(beatMs, () => {
-      try {
-        this.diskNow();
-      } catch {
-        // The disk is missing: the next method call reports that to its caller.
-      }
+      // Fails if the disk is missing: the next method call reports that to its caller.
+      attempt(() => this.diskNow(), undefined);
       this.#beatLater();
     });
   }

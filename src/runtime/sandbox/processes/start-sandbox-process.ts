@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { attempt } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { readProcessStat } from "../../../base/processes/live-process.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -99,7 +100,7 @@ function follow(child: ChildProcess): Followed {
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       // First, while its id cannot be reused yet.
-      if (group !== undefined) signalGroup(group, "SIGKILL");
+      if (group !== undefined) killGroup(group);
       child.kill("SIGKILL");
     },
     endWith(wanted) {
@@ -131,19 +132,15 @@ const mostWaitMs = 30_000;
 /** Kills a process group and waits until it is dead. */
 export async function endGroup(leader: number): Promise<void> {
   // Repeatedly: a process that joins the group late does not receive the first signal.
-  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, "SIGKILL"); waited += pollMs) {
+  for (let waited = 0; waited < mostWaitMs && killGroup(leader); waited += pollMs) {
     if (await isOnlyUnburied(leader)) return;
     await setTimeout(pollMs);
   }
 }
 
-/** Whether the group exists. */
-function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(-leader, signal);
-  } catch {
-    return false; // Gone, or its id belongs to another user by now.
-  }
+/** Whether the group exists: otherwise it is gone, or its id belongs to another user by now. */
+function killGroup(leader: number): boolean {
+  return attempt(() => process.kill(-leader, "SIGKILL"), false);
 }
 
 /** Zombies can be signalled forever: the first process of a container often does not reap orphans. */
