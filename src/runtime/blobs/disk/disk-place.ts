@@ -13,8 +13,11 @@ const staleMs = 120_000;
 export interface DiskPlaceOptions {
   /** Unique, because two places with the same token would not exclude each other. */
   readonly token: string;
+  /** Drives the heartbeat that shows processes in other containers that this one is running. */
   readonly clock: Clock;
-  readonly diskNow: (() => number) | undefined;
+  /** The time of the disk's clock, which all processes on all machines share, in milliseconds since 1970. Default: read from the disk. */
+  readonly diskNow?: (() => number) | undefined;
+  /** Waits while another process has the lock; unlike a timer of `clock`, it must keep this process alive. */
   readonly pause: (ms: number) => Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { attempt } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -66,13 +65,7 @@ export async function startSandboxProcess(command: SandboxCommand, clock: Clock)
   }
 }
 
-interface Followed extends Omit<SandboxProcess, "listener"> {
-  /** Stderr of the sandbox itself. */
-  readonly words: Readable;
-  endWith(group: number): void;
-}
-
-function follow(child: ChildProcess): Followed {
+function follow(child: ChildProcess) {
   const streams = child.stdio.slice(2, 7) as Socket[];
   const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
   let lastWords = "";
@@ -93,6 +86,7 @@ function follow(child: ChildProcess): Followed {
     program,
     stdout,
     stderr,
+    /** Stderr of the sandbox itself. */
     words,
     exited,
     frames: readFrames(control),
@@ -103,14 +97,14 @@ function follow(child: ChildProcess): Followed {
       if (group !== undefined) killGroup(group);
       child.kill("SIGKILL");
     },
-    endWith(wanted) {
+    endWith(wanted: number): void {
       if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It sent an invalid process id.");
       group = wanted;
     },
     release() {
       for (const stream of streams) stream.destroy();
     },
-    keepAlive(wanted) {
+    keepAlive(wanted: boolean): void {
       for (const handle of [child, ...streams]) {
         if (wanted) handle.ref();
         else handle.unref();

@@ -65,7 +65,7 @@ export async function startPyodide(
   }
 }
 
-function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
+function describe(child: ChildProcess) {
   const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable, Socket];
   let words = "";
   let verdict: "memory" | "timeout" | undefined;
