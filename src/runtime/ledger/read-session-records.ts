@@ -23,7 +23,9 @@ const fileSchema = z.object({
         closedAt: z.number().optional(),
         forms: z.array(text).max(mostForms),
         tools: z.boolean(),
-        told: z.object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames) }).optional(),
+        announced: z
+          .object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames) })
+          .optional(),
       }),
     )
     .max(mostSessions),
@@ -54,9 +56,9 @@ async function readFileOf(file: string): Promise<readonly KnownSession[]> {
     if (size > mostFileBytes) return [];
     const { process: owner, sessions } = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
     const hasEnded = isRunning(owner) === false;
-    return sessions.map(({ told: announced, ...session }) => {
+    return sessions.map((session) => {
       const closedAt = session.closedAt ?? (hasEnded ? mtimeMs : undefined);
-      return { ...session, announced, closedAt, isOpen: closedAt === undefined };
+      return { ...session, closedAt, isOpen: closedAt === undefined };
     });
   } catch {
     return []; // One bad file hides no other.
