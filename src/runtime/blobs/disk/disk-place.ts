@@ -2,7 +2,7 @@ import { closeSync, linkSync, openSync, readdirSync, rmSync, statSync, utimesSyn
 import path from "node:path";
 import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
+import { identifyProcess, isRunning, parseIdentity } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type DiskLayout, createFlags, fileMode, isFull, readIfFile } from "./disk-layout.ts";
@@ -142,7 +142,7 @@ export class DiskPlace {
   /** On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space. */
   #introduce(): void {
     try {
-      writeFileSync(this.#file, toText(this.token, identifyProcess()), { flag: "r+" });
+      writeFileSync(this.#file, `${JSON.stringify(identifyProcess())}\n`, { flag: "r+" });
       this.#isBlank = false;
     } catch (error) {
       if (!isFull(error)) throw error;
@@ -183,16 +183,4 @@ export class DiskPlace {
       }
     }
   }
-}
-
-/** The content of the file of a process. */
-export function toText(token: string, { pid, started, space }: ProcessIdentity): string {
-  return `${[token, space, pid, started].join("\n")}\n`;
-}
-
-/** Undefined for incomplete text. */
-function parseIdentity(text: string): ProcessIdentity | undefined {
-  const [token = "", space = "", pid = "", started, end] = text.split("\n");
-  if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
-  return { space, pid: Number(pid), started };
 }
