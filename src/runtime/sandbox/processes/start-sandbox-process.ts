@@ -7,7 +7,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { readProcessStat } from "../../../base/processes/live-process.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
-import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { exitOf, spawnSandbox } from "../drive/sandbox-life.ts";
 import { readFrames } from "../frames.ts";
 
 export interface SandboxCommand {
@@ -70,16 +70,11 @@ function follow(child: ChildProcess) {
   const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
   let lastWords = "";
   let group: number | undefined;
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", (code, signal) => {
-      // A supervisor that exits has killed all others, and their ids may be reused by now.
-      lastWords = describeExit(code, signal);
-      if (signal === null || group === undefined) resolve();
-      else void endGroup(group).then(resolve);
-    });
+  const exited = exitOf(child, streams).then(async ({ signal, words: how }) => {
+    lastWords = how;
+    // A supervisor that exits has killed all others, and their ids may be reused by now.
+    if (signal !== null && group !== undefined) await endGroup(group);
   });
-  // The exit event reports it.
-  for (const stream of streams) stream.on("error", () => undefined);
   return {
     pid: child.pid,
     control,
