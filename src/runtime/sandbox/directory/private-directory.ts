@@ -48,7 +48,10 @@ export function makePrivateDirectory(
 ): PrivateDirectory {
   const directory = { path, skills: join(path, "skills"), blobs: join(path, "blobs") };
   mkdirSync(path, { mode: 0o700 });
-  for (const one of [directory.skills, directory.blobs]) makeReadable(one);
+  for (const one of [directory.skills, directory.blobs]) {
+    mkdirSync(one);
+    chmodSync(one, 0o755); // Independent of the umask.
+  }
   for (const name of writable) mkdirSync(join(path, name), { mode: 0o700 });
   if (user !== undefined) {
     chownSync(path, -1, user);
@@ -76,12 +79,6 @@ export function ownRoots(
     project: project?.directory ?? null,
     packages: packages ?? null,
   };
-}
-
-/** Independent of the umask. */
-function makeReadable(path: string): void {
-  mkdirSync(path);
-  chmodSync(path, 0o755);
 }
 
 /** A file of a run, by its path in the sandbox, without the first slash. */
